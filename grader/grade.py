@@ -1,0 +1,47 @@
+"""The path of one submission, on one screen: text in, report out.
+
+For each task of the exercise: run it in a worker (`tensors` or `metered`), turn what happened into an attempt, and
+score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
+"""
+
+from grader import catalogue, metered, tensors
+from grader.errors import GraderFault, MachineError, WorkerFault
+from grader.records import Attempt, Report, Status, Submission, Verdict
+from grader.score import score
+from grader.supervisor import Settings
+from grader.task import Task, TensorExam
+from harness.clocks import wall
+from harness.environment import Environment
+
+
+def grade(submission: Submission, settings: Settings) -> Report:
+    """Grade one hand-in on all tasks of its lesson."""
+    began_s = wall()
+    verdicts = [grade_task(task, submission, settings) for task in catalogue.load().tasks(submission.lesson)]
+    return Report(
+        submission=submission,
+        verdicts=tuple(verdicts),
+        environment=Environment.capture(),
+        sandboxed=settings.sandboxed,
+        duration_s=wall() - began_s,
+    )
+
+
+def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdict:
+    """Grade one task of a hand-in."""
+    try:
+        attempt = _attempt(task, submission, settings)
+    except WorkerFault as fault:
+        attempt = Attempt(fault.status, rationale=fault.rationale, help=fault.help)
+    except (GraderFault, MachineError) as fault:
+        attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
+    return score(task, attempt)
+
+
+def _attempt(task: Task, submission: Submission, settings: Settings) -> Attempt:
+    if submission.source is None:
+        return Attempt(Status.RAISED, rationale=submission.refusal)
+    seed = (settings.seed, submission.student, task.full_name, submission.sha256)
+    if isinstance(task.exam, TensorExam):
+        return tensors.examine(task, task.exam, submission.source, settings, seed)
+    return metered.examine(task, task.exam, submission.source, settings, seed)

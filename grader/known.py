@@ -1,0 +1,33 @@
+"""Why an answer is wrong, when somebody has been wrong the same way before.
+
+Each task's truth table has known wrong submissions. When one of them reproduces a student's answer on the failing case,
+its docstring is what the student reads.
+"""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.errors import WorkerFault
+from grader.supervisor import Raised, Settings, Worker, worker
+from grader.task import Task
+
+
+def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
+    """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
+    with worker(task.limits, settings, tensors=tensors) as one:
+        for path in task.wrong_answers:
+            source = path.read_text(encoding="utf-8")
+            try:
+                one.load(source)
+                if reproduces(one):
+                    return docstring(path)
+            except (Raised, WorkerFault):
+                continue
+    return ""
+
+
+def docstring(path: Path) -> str:
+    """A known submission's docstring, on one line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split())

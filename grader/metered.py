@@ -1,0 +1,117 @@
+"""Measuring functions on trial: played in simulated worlds that live here, against the baseline in equal worlds.
+
+The submission holds nothing but functions that ask the supervisor; the clock, the noise and the truth are out of its
+reach, and every call is counted where it arrives. Its cost is what the world says was spent.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.errors import GraderFault
+from grader.inputs import generator
+from grader.known import explanation
+from grader.records import Attempt, Speed, Status
+from grader.supervisor import Raised, Settings, Worker, fault_of, worker
+from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+
+LEAST_COST: Final = 1e-12
+"""A cost of nothing would give an infinite ratio; no right answer is that cheap."""
+
+SAME_ANSWER: Final = 1e-3
+"""Relative difference within which a known wrong answer counts as the student's."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One scenario after its end: what was answered, and why that is wrong if it is."""
+
+    scenario: Scenario
+    answer: object
+    mismatch: Mismatch | None
+
+
+def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
+    """Play all scenarios with the submission and, when it is right in all, with the baseline."""
+
+    def play_all(text: str) -> tuple[list[Played], str]:
+        with worker(task.limits, settings, tensors=False) as one:
+            _load(one, text)
+            return [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))], one.output_tail
+
+    mine, printed = play_all(source)
+    if any(played.mismatch for played in mine):
+        return _wrong(task, exam, mine, settings, seed, printed)
+    reference, _ = play_all(task.baseline)
+    for played in reference:
+        if played.mismatch:
+            raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
+    speed = _speed(task, mine, reference)
+    return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
+
+
+def _load(one: Worker, source: str) -> None:
+    try:
+        one.load(source)
+    except Raised as raised:
+        raise fault_of(raised, "The file") from None
+
+
+def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
+    arguments = [{"metered": a.name} if isinstance(a, Metered) else {"value": a} for a in scenario.arguments]
+    try:
+        claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
+    except Raised as raised:
+        raise fault_of(raised, scenario.function) from None
+    if "answer" not in claim:
+        mismatch = Mismatch("plain numbers", f"a {str(claim.get('type'))[:80]}", "Return plain numbers, or a tuple of them.")
+        return Played(scenario, None, mismatch)
+    return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+
+
+def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:
+    """The geometric mean of the worlds' cost ratios: no world outweighs another. Simulated, so exact."""
+    logs = [
+        math.log(max(theirs.scenario.cost, LEAST_COST) / max(own.scenario.cost, LEAST_COST))
+        for own, theirs in zip(mine, reference, strict=True)
+    ]
+    ratio = math.exp(math.fsum(logs) / len(logs))
+    tier = sum(ratio >= tier.ratio for tier in task.tiers)
+    return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier)
+
+
+def _wrong(
+    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str], printed: str
+) -> Attempt:
+    failed = [number for number, played in enumerate(mine) if played.mismatch]
+    first = mine[failed[0]]
+    assert first.mismatch is not None
+
+    def reproduces(one: Worker) -> bool:
+        played = _play(exam, one, exam.scenarios(generator(*seed))[failed[0]])
+        return played.mismatch is not None and _same(played.answer, first.answer)
+
+    mismatch = first.mismatch
+    lines = [
+        f"Wrong in {len(failed)} of {len(mine)} simulated worlds. The first: {first.scenario.title}",
+        f"  expected {mismatch.expected}    got {mismatch.got}    {mismatch.remark}".rstrip(),
+    ]
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join(lines),
+        help=explanation(task, settings, reproduces, tensors=False),
+        cases_passed=len(mine) - len(failed),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=SAME_ANSWER)
+    return bool(one == other)

@@ -1,0 +1,113 @@
+"""Frames between the supervisor and a worker: a length, a kind, a JSON object. Nothing is ever unpickled.
+
+A frame is four bytes of length (little endian) and a payload: one byte of kind and a JSON text, empty for the two
+kinds of a timed call. Both sides refuse a frame that is too long or not JSON. Tensors do not travel in frames: they lie
+in memory the supervisor made, and frames say where.
+
+The worker runs this file too, inside the sandbox: it uses the standard library alone.
+"""
+
+import json
+import os
+import select
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+MAX_FRAME_BYTES: Final = 1 << 20
+MAX_DEPTH: Final = 32
+
+LOAD: Final = b"l"  # → source text
+TENSORS: Final = b"t"  # → call with tensors laid out in shared memory, once
+ARRANGE: Final = b"a"  # → lay out tensors for timed calls to come
+GO: Final = b"g"  # → one timed call
+NULL: Final = b"n"  # → one timed call of nothing, to know the price of asking
+VALUES: Final = b"v"  # → call with plain values and metered functions
+ANSWER: Final = b"A"  # ← a metered call's answer (supervisor to worker)
+
+HELLO: Final = b"H"  # ← the worker is up
+DONE: Final = b"D"  # ← a request is served
+RAISED: Final = b"R"  # ← the submission raised
+METERED: Final = b"M"  # ← the submission calls a metered function
+
+_HEADER: Final = struct.Struct("<I")
+
+
+class ProtocolError(Exception):
+    """The other side spoke out of turn, too long, or no JSON."""
+
+
+class Closed(Exception):  # noqa: N818 - an end of file is no error by itself
+    """The other side is gone."""
+
+
+class Late(Exception):  # noqa: N818 - the caller decides what a late answer means
+    """Nothing came in time."""
+
+
+class Channel:
+    """One end of a stream socket, speaking frames. Not for use by two threads at once."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    def send(self, kind: bytes, body: Mapping[str, Any] | None = None) -> None:
+        """Send one frame; `Closed` when nobody reads any more."""
+        payload = kind if body is None else kind + json.dumps(body).encode()
+        if len(payload) > MAX_FRAME_BYTES:
+            raise ProtocolError(f"a message of {len(payload)} bytes is too long")
+        view = memoryview(_HEADER.pack(len(payload)) + payload)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise Closed from error
+
+    def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
+        """Wait for one frame: its kind and its object (empty when the frame carries none)."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        (length,) = _HEADER.unpack(self._exactly(_HEADER.size, deadline))
+        if not 1 <= length <= MAX_FRAME_BYTES:
+            raise ProtocolError(f"a message of {length} bytes")
+        payload = self._exactly(length, deadline)
+        return payload[:1], parse(payload[1:]) if length > 1 else {}
+
+    def _exactly(self, size: int, deadline: float | None) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            if deadline is not None and not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
+                raise Late
+            try:
+                part = os.read(self._descriptor, size - len(parts))
+            except ConnectionResetError as error:
+                raise Closed from error
+            if not part:
+                raise Closed
+            parts += part
+        return bytes(parts)
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """Read a JSON object of bounded depth, or raise ProtocolError."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a message that is no JSON") from error
+    if not isinstance(body, dict):
+        raise ProtocolError("a message that is no object")
+    if _deeper(body, MAX_DEPTH):
+        raise ProtocolError("a message nested too deeply")
+    return body
+
+
+def _deeper(value: object, depth: int) -> bool:
+    if depth < 0:
+        return True
+    if isinstance(value, Mapping):
+        return any(_deeper(item, depth - 1) for item in value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(_deeper(item, depth - 1) for item in value)
+    return False

@@ -1,0 +1,115 @@
+"""What passes between the stages of grading: one frozen type a stage, units in the field names.
+
+Submission → Attempt → Verdict → Report. Raw rounds are kept in the attempt; every statistic derives from them.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.environment import Environment
+from harness.rounds import Round
+
+
+class Status(StrEnum):
+    """How one task ended. Only PASSED and UNDECIDED earn points."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    RAISED = "raised"
+    TIMED_OUT = "timed out"
+    OUT_OF_MEMORY = "out of memory"
+    CRASHED = "crashed"
+    CHEATED = "cheated"
+    UNDECIDED = "undecided"
+    GRADER_ERROR = "grader error"
+
+
+class Cost(StrEnum):
+    """What a task's speed is measured in; always compared with the baseline's in the same run."""
+
+    TIME = "time"
+    SIMULATED_TIME = "simulated time"
+    CALLS = "calls"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One hand-in: the source text of one lesson's exercise by one student.
+
+    `path` is where it was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None exactly when
+    the file could not be taken as Python text; `refusal` then says why, in words for the student.
+    """
+
+    student: str
+    lesson: str
+    path: str
+    sha256: str
+    source: str | None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """The measured cost of a right submission: `ratio` is baseline cost ÷ its cost, within [low, high].
+
+    `tier` counts the tiers reached (0: none). `undecided` when the interval straddled a tier at the cap.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    rounds: int
+    tier: int
+    undecided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What running one task once showed, before any points: the evidence an appeal is answered from."""
+
+    status: Status
+    rationale: str = ""
+    help: str = ""
+    speed: Speed | None = None
+    rounds: tuple[Round, ...] = ()
+    cases_passed: int = 0
+    cases: int = 0
+    output_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The attempt, scored. `task` is `<lesson>.<task>`."""
+
+    task: str
+    points: float
+    max_points: float
+    cost: Cost | None
+    attempt: Attempt
+
+    @property
+    def status(self) -> Status:
+        """The attempt's status."""
+        return self.attempt.status
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything said of one submission."""
+
+    submission: Submission
+    verdicts: tuple[Verdict, ...]
+    environment: Environment
+    sandboxed: bool
+    duration_s: float
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def points(self) -> float:
+        """Points earned over all tasks."""
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_points(self) -> float:
+        """Points that could be earned."""
+        return sum(verdict.max_points for verdict in self.verdicts)

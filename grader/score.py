@@ -1,0 +1,43 @@
+"""Attempt → points and words. Pure: what a measurement is worth, and how a student reads it."""
+
+from dataclasses import replace
+
+from grader.records import Attempt, Speed, Status, Verdict
+from grader.task import Task
+from harness.units import ratio
+
+EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
+"""Statuses that rest on positive evidence; nothing else earns points."""
+
+
+def score(task: Task, attempt: Attempt) -> Verdict:
+    """Give points for an attempt and complete its rationale."""
+    if attempt.status in EARNS and attempt.speed is not None:
+        attempt = replace(attempt, rationale=_right(task, attempt, attempt.speed))
+        points = task.points * share(task, attempt.speed.tier)
+    else:
+        points = 0.0
+    return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
+
+
+def share(task: Task, tier: int) -> float:
+    """Part of the points earned by a right answer that reaches `tier` tiers."""
+    if not task.tiers:
+        return 1.0
+    return task.tiers[tier - 1].share if tier else task.correct_share
+
+
+def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
+    cases = f"Right on all {attempt.cases} cases."
+    if not task.tiers:
+        return cases
+    measured = f"{ratio(speed.ratio)} the baseline"
+    if speed.low < speed.high:
+        measured += f" ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
+    if speed.undecided:
+        edge = ratio(task.tiers[speed.tier - 1].ratio)
+        return f"{cases} {measured} against a tier at {edge}: no telling them apart here, so you get the higher tier."
+    if speed.tier < len(task.tiers):
+        following = task.tiers[speed.tier]
+        return f"{cases} {measured}. Next tier: {ratio(following.ratio)}, {task.points * following.share:g} points."
+    return f"{cases} {measured}. That is the top tier."

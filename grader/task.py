@@ -1,0 +1,152 @@
+"""What a task is: correct output at a bounded cost.
+
+An exercise (one lesson, one file for the student to fill in) has one or more tasks. A task names the function to write,
+how its answers are judged (its *exam*), what its cost is compared with (the exercise's own plain baseline, run in the
+same session), and which ratios earn which share of the points.
+
+Beside each task lies its truth table, `known/<task>/*.py`, one known submission a file, graded by `grader lint`. The
+file's name states what grading it must give:
+
+    baseline.py      right, reaches no tier
+    tier<k>_*.py     right, reaches exactly tier k
+    wrong_*.py       wrong; its docstring is the explanation a student reads whose output it reproduces
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.records import Cost
+from grader.values import Value
+
+Array = NDArray[np.generic]
+Inputs = tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """At `ratio` times the baseline's speed (baseline cost ÷ own cost), `share` of the points."""
+
+    ratio: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one worker may use. Times are wall time: a hung submission burns no CPU."""
+
+    load_s: float = 60.0
+    call_s: float = 10.0
+    memory_bytes: int = 2 << 30
+
+
+@dataclass(frozen=True)
+class TensorExam:
+    """Tensors in, one tensor out, checked against a float64 oracle.
+
+    `cases(rng)` gives the correctness cases: tuples of NumPy arrays, one per parameter, which may be empty, strided
+    views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives one fresh input of
+    the timed size. `oracle(*inputs)` is the right answer in float64. `allowed(*inputs)` is the absolute error allowed
+    for each element of it. The answer must have the dtype of the first input.
+    """
+
+    parameters: tuple[str, ...]
+    cases: Callable[[np.random.Generator], Sequence[Inputs]]
+    timed: Callable[[np.random.Generator], Inputs]
+    oracle: Callable[..., NDArray[np.float64]]
+    allowed: Callable[..., NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """An argument that is a function of the scenario's: calling it asks the supervisor, which counts."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Why an answer is wrong: what was expected and what came, in words for the student."""
+
+    expected: str
+    got: str
+    remark: str = ""
+
+
+class Scenario(Protocol):
+    """One simulated world, played once: it lives in the supervisor and the submission can only call into it.
+
+    A scenario is built from a seeded generator, so that the baseline meets exactly the world the submission met.
+    """
+
+    @property
+    def function(self) -> str:
+        """The function of the submission to call."""
+
+    @property
+    def title(self) -> str:
+        """The world in a few words, shown when the answer is wrong."""
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """What the function is given."""
+
+    @property
+    def cost(self) -> float:
+        """What has been spent so far, in the task's cost."""
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Answer a call of the metered function `name`; a ValueError travels back to the caller."""
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare an answer with the planted truth; None when it is right."""
+
+
+@dataclass(frozen=True)
+class MeteredExam:
+    """A function that measures: judged on simulated worlds whose truth is planted."""
+
+    scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
+    max_calls: int = 200_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """One gradable function. `correct_share` of the points is earned by a right answer at any cost."""
+
+    lesson: str
+    name: str
+    summary: str
+    points: float
+    cost: Cost
+    tiers: tuple[Tier, ...]
+    hints: tuple[str, str, str]
+    exam: TensorExam | MeteredExam
+    folder: Path
+    read: str
+    correct_share: float = 0.4
+    limits: Limits = Limits()
+
+    @property
+    def full_name(self) -> str:
+        """`<lesson>.<task>`, as reports show it."""
+        return f"{self.lesson}.{self.name}"
+
+    @property
+    def known(self) -> Path:
+        """The folder of the task's truth table."""
+        return self.folder / "known" / self.name
+
+    @property
+    def baseline(self) -> str:
+        """Source text of the plain baseline."""
+        return (self.known / "baseline.py").read_text(encoding="utf-8")
+
+    @property
+    def wrong_answers(self) -> tuple[Path, ...]:
+        """The known wrong submissions, in order of name."""
+        return tuple(sorted(self.known.glob("wrong_*.py")))

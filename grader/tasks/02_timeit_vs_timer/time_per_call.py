@@ -1,0 +1,83 @@
+"""Task (a): how long does one call take? Warm up, time many calls at once, keep the best of several blocks.
+
+The worlds are drawn in *steps*, the smallest change that two readings of the clock can show. One call is too short for
+the clock (a single one is wrong by up to a tenth), while an interruption comes every 1000 to 1300 steps and lasts 300 to
+500. So a block has to hold between 130 steps, where clock and reading make 1 %, and about 500, below which two blocks in
+a row cannot both be hit.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from grader.records import Cost
+from grader.task import MeteredExam, Scenario, Task, Tier
+from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather
+
+from .worlds import CallWorld
+
+COLD_CALLS = 3
+SHORT_STEPS = (8.5, 11.5)
+LONG_STEPS = (150.0, 190.0)
+
+
+def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+    """Draw the four worlds of one exam."""
+    return (
+        _world(rng, "a short call, nobody disturbs", SHORT_STEPS, disturbed=False),
+        _world(rng, "a short call, interrupted now and then", SHORT_STEPS),
+        _world(rng, "a longer call, interrupted now and then", LONG_STEPS),
+        _world(rng, "a clock that takes long to read, interruptions", SHORT_STEPS, reading_steps=1.0),
+    )
+
+
+def _world(
+    rng: np.random.Generator,
+    title: str,
+    call_steps: tuple[float, float],
+    *,
+    reading_steps: float = 0.3,
+    disturbed: bool = True,
+) -> CallWorld:
+    step_s = float(rng.uniform(0.4e-6, 2.5e-6))
+    per_call_s = step_s * float(rng.uniform(*call_steps))
+    machine = Machine(
+        tick_s=step_s if reading_steps < 1 else step_s / 20,
+        reading_s=step_s * reading_steps,
+        origin_s=float(rng.uniform(10, 1000)),
+        weather=_interruptions(rng, step_s) if disturbed else CALM,
+    )
+    cold_s = tuple(per_call_s * float(slow) for slow in rng.uniform(30, 60, COLD_CALLS))
+    return CallWorld("time_per_call", "fn", title, machine, per_call_s, cold_s)
+
+
+def _interruptions(rng: np.random.Generator, step_s: float) -> Weather:
+    """Every 1000 to 1300 steps nothing gets done for 300 to 500; the first time soon after the start."""
+    quiet = rng.uniform(1000, 1300, 64) * step_s
+    stall = rng.uniform(300, 500, 64) * step_s
+    soon = float(rng.uniform(100, 900)) * step_s
+    pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
+    again = [stretch for quiet_s, stall_s in pairs for stretch in ((stall_s, STANDSTILL), (quiet_s, 1.0))]
+    return Weather([(soon, 1.0), *again])
+
+
+TIME_PER_CALL = Task(
+    lesson="02_timeit_vs_timer",
+    name="time_per_call",
+    summary="the seconds one call takes, within 1 %, in few calls",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.5, 0.6), Tier(3.0, 0.8), Tier(5.0, 1.0)),
+    hints=(
+        "One call is hardly longer than the smallest change the clock can show. What is certain about a hundred of them?",
+        "Time a block of calls between two readings and divide. Whatever disturbs a block only ever makes it longer: "
+        "which of several blocks do you believe? And does a block ten times as long meet more disturbances, or fewer?",
+        "Call fn a few times unmeasured. Find the clock's smallest step by reading it until it changes. Then double "
+        "the calls in a block until the best of three blocks lasts about 200 steps: that block, divided by its calls, "
+        "is the answer.",
+    ),
+    exam=MeteredExam(scenarios),
+    folder=Path(__file__).parent,
+    read="lesson 02, step 2",
+)

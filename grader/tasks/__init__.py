@@ -1,0 +1,1 @@
+"""The exercises: one package a lesson, named like it."""

@@ -1,0 +1,43 @@
+"""Reading a submission's answer: a plain value that can be anything, compared with the planted truth."""
+
+import math
+
+from grader.task import Mismatch
+from grader.values import Value
+from harness import units
+
+
+def as_number(value: Value) -> float | None:
+    """Return a finite number as a float; None for anything else (True and False are not numbers here)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def shown(value: Value) -> str:
+    """Return a value as a student may recognise it, cut to a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def off_by(got: float, truth: float) -> float:
+    """Return how far `got` lies above the truth, as a share of it; negative when below."""
+    return got / truth - 1
+
+
+def compare_seconds(answer: Value, truth_s: float, allowed: float) -> Mismatch | None:
+    """Compare an answer with the planted seconds a call; `allowed` is the error allowed, as a share of the truth."""
+    expected = f"{units.seconds(truth_s, 4)} a call, within {units.percent(allowed)}"
+    got_s = as_number(answer)
+    if got_s is None:
+        return Mismatch(expected, shown(answer), "Return one number: the seconds that one call takes.")
+    error = off_by(got_s, truth_s)
+    if abs(error) <= allowed:
+        return None
+    times = units.ratio(1 + error)
+    size = f"{times} the truth" if error > 1 else f"{units.percent(abs(error))} too {'long' if error > 0 else 'short'}"
+    return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}.")

@@ -1,0 +1,79 @@
+"""A simulated machine: time passes only when work is done on it or its clock is read.
+
+Scenarios that teach measuring plant their truth on it. Everything that can happen is drawn before the play begins, as
+stretches of *weather* along the simulated time, so two players who do the same things see the same times.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from grader.values import Value
+
+
+class Weather:
+    """How fast the machine works over time: stretches of (length in seconds, slowness), repeated for ever.
+
+    At slowness 2 a second of work takes two seconds; at 1 the machine works as it does when nobody disturbs it.
+    """
+
+    def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
+        stretches = tuple(stretches)
+        self._times_s = (0.0, *accumulate(length_s for length_s, _ in stretches))
+        self._works_s = (0.0, *accumulate(length_s / slowness for length_s, slowness in stretches))
+
+    def end_s(self, start_s: float, work_s: float) -> float:
+        """Return when `work_s` seconds of undisturbed work are done that begin at `start_s`."""
+        done_s = _follow(start_s, self._times_s, self._works_s)
+        return _follow(done_s + work_s, self._works_s, self._times_s)
+
+
+def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> float:
+    """Map `value` through the line whose corners are `along` and `onto`, repeated for ever."""
+    rounds, rest = divmod(value, along[-1])
+    left = min(bisect_right(along, rest), len(along) - 1) - 1
+    share = (rest - along[left]) / (along[left + 1] - along[left])
+    return rounds * onto[-1] + onto[left] + share * (onto[left + 1] - onto[left])
+
+
+CALM = Weather([(1.0, 1.0)])
+"""Nobody disturbs."""
+
+STANDSTILL = 1e9
+"""The slowness of an interruption: nothing gets done while it lasts."""
+
+
+@dataclass
+class Machine:
+    """A clock and a weather.
+
+    The clock shows whole ticks of `tick_s`, and reading it takes `reading_s`. It started `origin_s` before the play.
+    """
+
+    tick_s: float
+    reading_s: float
+    origin_s: float
+    weather: Weather = CALM
+    now_s: float = 0.0
+
+    @property
+    def step_s(self) -> float:
+        """The smallest change that two readings can show, hence what a measurement can be wrong by."""
+        return max(self.tick_s, self.reading_s)
+
+    def work(self, work_s: float) -> None:
+        """Let the time pass that `work_s` seconds of undisturbed work take."""
+        self.now_s = self.weather.end_s(self.now_s, work_s)
+
+    def read(self) -> float:
+        """Read the clock, in seconds."""
+        self.work(self.reading_s)
+        return math.floor((self.origin_s + self.now_s) / self.tick_s) * self.tick_s
+
+
+def want_no_arguments(name: str, arguments: Sequence[Value]) -> None:
+    """Refuse arguments to a metered function that takes none."""
+    if arguments:
+        raise ValueError(f"{name}() takes no arguments; it was given {len(arguments)}.")

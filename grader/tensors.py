@@ -1,0 +1,111 @@
+"""Tensor functions on trial: right on every case first, then timed against the baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader import speed
+from grader.correctness import Answer, Expected, judge, same
+from grader.errors import WorkerFault
+from grader.inputs import Inputs, describe, generator, pack
+from grader.known import explanation
+from grader.records import Attempt, Speed, Status
+from grader.supervisor import Raised, Settings, Worker, fault_of, worker
+from grader.task import Mismatch, Task, TensorExam
+from harness.rounds import Outcome
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One case that went wrong: the answer given, or the exception raised."""
+
+    inputs: Inputs
+    answer: Answer | None
+    mismatch: Mismatch | None = None
+    raised: Raised | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Smallest first: students debug small cases."""
+        return sum(array.size for array in self.inputs), sum(array.ndim for array in self.inputs)
+
+
+def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
+    """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
+    cases = exam.cases(generator(*seed, "cases"))
+    with worker(task.limits, settings, tensors=True) as one:
+        try:
+            one.load(source)
+        except Raised as raised:
+            raise fault_of(raised, "The file") from None
+        failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
+        printed = one.output_tail
+    if failures:
+        return _wrong(task, exam, failures, len(cases), settings, printed)
+    outcome = speed.duel(task, exam, source, settings, generator(*seed, "timed"))
+    return Attempt(
+        Status.UNDECIDED if outcome.undecided else Status.PASSED,
+        speed=_speed(outcome),
+        rounds=outcome.rounds,
+        cases_passed=len(cases),
+        cases=len(cases),
+        output_tail=printed,
+    )
+
+
+def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure | None:
+    try:
+        answer = _call(task, one, inputs)
+    except Raised as raised:
+        return Failure(inputs, None, raised=raised)
+    except WorkerFault as fault:
+        where = f"It happened with {describe(exam.parameters, inputs)}. {fault.help}"
+        raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
+    mismatch = judge(Expected.of(exam, inputs), answer)
+    return Failure(inputs, answer, mismatch) if mismatch else None
+
+
+def _call(task: Task, one: Worker, inputs: Inputs) -> Answer:
+    packed = pack(inputs)
+    one.outputs.poison(4096)
+    claim = one.call(task.name, packed)
+    return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
+
+
+def _wrong(
+    task: Task, exam: TensorExam, failures: list[Failure], cases: int, settings: Settings, printed: str
+) -> Attempt:
+    smallest = min(failures, key=lambda failure: failure.size)
+    where = describe(exam.parameters, smallest.inputs)
+    if smallest.raised:
+        fault = fault_of(smallest.raised, task.name)
+        lines = [fault.rationale] if smallest.raised.not_written else [f"{fault.rationale} The smallest case: {where}"]
+        status, help_text = fault.status, fault.help
+    else:
+        assert smallest.mismatch is not None
+        mismatch, status = smallest.mismatch, Status.WRONG
+        lines = [
+            f"Fails {len(failures)} of {cases} cases. The smallest: {where}",
+            f"  expected {mismatch.expected}    got {mismatch.got}    {mismatch.remark}".rstrip(),
+        ]
+        answer = smallest.answer
+        assert answer is not None
+
+        def reproduces(one: Worker) -> bool:
+            return same(_call(task, one, smallest.inputs), answer)
+
+        help_text = explanation(task, settings, reproduces, tensors=True)
+    return Attempt(
+        status,
+        rationale="\n".join(lines),
+        help=help_text,
+        cases_passed=cases - len(failures),
+        cases=cases,
+        output_tail=printed,
+    )
+
+
+def _speed(outcome: Outcome) -> Speed:
+    known = outcome.estimate
+    return Speed(known.ratio, known.low, known.high, known.rounds, outcome.upper_cell, outcome.undecided)
+
+

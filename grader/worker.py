@@ -1,0 +1,220 @@
+"""The only file that runs a submission. It is trusted until it has loaded one, and never believed afterwards.
+
+Started by the supervisor as `python -m grader.worker CHANNEL INPUTS OUTPUTS CONFIG` with three inherited file
+descriptors and a JSON text. It limits itself first (limits can only be lowered later), then serves requests. Whatever
+it answers is a claim: the supervisor reads the clock, the output's bytes and the process table itself.
+
+It runs inside the sandbox, beside `grader/protocol.py` alone: standard library and, for tensors, torch.
+"""
+
+import gc
+import json
+import linecache
+import mmap
+import os
+import resource
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from grader import protocol
+from grader.protocol import Channel
+
+SUBMISSION = "<submission>"
+
+
+class Service:
+    """Serves one supervisor: holds the loaded module and the tensors laid out for timed calls."""
+
+    def __init__(self, channel: Channel, inputs: int, outputs: int, *, tensors: bool) -> None:
+        self.channel = channel
+        self.module = types.ModuleType("submission")
+        self.timed: Callable[[], Any] = _nothing
+        self.null: Callable[[], Any] = _nothing
+        self.write: Callable[[Any], str | None] = _refuse
+        if tensors:
+            import torch  # noqa: PLC0415 - most exercises do without its second of start-up
+
+            torch.set_num_threads(1)
+            torch.set_grad_enabled(mode=False)
+            self.inputs = mmap.mmap(inputs, 0)
+            self.outputs = mmap.mmap(outputs, 0)
+            self.torch = torch
+
+    def load(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Execute a source text as a fresh module."""
+        source: str = body["source"]
+        linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(keepends=True), SUBMISSION)
+        self.module = types.ModuleType("submission")
+        self.module.__file__ = SUBMISSION
+        sys.modules["submission"] = self.module
+        exec(compile(source, SUBMISSION, "exec"), self.module.__dict__)  # noqa: S102 - that is this file's work
+        return {"names": [name for name, value in vars(self.module).items() if callable(value)]}
+
+    def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Call once; leave the answer's elements in the output memory and say their dtype and shape."""
+        answer = getattr(self.module, body["function"])(*(self._tensor(layout) for layout in body["inputs"]))
+        if type(answer) is not self.torch.Tensor:
+            return {"type": type(answer).__name__}
+        said: dict[str, Any] = {"dtype": str(answer.dtype).removeprefix("torch."), "shape": list(answer.shape)}
+        size = answer.numel() * answer.element_size()
+        if answer.layout is self.torch.strided and 0 < size <= len(self.outputs):
+            flat = self.torch.frombuffer(self.outputs, dtype=answer.dtype, count=answer.numel())
+            flat.copy_(answer.detach().reshape(-1))
+        return said
+
+    def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Prepare timed calls: same tensors, same output place, contents that the supervisor changes between calls."""
+        function = getattr(self.module, body["function"])
+        tensors = [self._tensor(layout) for layout in body["inputs"]]
+        dtype, shape = getattr(self.torch, body["dtype"]), self.torch.Size(body["shape"])
+        place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
+        nothing = self.torch.zeros(shape, dtype=dtype)
+        tensor_type = self.torch.Tensor
+
+        def write(answer: Any) -> str | None:
+            if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
+                return f"{type(answer).__name__} of another dtype or shape"
+            place.copy_(answer)
+            return None
+
+        self.timed, self.null, self.write = (lambda: function(*tensors)), (lambda: nothing), write
+        gc.collect()
+        gc.freeze()
+        return {}
+
+    def go(self, call: Callable[[], Any]) -> None:
+        """Serve one timed call with as few steps around it as can be."""
+        problem = self.write(call())
+        if problem is None:
+            self.channel.send(protocol.DONE)
+        else:
+            self.channel.send(protocol.DONE, {"problem": problem})
+
+    def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Call with plain values and metered functions; the answer must be plain again."""
+        arguments = [self._metered(a["metered"]) if "metered" in a else a["value"] for a in body["arguments"]]
+        answer = getattr(self.module, body["function"])(*arguments)
+        try:
+            return {"answer": plain(answer)}
+        except (TypeError, RecursionError):
+            return {"type": type(answer).__name__}
+
+    def _metered(self, name: str) -> Callable[..., Any]:
+        def metered(*arguments: Any) -> Any:
+            try:
+                values = [plain(argument) for argument in arguments]
+            except TypeError as error:
+                raise TypeError(f"{name}() takes plain numbers here: {error}") from None
+            self.channel.send(protocol.METERED, {"name": name, "arguments": values})
+            kind, body = self.channel.receive()
+            if kind != protocol.ANSWER:
+                raise protocol.ProtocolError(f"expected an answer, got {kind!r}")
+            if "error" in body:
+                raise ValueError(body["error"])
+            return body["value"]
+
+        metered.__name__ = metered.__qualname__ = name
+        return metered
+
+    def _tensor(self, layout: dict[str, Any]) -> Any:
+        dtype = getattr(self.torch, layout["dtype"])
+        if 0 in layout["shape"]:
+            return self.torch.empty_strided(layout["shape"], layout["strides"], dtype=dtype)
+        whole = self.torch.frombuffer(self.inputs, dtype=dtype, count=layout["count"], offset=layout["at"])
+        return whole.as_strided(layout["shape"], layout["strides"], layout["offset"])
+
+
+def plain(value: Any) -> Any:
+    """Turn numbers (NumPy's and torch's too), texts, lists and mappings into JSON's; TypeError for all else."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return plain(value.item())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    raise TypeError(f"not a plain value: {type(value).__name__}")
+
+
+def raised(error: BaseException) -> dict[str, Any]:
+    """What to tell of an exception: its type, its message, and the submission's own line."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SUBMISSION]
+    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    kind = type(error)
+    memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    return {
+        "type": kind.__name__,
+        "message": str(error)[:2000],
+        "line": line if isinstance(line, int) else None,
+        "memory": memory,
+        "not_written": isinstance(error, NotImplementedError),
+        "syntax": isinstance(error, SyntaxError),
+    }
+
+
+def serve(service: Service) -> None:
+    """Answer requests until the supervisor hangs up."""
+    channel = service.channel
+    requests = {
+        protocol.LOAD: service.load,
+        protocol.TENSORS: service.call_tensors,
+        protocol.ARRANGE: service.arrange,
+        protocol.VALUES: service.call_values,
+    }
+    channel.send(protocol.HELLO)
+    while True:
+        kind, body = channel.receive()
+        try:
+            if kind == protocol.GO:
+                service.go(service.timed)
+            elif kind == protocol.NULL:
+                service.go(service.null)
+            else:
+                channel.send(protocol.DONE, requests[kind](body))
+        except protocol.Closed:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
+            channel.send(protocol.RAISED, raised(error))
+
+
+def limit(config: dict[str, Any]) -> None:
+    """Lower this process's limits for good. Memory is what it may use beyond what it uses now."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if sys.platform == "linux" else 0
+    for name, value in config["limits"].items():
+        kind = getattr(resource, name)
+        wanted = value + used if name == "RLIMIT_AS" else value
+        hard = resource.getrlimit(kind)[1]
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (wanted, wanted))
+
+
+def _nothing() -> None:
+    raise RuntimeError("no timed call was arranged")
+
+
+def _refuse(_answer: Any) -> str:
+    return "no timed call was arranged"
+
+
+def main() -> None:
+    """Start up: torch first (it is trusted and large), then the limits, then whatever the supervisor asks."""
+    channel, inputs, outputs = (int(argument) for argument in sys.argv[1:4])
+    config = json.loads(sys.argv[4])
+    sys.argv = ["submission"]
+    service = Service(Channel(channel), inputs, outputs, tensors=config["tensors"])
+    limit(config)
+    try:
+        serve(service)
+    except protocol.Closed:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

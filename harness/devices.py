@@ -1,0 +1,167 @@
+"""Devices: where work runs, and when it has run.
+
+`launch` hands work over, `synchronize` waits until everything handed over is done. On a CPU the first call
+does both; on a CUDA device it only puts work in a queue, and so it does on a `SimulatedStream`, which shows
+what a GPU teaches on a machine without one. Leaving `with device:` waits for what was launched.
+"""
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Protocol, Self
+
+from harness.errors import MachineError, UsageError
+
+Work = Callable[[], object]
+"""Something to run; what it returns is dropped."""
+
+
+class Device(Protocol):
+    """A place where work runs. What launched work raises is raised by the next `synchronize` at the latest."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def launch(self, work: Work) -> None:
+        """Hand `work` over; it may or may not have run when this returns."""
+
+    def synchronize(self) -> None:
+        """Return when all launched work is done."""
+
+    def __enter__(self) -> Self:
+        """Return the device itself."""
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for what was launched."""
+
+
+class Cpu:
+    """The processor this runs on: a launch returns when its work is done."""
+
+    name = "CPU"
+
+    def launch(self, work: Work) -> None:
+        """Run `work` now."""
+        work()
+
+    def synchronize(self) -> None:
+        """Return at once: nothing is ever outstanding."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.synchronize()
+
+
+class Cuda:
+    """A GPU: work that calls torch on its tensors only puts kernels in the queue of the current stream."""
+
+    def __init__(self, index: int = 0) -> None:
+        """Take GPU number `index`. Raises `MachineError` where torch finds none of that number."""
+        import torch  # noqa: PLC0415 - takes over a second; a CPU or a simulated stream does without
+
+        if not torch.cuda.is_available() or not 0 <= index < torch.cuda.device_count():
+            raise MachineError(
+                f"torch finds no CUDA device {index} here; a SimulatedStream() shows the same effects."
+            )
+        self._cuda = torch.cuda
+        self._index = index
+        self.name = torch.cuda.get_device_name(index)
+
+    def launch(self, work: Work) -> None:
+        """Run `work` with this GPU as the current one; its kernels may still be waiting when this returns."""
+        with self._cuda.device(self._index):
+            work()
+
+    def synchronize(self) -> None:
+        """Return when every kernel on every stream of this GPU is done."""
+        self._cuda.synchronize(self._index)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.synchronize()
+
+
+class SimulatedStream:
+    """A thread that works off a queue in order, as a CUDA stream does.
+
+    A launch costs microseconds whatever its work costs. As on a GPU, work launched after a failure is not
+    run, and the failure is raised where one synchronizes; after that the stream works again.
+    """
+
+    name = "simulated stream"
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Work | threading.Event | None] = SimpleQueue()
+        self._failure: BaseException | None = None
+        self._open = True
+        # A daemon, so that a program that forgets to close the stream still ends.
+        self._thread = threading.Thread(target=self._work_off, name=self.name, daemon=True)
+        self._thread.start()
+
+    def launch(self, work: Work) -> None:
+        """Put `work` in the queue and return at once."""
+        if not self._open:
+            raise UsageError(
+                "This simulated stream is closed; make a new SimulatedStream() to launch more work."
+            )
+        self._queue.put(work)
+
+    def synchronize(self) -> None:
+        """Wait until the queue is worked off; raise what launched work raised."""
+        if threading.current_thread() is self._thread:
+            raise UsageError(
+                "Work on a stream cannot wait for its own stream; synchronize where you launched it."
+            )
+        if self._open:
+            reached = threading.Event()
+            self._queue.put(reached)
+            reached.wait()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def close(self) -> None:
+        """Finish the queue, end the thread, and raise what launched work raised. A second call does nothing."""
+        try:
+            self.synchronize()
+        finally:
+            self._open = False
+            self._queue.put(None)
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _work_off(self) -> None:
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, threading.Event):
+                item.set()
+            elif self._failure is None:
+                try:
+                    item()
+                except BaseException as failure:  # noqa: BLE001 - kept for synchronize, which raises it
+                    self._failure = failure
+
+
+def pick_device() -> Cuda | Cpu:
+    """Return the first GPU, or the CPU where torch finds none."""
+    return Cuda() if _has_cuda() else Cpu()
+
+
+def pick_stream() -> Cuda | SimulatedStream:
+    """Return a device that runs work behind the caller's back: the first GPU, or a simulated stream."""
+    return Cuda() if _has_cuda() else SimulatedStream()
+
+
+def _has_cuda() -> bool:
+    import torch  # noqa: PLC0415 - as in Cuda
+
+    return torch.cuda.is_available()

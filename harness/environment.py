@@ -1,0 +1,193 @@
+"""Which machine and which software a figure was measured on: what belongs beside every figure that is kept.
+
+Two figures may be set side by side when their environments have the same `fingerprint()`; where they differ,
+`differences()` says in what. Capturing one is cheap: it does not import torch, and asks for a GPU only where
+torch is already loaded or the caller says so.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Self
+
+from harness.errors import UsageError
+
+ABSENT = "absent"
+"""Stands where a version would, for a package that is not installed."""
+
+NOT_ASKED = "not asked"
+"""Stands where a GPU's name would, when nobody looked for one."""
+
+SETTINGS = (
+    "CUDA_VISIBLE_DEVICES",
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED",
+    "PYTHONMALLOC",
+)
+"""Environment variables that change how fast the same code runs on the same machine."""
+
+_KINDS: Mapping[str, type | UnionType] = {
+    "cores": int,
+    "usable_cores": int,
+    "cuda_device": str | NoneType,
+    "settings": Mapping,
+}
+"""What a record's field holds where it is not text."""
+
+_NO_INFLUENCE = frozenset({"kit"})
+"""Fields that tell who measured, not how fast the machine is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One machine and its software, as far as either moves a timing.
+
+    `cores` counts the machine's, `usable_cores` those this process may run on. `cuda_device` is None where
+    torch finds no GPU and `NOT_ASKED` where nobody looked. `settings` holds those of `SETTINGS` that are set.
+    """
+
+    python: str
+    implementation: str
+    torch: str
+    numpy: str
+    os: str
+    machine: str
+    cpu: str
+    cores: int
+    usable_cores: int
+    cuda_device: str | None
+    libc: str
+    settings: tuple[tuple[str, str], ...]
+    kit: str
+
+    @classmethod
+    def capture(cls, *, ask_cuda: bool | None = None) -> Self:
+        """Describe the machine this runs on.
+
+        `ask_cuda` says whether to look for a GPU, which imports torch (seconds) and starts CUDA; left out, it
+        is looked for where torch is loaded already.
+        """
+        if ask_cuda is None:
+            ask_cuda = "torch" in sys.modules
+        return cls(
+            python=platform.python_version() + getattr(sys, "abiflags", ""),
+            implementation=platform.python_implementation(),
+            torch=_version("torch"),
+            numpy=_version("numpy"),
+            os=f"{platform.system()} {platform.release()}",
+            machine=platform.machine(),
+            cpu=_cpu_model(),
+            cores=os.cpu_count() or 1,
+            usable_cores=_usable_cores(),
+            cuda_device=_cuda_device() if ask_cuda else NOT_ASKED,
+            libc=" ".join(_libc()),
+            settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
+            kit=_version("fairclock"),
+        )
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, object]) -> Self:
+        """Return what `to_dict` was made of. Raises `UsageError` for a record that is no environment."""
+        for field in fields(cls):
+            if not isinstance(record.get(field.name, ...), _KINDS.get(field.name, str)):
+                raise UsageError(
+                    f"This record of an environment has no usable {field.name!r}; another version of the kit "
+                    "wrote it, or it was changed by hand: measure again."
+                )
+        values = {field.name: record[field.name] for field in fields(cls)}
+        settings = values.pop("settings")
+        assert isinstance(settings, Mapping)
+        pairs = tuple(sorted((str(name), str(value)) for name, value in settings.items()))
+        return cls(**values, settings=pairs)  # type: ignore[arg-type]  # each kind was checked above
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values that JSON can hold; `from_dict` takes them back."""
+        return {**asdict(self), "settings": dict(self.settings)}
+
+    def fingerprint(self) -> str:
+        """Return twelve hexadecimal digits, the same for two environments whose timings may be compared."""
+        record = {name: value for name, value in self.to_dict().items() if name not in _NO_INFLUENCE}
+        if record["cuda_device"] == NOT_ASKED:
+            record["cuda_device"] = None
+        text = json.dumps(record, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def describe(self) -> str:
+        """Return one line for people: "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"."""
+        cores = f"{self.cores} core{'s' if self.cores != 1 else ''}"
+        if self.usable_cores != self.cores:
+            cores = f"{self.usable_cores} of {cores}"
+        name = "Python" if self.implementation == "CPython" else self.implementation
+        parts = [cores, f"{name} {self.python}", f"torch {self.torch.partition('+')[0]}"]
+        if self.cuda_device != NOT_ASKED:
+            parts.append(self.cuda_device or "no CUDA")
+        return " · ".join(parts)
+
+    def differences(self, other: "Environment") -> tuple[str, ...]:
+        """Return what differs, one "field: mine, theirs" each, leaving out a GPU that one never asked for."""
+        mine, theirs = self.to_dict(), other.to_dict()
+        if NOT_ASKED in (self.cuda_device, other.cuda_device):
+            theirs["cuda_device"] = mine["cuda_device"]
+        return tuple(
+            f"{name}: {_shown(mine[name])}, {_shown(theirs[name])}"
+            for name in mine
+            if mine[name] != theirs[name]
+        )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={setting}" for name, setting in value.items()) or "none"
+    return "none" if value is None else str(value)
+
+
+@cache
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ABSENT
+
+
+@cache
+def _libc() -> tuple[str, str]:
+    return platform.libc_ver()
+
+
+@cache
+def _cpu_model() -> str:
+    """Return the processor's name. `platform.processor()` would start a process for it and get less."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _, value = line.partition(":")
+                if key.strip() in {"model name", "Model", "cpu model"}:
+                    return value.strip()
+    return os.environ.get("PROCESSOR_IDENTIFIER", platform.machine())
+
+
+def _usable_cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _cuda_device() -> str | None:
+    import torch  # noqa: PLC0415 - takes over a second, and only this answer needs it
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

@@ -1,0 +1,204 @@
+"""Pairs of measurements: two pieces of code run back to back, in random order, as one round.
+
+Two measurements taken one after the other differ by what the machine did in between. Inside a round both
+sides see nearly the same machine, so the *ratio* of a round is steady where its two times are not.
+
+`contest` plays rounds on fresh pairs until `harness.decide` can tell. It keeps every round, and `judge`
+repeats the verdict from them alone.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from statistics import median
+from typing import Protocol
+
+from harness.decide import DEFAULT, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
+
+HIDDEN_WORK = 3.0
+"""How many times the baseline's wall seconds per CPU second the candidate's may be before its CPU clock is
+no longer believed. Busy neighbours stretch wall time two to four times, but they stretch both sides of a
+round, so honest code stays near 1; sleeping, or handing work to something that the clock does not see, goes
+far above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one side's turn cost: CPU time of its process, and wall time beside it as a cross-check.
+
+    Both are totals over the `calls` calls of the turn. Times that no turn can have taken are refused.
+    """
+
+    cpu_s: float
+    wall_s: float
+    calls: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a reading from which no ratio can be made."""
+        for clock, seconds in (("CPU", self.cpu_s), ("wall", self.wall_s)):
+            if not (seconds > 0 and math.isfinite(seconds)):
+                raise MeasurementError(
+                    f"A turn took {seconds} s on the {clock} clock; make turns long enough for it to see."
+                )
+        if self.calls < 1:
+            raise MeasurementError(f"A turn of {self.calls} calls measures nothing; make at least one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One turn of the baseline and one of the candidate, back to back.
+
+    `pair` numbers the pair of processes that played it: a pair is one sample of memory layout.
+    """
+
+    pair: int
+    baseline: Reading
+    candidate: Reading
+    baseline_first: bool
+
+    @property
+    def ratio(self) -> float:
+        """How many times cheaper a call of the candidate was than one of the baseline, on the CPU clock."""
+        return self.baseline.cpu_s / self.candidate.cpu_s * (self.candidate.calls / self.baseline.calls)
+
+    @property
+    def wall_ratio(self) -> float:
+        """The same on the wall clock."""
+        return self.baseline.wall_s / self.candidate.wall_s * (self.candidate.calls / self.baseline.calls)
+
+    @property
+    def wall_s(self) -> float:
+        """Wall seconds spent on both turns."""
+        return self.baseline.wall_s + self.candidate.wall_s
+
+
+class Pair(Protocol):
+    """A baseline and a candidate that are ready to take turns."""
+
+    def play(self, *, baseline_first: bool) -> Round:
+        """Play one round, in the order asked for."""
+        ...
+
+
+PairFactory = Callable[[int], AbstractContextManager[Pair]]
+"""Opens the fresh pair with that number, counted from 0; its rounds carry the number."""
+
+RatioOf = Callable[[Round], float]
+"""What a round says of the ratio. `wall_ratio` is the one for work on several threads."""
+
+
+def cpu_ratio(round_: Round) -> float:
+    """Return the round's ratio on the CPU clock."""
+    return round_.ratio
+
+
+def wall_ratio(round_: Round) -> float:
+    """Return the round's ratio on the wall clock."""
+    return round_.wall_ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a contest ended: its rounds, what they say, and how many thresholds the ratio has reached.
+
+    `cell` is None when the cap came before that was clear. `hidden_work` tells that the CPU clock did not see
+    the candidate's work, so the wall clock counted.
+    """
+
+    rounds: tuple[Round, ...]
+    estimate: Estimate
+    thresholds: tuple[float, ...]
+    cell: int | None
+    hidden_work: bool
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the interval straddles a threshold."""
+        return self.cell is None
+
+    @property
+    def upper_cell(self) -> int:
+        """The cell, or the highest one still possible. Raises `MeasurementError` without any interval."""
+        return upper_cell(self.estimate, self.thresholds) if self.cell is None else self.cell
+
+
+def contest(
+    open_pair: PairFactory,
+    thresholds: Sequence[float],
+    rules: Rules = DEFAULT,
+    *,
+    rng: random.Random,
+    ratio_of: RatioOf | None = None,
+) -> Outcome:
+    """Play rounds on fresh pairs until it is clear how many `thresholds` the ratio reaches, or until the cap.
+
+    The first `min_pairs` pairs play one slice each; later ones share the time that is left, with a look
+    after every slice. Who begins a round is drawn from `rng`: its seed must be nothing the candidate can
+    know. Without `ratio_of` the CPU clock counts, unless `works_out_of_sight` says that it does not see the
+    work.
+    """
+    played: list[Round] = []
+    spent_s = 0.0
+    for number in range(rules.max_pairs):
+        if number < rules.min_pairs:
+            share_s = rules.slice_s
+        else:
+            share_s = (rules.cap_s - spent_s) / (rules.max_pairs - number)
+            if share_s <= 0:
+                break
+        on_pair_s = 0.0
+        with open_pair(number) as pair:
+            while on_pair_s < share_s:
+                fresh = _slice(pair, rules, rng)
+                played += fresh
+                on_pair_s += sum(round_.wall_s for round_ in fresh)
+                outcome = judge(played, thresholds, rules, ratio_of=ratio_of)
+                if not outcome.undecided:
+                    return outcome
+        spent_s += on_pair_s
+    return outcome
+
+
+def judge(
+    rounds: Sequence[Round],
+    thresholds: Sequence[float],
+    rules: Rules = DEFAULT,
+    *,
+    ratio_of: RatioOf | None = None,
+) -> Outcome:
+    """Return what rounds say, whether just played or read from a record. `ratio_of` is as for `contest`.
+
+    Raises `MeasurementError` when there are none.
+    """
+    hidden = ratio_of is None and works_out_of_sight(rounds)
+    ratio_of = ratio_of or (wall_ratio if hidden else cpu_ratio)
+    by_pair: dict[int, list[float]] = {}
+    for round_ in rounds:
+        by_pair.setdefault(round_.pair, []).append(ratio_of(round_))
+    known = estimate(list(by_pair.values()), rules)
+    return Outcome(tuple(rounds), known, tuple(thresholds), cell(known, thresholds), hidden)
+
+
+def works_out_of_sight(rounds: Sequence[Round]) -> bool:
+    """Tell whether the candidate's wall time is so far above its CPU time that its CPU clock misses work.
+
+    Medians over the rounds are compared with the baseline's, so neighbours that slow both sides do not count.
+    """
+    if not rounds:
+        return False
+    candidate = median(round_.candidate.wall_s / round_.candidate.cpu_s for round_ in rounds)
+    baseline = median(round_.baseline.wall_s / round_.baseline.cpu_s for round_ in rounds)
+    return candidate > HIDDEN_WORK * baseline
+
+
+def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:
+    """Play rounds on `pair` for `slice_s`, and at least `min_rounds` of them."""
+    played: list[Round] = []
+    spent_s = 0.0
+    while len(played) < rules.min_rounds or spent_s < rules.slice_s:
+        round_ = pair.play(baseline_first=rng.random() < 0.5)
+        played.append(round_)
+        spent_s += round_.wall_s
+    return played

@@ -1,0 +1,78 @@
+"""A claim: a sentence the lesson holds to be true, and what this machine had to say about it just now.
+
+`claim` is pure. It settles nothing by the sign of a noisy number: a measurement whose doubt reaches across a bound
+is inconclusive, and so is one that this machine, comparing the same code with itself today, could not have told.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Standing(StrEnum):
+    """How a claim fared on this machine in this run."""
+
+    HELD = "held"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim with its measured value, in the claim's own unit, and the bounds that it had to lie within.
+
+    `error` is the measurement's own doubt, `noise` what today's A/A control adds; both are half widths in the unit
+    of `measured`. `reason` says, for an inconclusive claim only, what stood in the way.
+    """
+
+    id: str
+    measured: float
+    low: float
+    high: float
+    error: float
+    noise: float
+    standing: Standing
+    reason: str = ""
+
+
+def claim(
+    id: str,  # noqa: A002 - it is what the thing is called, and it is given by position
+    measured: float,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    error: float = 0.0,
+    noise: float = 0.0,
+) -> Claim:
+    """Settle whether `measured` lies within [`low`, `high`], bounds included.
+
+    It is held when all of `measured` ± (`error` + `noise`) lies within, refuted when all of it lies outside, and
+    inconclusive otherwise. Units are the caller's, the same for all five. Raises `ValueError` for bounds in the
+    wrong order and for a doubt that is negative or not a number.
+    """
+    if not low <= high:
+        raise ValueError(f"Claim {id}: the bounds {low} and {high} are in the wrong order.")
+    if not (error >= 0 and noise >= 0):
+        raise ValueError(f"Claim {id}: a doubt is a half width, zero or more; got {error} and {noise}.")
+    standing = _standing(measured, low, high, error + noise)
+    return Claim(id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing))
+
+
+def _standing(measured: float, low: float, high: float, doubt: float) -> Standing:
+    if math.isnan(measured):
+        return Standing.INCONCLUSIVE
+    if low <= measured - doubt and measured + doubt <= high:
+        return Standing.HELD
+    if measured + doubt < low or high < measured - doubt:
+        return Standing.REFUTED
+    return Standing.INCONCLUSIVE
+
+
+def _reason(measured: float, low: float, high: float, error: float, standing: Standing) -> str:
+    if standing is not Standing.INCONCLUSIVE:
+        return ""
+    if math.isnan(measured):
+        return "nothing could be measured"
+    if _standing(measured, low, high, error) is Standing.INCONCLUSIVE:
+        return "the measurement itself was too uncertain"
+    return "the machine was too restless today"

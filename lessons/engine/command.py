@@ -1,0 +1,212 @@
+"""A lesson as a command: options in, a run or a file out, an exit code back.
+
+0 the lesson ran (whatever its claims came to), or the reader left it with Ctrl-D · 2 the command line or a file was wrong
+· 130 Ctrl-C · 1 the lesson itself is at fault. Every problem is one sentence on standard error.
+"""
+
+import contextlib
+import io
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from harness import noise, units
+from harness.environment import Environment
+from harness.errors import FairclockError, UsageError
+from lessons.engine import notebook as notebooks
+from lessons.engine.lesson import Lesson
+from lessons.engine.progress import Progress, length_of
+from lessons.engine.record import LessonRecord
+from lessons.engine.run import Session, Settings
+from lessons.engine.screen import Screen
+
+DEFAULT_LIMIT_S = 20
+FAST_LIMIT_S = 5
+"""What a run may take at most, shown while this reader's own machine has not yet timed one."""
+
+_INTERRUPTED = 130
+"""The shell's code for a command ended by Ctrl-C: 128 and the number of SIGINT."""
+
+
+def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
+    """Run `lesson` as the command line `arguments` ask, and return the exit code."""
+    return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
+
+
+def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
+    """Run a typer app so that whatever goes wrong is one sentence on standard error; return the exit code.
+
+    With `--debug` among the arguments, a fault of ours keeps its traceback.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our characters still shows the words
+    try:
+        code = app(args=list(arguments), prog_name=name, standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        return _complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
+    except FairclockError as error:
+        return _complain(str(error), error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone: `| head` is no fault
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+    except Exception as error:  # the last resort of a command: a fault of ours, told as one
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return _complain(f"This lesson has a fault: {error}. Run it with --debug and report what it prints.", 1)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(" ".join(sentence.split()), file=sys.stderr)
+    return code
+
+
+def _app(lesson: Lesson) -> typer.Typer:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+    @app.command(help=f"Lesson {lesson.number}: {lesson.title} {lesson.objective}")
+    def command(
+        no_input: Annotated[bool, typer.Option("--no-input", help="Never wait for a prediction.")] = False,
+        fast: Annotated[bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")] = False,
+        json_file: Annotated[
+            Path | None, typer.Option("--json", metavar="FILE", help="Write claims and environment there.")
+        ] = None,
+        notebook: Annotated[
+            Path | None, typer.Option(metavar="FILE", help="Write the lesson as a notebook, and run nothing.")
+        ] = None,
+        plots: Annotated[
+            Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")
+        ] = None,
+        list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
+        debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
+    ) -> int:
+        del debug  # read by `guarded`, which also sees what goes wrong before this
+        if list_steps:
+            return _list_steps(lesson)
+        if notebook is not None:
+            with _writable(notebook):
+                notebooks.write(lesson, notebook, fast=fast)
+            print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
+            return 0
+        interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
+        with _writable(json_file):
+            return _take(lesson, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
+
+    return app
+
+
+def _list_steps(lesson: Lesson) -> int:
+    for number, step in enumerate(lesson.steps, start=1):
+        print(f"{number}  {step.title}  ({step.name})")
+        for id_, sentence in step.claims.items():
+            print(f"     {id_}: {sentence.replace('`', '')}")
+    return 0
+
+
+def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None) -> int:
+    screen, progress = Screen(Console(highlight=False)), Progress()
+    before = progress.load().get(lesson.name)
+    ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
+    limit_s = FAST_LIMIT_S if fast else DEFAULT_LIMIT_S
+    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
+    environment, today = Environment.capture(), noise.aa_control()
+    screen.header(
+        f"Lesson {lesson.number} · {lesson.title}",
+        f"{lesson.minutes} min, {runs}",
+        lesson.objective,
+        f"{environment.describe()} · {today.describe()}",
+    )
+    if progress.remark:
+        screen.note(progress.remark)
+    settings = Settings(fast, interactive, _saver(plots, screen), _keeper(progress, screen))
+    session = Session(lesson, screen, settings, environment, today.error)
+    code = _play(session, screen)
+    if json_file is not None:
+        _write_json(session.record(), lesson, json_file)
+    return code
+
+
+def _play(session: Session, screen: Screen) -> int:
+    try:
+        session.play()
+    except (EOFError, KeyboardInterrupt) as leaving:
+        screen.note("")
+        screen.note("You left here. What you did so far is kept; the same command starts the lesson anew.")
+        return 0 if isinstance(leaving, EOFError) else _INTERRUPTED
+    name = session.lesson.name
+    screen.your_turn(f"lessons/exercises/{name}.py", f"python -m grader check {name}")
+    return 0
+
+
+def _keeper(progress: Progress, screen: Screen) -> Callable[[LessonRecord], None]:
+    complaints: list[str] = []
+
+    def keep(record: LessonRecord) -> None:
+        try:
+            progress.keep(record)
+        except UsageError as error:
+            if not complaints:
+                screen.note(str(error))
+            complaints.append(str(error))
+
+    return keep
+
+
+def _saver(folder: Path | None, screen: Screen) -> Callable[[str, str], None]:
+    if folder is None:
+        return lambda _name, _svg: None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {folder} cannot be made ({error.strerror}); name another for --plots.") from error
+
+    def save(name: str, svg: str) -> None:
+        path = folder / f"{name}.svg"
+        try:
+            path.write_text(svg, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"The picture {path} cannot be written ({error.strerror}); name another folder."
+            ) from error
+        screen.note(f"Saved {path}")
+
+    return save
+
+
+@contextlib.contextmanager
+def _writable(path: Path | None) -> Iterator[None]:
+    """Make sure, before anything is measured, that `path` can be written; leave no empty file where none was."""
+    if path is None:
+        yield
+        return
+    existed = path.exists()
+    try:
+        with path.open("a"):
+            pass
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
+    try:
+        yield
+    finally:
+        if not existed and path.exists() and path.stat().st_size == 0:
+            path.unlink()
+
+
+def _write_json(record: LessonRecord, lesson: Lesson, path: Path) -> None:
+    sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
+    text = json.dumps(record.to_json(sentences), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error

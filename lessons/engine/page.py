@@ -1,0 +1,119 @@
+"""The page of one step: what its author writes the observation on.
+
+A page passes words, tables and pictures on to the screen, and keeps what must outlive them: the claims settled and
+how the reader's prediction fared. It knows the results of the steps before and how restless the machine is today.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from harness import plots, units
+from lessons.engine.claim import Claim, claim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.tables import Table
+    from lessons.engine.lesson import Step
+    from lessons.engine.predict import Answer, Prediction
+    from lessons.engine.screen import Screen
+
+R = TypeVar("R")
+Results = MutableMapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Prophecy:
+    """What the reader said beforehand, and what came: None where it was skipped or could not be told."""
+
+    question: str
+    answer: str | None
+    truth: str | None
+    right: bool | None
+
+
+@dataclass(slots=True)
+class Page:
+    """One step's page. Authors use the methods; the fields are set by whoever runs the lesson.
+
+    `noise` is today's A/A error as a fraction: how far two measurements of the same code were apart.
+    """
+
+    screen: Screen
+    noise: float
+    sentences: Mapping[str, str]
+    results: Results
+    save: Callable[[str, str], None]
+    prediction: Prediction | None = None
+    answer: Answer | None = None
+    claims: list[Claim] = field(default_factory=list)
+    prophecy: Prophecy | None = None
+
+    def say(self, *sentences: str) -> None:
+        """Print a paragraph; words between backticks are set as code."""
+        self.screen.say(" ".join(sentences))
+
+    def table(self, table: Table) -> None:
+        """Print a table."""
+        self.screen.table(table)
+
+    def histogram(self, samples: Sequence[float], *, name: str, caption: str) -> None:
+        """Print samples in seconds as a one-line histogram, and hand the same as an SVG to whoever keeps plots.
+
+        `name` becomes part of the file's name; `caption` is printed and is the picture's alternative text.
+        """
+        self.screen.picture(plots.histogram(samples), caption)
+        self.save(name, plots.histogram_svg(samples, title=caption))
+
+    def result(self, step: Step[R]) -> R:
+        """Return what an earlier step's teaching code gave in this run."""
+        return cast("R", self.results[step.name])
+
+    def reveal(self, truth: str | float | None, *because: str) -> None:
+        """Set the measured truth beside the reader's prediction.
+
+        `truth` is the letter of a choice, or the number guessed at; None when this run could not tell. `because` is
+        said after it, also to a reader who skipped the question.
+        """
+        if self.prediction is None:
+            raise ValueError("This step asked nothing, so there is nothing to reveal.")
+        said = "" if truth is not None else "This run could not tell."
+        right = None
+        if self.answer is not None and truth is not None:
+            judgement = self.prediction.judge(self.answer, truth)
+            said, right = judgement.words, judgement.right
+        elif truth is not None:
+            said = f"The answer: {self.prediction.say(truth)}."
+        told = None if truth is None else self.prediction.say(truth)
+        self.prophecy = Prophecy(
+            self.prediction.question, None if self.answer is None else self.answer.text, told, right
+        )
+        self.screen.reveal(" ".join([said, *because]), right=right)
+
+    def claim(
+        self,
+        id: str,  # noqa: A002 - as in `claim.claim`
+        measured: float,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        error: float = 0.0,
+        noise: float = 0.0,
+        unit: Callable[[float], str] = units.number,
+        remark: str = "",
+    ) -> Claim:
+        """Settle the claim `id` of this step (see `claim.claim`) and print how it fared.
+
+        `unit` writes the measured value; `remark` is printed behind it. Give `noise` where the claim compares
+        times: half the width that `page.noise` puts around `measured`.
+        """
+        if id not in self.sentences:
+            raise ValueError(f"The claim {id} is not declared at its step.")
+        settled = claim(id, measured, low, high, error=error, noise=noise)
+        self.claims.append(settled)
+        self.screen.claim(settled, self.sentences[id], unit(measured), remark)
+        return settled

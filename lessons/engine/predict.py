@@ -1,0 +1,130 @@
+"""Predictions: the reader commits to an answer before the measurement speaks, and hears afterwards how near it was.
+
+A prediction is a value with two pure functions, `parse` (what was typed → an answer) and `judge` (answer and truth →
+words). `ask` is the only part that waits for somebody, and it is handed how to read and how to speak.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness import units
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the reader said: the key or number that counts, and the same as the reader would say it."""
+
+    value: str | float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether an answer was right, and the sentence that says so."""
+
+    right: bool
+    words: str
+
+
+class Prediction(Protocol):
+    """A question with a way to read its answer and a way to judge it."""
+
+    @property
+    def question(self) -> str:
+        """What is asked, in full sentences."""
+
+    def offer(self) -> str:
+        """Return the line under the question: what may be typed."""
+
+    def parse(self, typed: str) -> Answer | None:
+        """Return the answer that `typed` means, or None when it means none."""
+
+    def judge(self, answer: Answer, truth: str | float) -> Judgement:
+        """Compare an answer with what was measured."""
+
+    def say(self, truth: str | float) -> str:
+        """Return the measured truth as an answer would be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question with a few answers to choose from: `options` maps a letter to its words, in the order shown."""
+
+    question: str
+    options: Mapping[str, str]
+
+    def offer(self) -> str:
+        """Return every option with its letter, and how to skip."""
+        return "     ".join(f"{key}  {words}" for key, words in self.options.items())
+
+    def parse(self, typed: str) -> Answer | None:
+        """Return the option whose letter, or whose very words, were typed."""
+        typed = typed.strip().casefold().rstrip(".)")
+        for key, words in self.options.items():
+            if typed in {key.casefold(), words.casefold()}:
+                return Answer(key, words)
+        return None
+
+    def judge(self, answer: Answer, truth: str | float) -> Judgement:
+        """Return right for the option that was measured to be true."""
+        if answer.value == truth:
+            return Judgement(right=True, words=f"You said {answer.text}, and so it is.")
+        return Judgement(right=False, words=f"You said {answer.text}. It was {self.say(truth)}.")
+
+    def say(self, truth: str | float) -> str:
+        """Return the words of the option with the letter `truth`."""
+        return self.options[str(truth)]
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A question whose answer is a positive number in `unit`; within a factor of `near` of the truth is right."""
+
+    question: str
+    unit: str = ""
+    near: float = 2.0
+
+    def offer(self) -> str:
+        """Return what kind of number is wanted."""
+        return f"A number of {self.unit}" if self.unit else "A number"
+
+    def parse(self, typed: str) -> Answer | None:
+        """Return the number typed: "2 000", "2,000", "0,5" and "3 calls" (for the unit "calls") are numbers too."""
+        text = typed.strip().casefold().removesuffix(self.unit.casefold()).replace(" ", "").replace("_", "")
+        if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+            text = text.replace(",", "")
+        if not re.fullmatch(r"\d*[.,]?\d+(e[+-]?\d+)?|\d+\.", text):
+            return None
+        value = float(text.replace(",", "."))
+        return Answer(value, self.say(value)) if math.isfinite(value) and value > 0 else None
+
+    def judge(self, answer: Answer, truth: str | float) -> Judgement:
+        """Return how many times too high or too low the guess was."""
+        said, measured = float(answer.value), float(truth)
+        times = max(said / measured, measured / said) if measured > 0 else math.inf
+        if times <= self.near:
+            return Judgement(right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured.")
+        direction = "high" if said > measured else "low"
+        words = f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
+        return Judgement(right=False, words=words)
+
+    def say(self, truth: str | float) -> str:
+        """Return a number with its unit."""
+        return f"{units.number(float(truth))} {self.unit}".strip()
+
+
+def ask(prediction: Prediction, read: Callable[[], str], tell: Callable[[str], None]) -> Answer | None:
+    """Ask until an answer is understood; an empty line skips, which is None.
+
+    `read` returns one typed line. What it raises at the end of input (`EOFError`) or on Ctrl-C passes through: the
+    caller knows how to end a lesson.
+    """
+    while typed := read().strip():
+        answer = prediction.parse(typed)
+        if answer is not None:
+            return answer
+        tell(f"That is none of the answers. {prediction.offer()}, or Enter to skip.")
+    return None

@@ -1,0 +1,167 @@
+"""What the reader has done so far: one JSON file in the user's state folder, always whole on the disk.
+
+It is written to a temporary file beside it and renamed, so a crash leaves the old one. A file that cannot be read
+back is set aside under another name, with one sentence about it: progress is dear, but no reason to refuse a lesson.
+"""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from harness.errors import UsageError
+from lessons.engine.claim import Standing
+from lessons.engine.record import LessonRecord
+
+FOLDER_VARIABLE = "FAIRCLOCK_STATE"
+"""Environment variable that names another folder for the progress file."""
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A prediction as it is remembered."""
+
+    question: str
+    answer: str
+    truth: str | None
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """One lesson's progress: the latest run, and how long a run of each length took here.
+
+    `claims` maps an id to how it fared; `predictions` maps a step to the latest thing said there. `durations_s` has
+    the keys "default" and "fast", each once such a run was complete.
+    """
+
+    last_run_utc: str
+    complete: bool
+    steps_done: int
+    claims: dict[str, str] = field(default_factory=dict)
+    predictions: dict[str, Told] = field(default_factory=dict)
+    durations_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def held(self) -> int:
+        """How many claims of the latest run held."""
+        return sum(standing == Standing.HELD for standing in self.claims.values())
+
+
+def after(record: LessonRecord, before: Standings | None) -> Standings:
+    """Return a lesson's progress once `record` has happened. Pure.
+
+    A lesson once complete stays so; what was predicted in earlier runs is kept where this run skipped it.
+    """
+    predictions = dict(before.predictions) if before else {}
+    for step in record.steps:
+        told = step.prophecy
+        if told is not None and told.answer is not None:
+            predictions[step.name] = Told(told.question, told.answer, told.truth, told.right)
+    durations = dict(before.durations_s) if before else {}
+    if record.complete:
+        durations[length_of(fast=record.fast)] = record.duration_s
+    return Standings(
+        last_run_utc=record.started_utc,
+        complete=record.complete or bool(before and before.complete),
+        steps_done=len(record.steps),
+        claims={claim.id: claim.standing.value for claim in record.claims},
+        predictions=predictions,
+        durations_s=durations,
+    )
+
+
+def length_of(*, fast: bool) -> str:
+    """Return the name that a run of this length has in `durations_s`."""
+    return "fast" if fast else "default"
+
+
+class Progress:
+    """The progress file. `remark` is empty, or one sentence about a damaged file that was set aside."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.path = (folder or state_folder()) / "progress.json"
+        self.remark = ""
+
+    def load(self) -> dict[str, Standings]:
+        """Return progress by lesson; empty where there is none yet. Sets a damaged file aside."""
+        try:
+            return _decode(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            self.remark = f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
+        except (ValueError, KeyError, TypeError, AttributeError):
+            aside = self.path.with_suffix(".damaged.json")
+            try:
+                self.path.replace(aside)
+                self.remark = f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
+            except OSError as error:
+                self.remark = f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
+        return {}
+
+    def keep(self, record: LessonRecord) -> None:
+        """Write `record` into the file. Raises `UsageError` when it cannot be written."""
+        lessons = self.load()
+        lessons[record.lesson] = after(record, lessons.get(record.lesson))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            _replace(self.path, _encode(lessons))
+        except OSError as error:
+            raise UsageError(
+                f"Your progress cannot be written to {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to a "
+                "folder that can be written."
+            ) from error
+
+
+def state_folder() -> Path:
+    """Return the folder that keeps this user's progress."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen) if chosen else Path(platformdirs.user_state_dir("fairclock", appauthor=False))
+
+
+def _encode(lessons: dict[str, Standings]) -> str:
+    whole = {"format": FORMAT, "lessons": {name: asdict(each) for name, each in sorted(lessons.items())}}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _decode(text: str) -> dict[str, Standings]:
+    whole = json.loads(text)
+    if whole["format"] != FORMAT:
+        raise ValueError(f"format {whole['format']}")
+    return {str(name): _standings(each) for name, each in whole["lessons"].items()}
+
+
+def _standings(each: dict[str, object]) -> Standings:
+    claims, predictions, durations = each["claims"], each["predictions"], each["durations_s"]
+    steps_done = each["steps_done"]
+    assert isinstance(claims, dict)
+    assert isinstance(predictions, dict)
+    assert isinstance(durations, dict)
+    assert isinstance(steps_done, int)
+    return Standings(
+        last_run_utc=str(each["last_run_utc"]),
+        complete=each["complete"] is True,
+        steps_done=steps_done,
+        claims={str(id_): Standing(standing).value for id_, standing in claims.items()},
+        predictions={str(step): Told(**told) for step, told in predictions.items()},
+        durations_s={str(length): float(duration) for length, duration in durations.items()},
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".progress-", text=True)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - an open descriptor has no path
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,111 @@
+"""A lesson, played from its first line to its last: the imperative shell around steps, pages and the screen."""
+
+import datetime
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness.environment import Environment
+from lessons.engine.lesson import Lesson, Step
+from lessons.engine.page import Page, Results
+from lessons.engine.predict import Answer, Prediction, ask
+from lessons.engine.record import LessonRecord, StepRecord
+from lessons.engine.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run goes: `fast` shortens every step, `interactive` waits for predictions.
+
+    `save` takes the name and text of each SVG picture, `keep` what has happened so far, after every step.
+    """
+
+    fast: bool
+    interactive: bool
+    save: Callable[[str, str], None]
+    keep: Callable[[LessonRecord], None]
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of a lesson in the making; `record()` may be asked at any time, and says whether it is complete."""
+
+    lesson: Lesson
+    screen: Screen
+    settings: Settings
+    environment: Environment
+    noise: float
+    started: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
+    began_s: float = field(default_factory=time.perf_counter)
+    waited_s: float = 0.0
+    results: Results = field(default_factory=dict)
+    done: list[StepRecord] = field(default_factory=list)
+
+    def play(self) -> None:
+        """Play every step and print the closing words. `EOFError` and `KeyboardInterrupt` from a prompt pass through."""
+        for number, step in enumerate(self.lesson.steps, start=1):
+            self.screen.open_step(number, len(self.lesson.steps), step.title, step.introduction)
+            self.done.append(self._play(step))
+            self.settings.keep(self.record())
+        self.screen.closing(self.lesson.key_points, self.lesson.references)
+
+    def record(self) -> LessonRecord:
+        """Return what has happened so far."""
+        return LessonRecord(
+            lesson=self.lesson.name,
+            title=self.lesson.title,
+            fast=self.settings.fast,
+            started_utc=self.started.isoformat(timespec="seconds"),
+            duration_s=time.perf_counter() - self.began_s - self.waited_s,
+            environment=self.environment,
+            noise=self.noise,
+            steps=tuple(self.done),
+            complete=len(self.done) == len(self.lesson.steps),
+        )
+
+    def _play(self, step: Step[object]) -> StepRecord:
+        if step.given:
+            self.screen.code(step.given_code)
+        self.screen.code(step.code)
+        page = self._page(step)
+        if step.question is not None:
+            page.prediction = step.question(page)
+            page.answer = self._ask(page.prediction)
+        began_s = time.perf_counter()
+        result = step(fast=self.settings.fast)
+        duration_s = time.perf_counter() - began_s
+        self.results[step.name] = result
+        explain(step, page, result)
+        return StepRecord(step.name, step.title, duration_s, page.prophecy, tuple(page.claims))
+
+    def _page(self, step: Step[object]) -> Page:
+        def save(name: str, svg: str) -> None:
+            self.settings.save(f"{self.lesson.name}-{step.name}-{name}", svg)
+
+        return Page(self.screen, self.noise, step.claims, self.results, save)
+
+    def _ask(self, prediction: Prediction) -> Answer | None:
+        self.screen.ask(prediction.question, prediction.offer())
+        if not self.settings.interactive:
+            return None
+        began_s = time.perf_counter()
+        try:
+            return ask(prediction, self.screen.read, self.screen.say)
+        finally:
+            self.waited_s += time.perf_counter() - began_s
+
+
+def explain(step: Step[object], page: Page, result: object) -> None:
+    """Let a step's author explain `result`, and hold them to their word.
+
+    Raises `RuntimeError`, a fault of the lesson, when a declared claim was not settled exactly once or a question
+    asked was not answered: nothing a lesson promises to measure may go missing quietly.
+    """
+    if step.explanation is None:
+        raise RuntimeError(f"The step {step.name} has nothing that observes its result.")
+    step.explanation(page, result)
+    settled = sorted(claim.id for claim in page.claims)
+    if settled != sorted(step.claims):
+        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}.")
+    if page.prediction is not None and page.prophecy is None:
+        raise RuntimeError(f"The step {step.name} asks a question and never reveals the answer.")
