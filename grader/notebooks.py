@@ -1,13 +1,14 @@
 """Notebooks as hand-ins: the code cells in their order, as one Python text.
 
 Outputs, metadata, attachments and execution counts are dropped before anything looks at them: what a notebook
-claims to have printed is no evidence. The rest must follow the notebook format, which nbformat checks. What only a
-notebook can run (a magic, a shell line, a help request) is refused with its cell: a grader runs plain Python.
+claims to have printed is no evidence. The rest must follow the notebook format, which nbformat checks. What
+only a notebook can run (a magic, a shell line, a help request) is refused with its cell number.
 """
 
 import io
 import json
 import tokenize
+from typing import Any
 
 import nbformat
 
@@ -65,28 +66,28 @@ def _parsed(data: bytes, name: str) -> dict[str, object]:
 def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     """Return (kind, source) of each cell, once nbformat has found the notebook well-formed."""
     cells = content.get("cells")
-    if isinstance(cells, list) and len(cells) > MAX_CELLS:
+    broken = Refusal(f"{name} breaks the notebook format; open it in Jupyter and save it again.")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise broken
+    if len(cells) > MAX_CELLS:
         raise Refusal(f"{name} has more than {MAX_CELLS:,} cells; hand in the exercise alone.")
-    kept = [_bare(cell) for cell in cells] if isinstance(cells, list) else []
-    bare = {
-        "nbformat": FORMAT,
-        "nbformat_minor": 4,  # the last minor version in which a cell needs no id
-        "metadata": {},
-        "cells": kept if isinstance(cells, list) else cells,
-    }
+    kept = [_bare(cell) for cell in cells]
+    # 4.4 is the last minor version in which a cell needs no id.
+    bare = {"nbformat": FORMAT, "nbformat_minor": 4, "metadata": {}, "cells": kept}
     try:
         nbformat.validate(bare)
     except nbformat.ValidationError:
-        raise Refusal(f"{name} breaks the notebook format; open it in Jupyter and save it again.") from None
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in kept]
+        raise broken from None
+    return [(str(cell["cell_type"]), "".join(cell["source"])) for cell in kept]
 
 
-def _bare(cell: object) -> object:
-    """Return the cell's kind and source alone; what is no cell is left for nbformat to refuse."""
-    if not isinstance(cell, dict):
-        return cell
-    bare = {key: cell[key] for key in ("cell_type", "source") if key in cell} | {"metadata": {}}
-    return bare | {"outputs": [], "execution_count": None} if cell.get("cell_type") == "code" else bare
+def _bare(cell: dict[str, Any]) -> dict[str, Any]:
+    """Return what is used of a cell, in a form nbformat can check: its kind and its source."""
+    bare: dict[str, Any] = {key: cell[key] for key in ("cell_type", "source") if key in cell}
+    bare["metadata"] = {}
+    if cell.get("cell_type") == "code":
+        bare |= {"outputs": [], "execution_count": None}
+    return bare
 
 
 def _refuse_magic(source: str, number: int, name: str) -> None:
@@ -102,8 +103,8 @@ def _refuse_magic(source: str, number: int, name: str) -> None:
 def magic_line(source: str) -> int:
     """Return the number of the first line with a magic (`%`, `%%`), shell (`!`) or help (`?`) request, or 0.
 
-    The text is tokenised, never compiled: a `%` that continues an expression or stands in a string is no magic,
-    and no text of a student's can overflow a parser here.
+    The text is tokenised, never compiled: a `%` that continues an expression or stands in a string is no
+    magic, and no text of a student's can overflow a parser here.
     """
     depth = 0
     fresh = True  # at the start of a logical line

@@ -6,7 +6,7 @@ worker by calls of nothing, in every round, and takes its median off both sides.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -16,15 +16,28 @@ import numpy as np
 
 from grader.correctness import Answer, Expected, judge
 from grader.errors import GraderFault, WorkerFault
-from grader.inputs import pack
+from grader.inputs import Packed, pack
 from grader.records import Status
 from grader.supervisor import Settings, Worker, worker
 from grader.task import Task, TensorExam
+from harness import twins
 from harness.decide import Rules
 from harness.rounds import Outcome, Reading, Round, contest
 
-WARM_UP_ROUNDS: Final = 5
-"""Rounds of each pair that are played and checked but not counted: first calls load kernels and fill caches."""
+WARM_UP_CALLS: Final = 8
+"""Calls of each side in each pair that are checked but not counted: first ones load kernels and grow the heap."""
+
+TURN_S: Final = 1e-3
+"""A turn makes as many calls as fit, on inputs of their own: one call of 0.1 ms is mostly luck."""
+
+LEAST_CALLS: Final = 3
+"""Paid calls of a turn at least: their median forgives one that met an interrupt."""
+
+MOST_CALLS: Final = 8
+"""Paid calls of a turn at most: each needs an input of its own, drawn before the turn and checked after it."""
+
+NULL_CALLS: Final = 3
+"""Calls of nothing in each round."""
 
 LEAST_NET: Final = 0.25
 """A net cost below this part of the price of asking is not resolved: it counts as this much."""
@@ -43,32 +56,47 @@ class TensorPair:
     candidate: Worker
     rng: np.random.Generator
     asking: list[Reading] = field(default_factory=list)
+    calls: dict[Worker, int] = field(default_factory=dict)
 
     def play(self, *, baseline_first: bool) -> Round:
-        """One round on a fresh input."""
-        inputs = self.exam.timed(self.rng)
-        expected, packed = Expected.of(self.exam, inputs), pack(inputs)
-        self.asking.append(self.baseline.timed(expected.size_bytes, null=True)[0])
-        readings = {}
-        for side in (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline):
-            packed.write(side.inputs)
-            side.outputs.poison(expected.size_bytes)
-            readings[side], raw = side.timed(expected.size_bytes)
-            array = np.frombuffer(raw, dtype=expected.dtype).reshape(expected.want.shape)
-            self._check(side, expected, Answer(array, "Tensor", packed.unchanged(side.inputs)))
+        """One round: a turn of each side, on the same inputs drawn for this round."""
+        drawn = [self._draw() for _ in range(1 + max(self.calls.values()))]
+        sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
+        turns = {side: self._turn(side, drawn[: 1 + self.calls[side]]) for side in sides}
+        asking = [median(getattr(null, name) for null in self.asking) for name in ("cpu_s", "wall_s")]
         return Round(
-            self.number, self._net(readings[self.baseline]), self._net(readings[self.candidate]), baseline_first
+            self.number, _net(turns[self.baseline], asking), _net(turns[self.candidate], asking), baseline_first
         )
 
     def arrange(self) -> None:
-        """Take the core, lay out the timed calls, warm up."""
-        inputs = self.exam.timed(self.rng)
-        expected = Expected.of(self.exam, inputs)
+        """Lay out the timed calls, warm up, and see how many calls make a turn of each side."""
+        expected, packed = self._draw()
         for side in (self.baseline, self.candidate):
-            side.arrange(self.task.name, pack(inputs), str(expected.dtype), expected.want.shape)
-        for number in range(WARM_UP_ROUNDS):
-            self.play(baseline_first=number % 2 == 0)
-        self.asking.clear()
+            side.arrange(self.task.name, packed, str(expected.dtype), expected.want.shape)
+        for side in (self.baseline, self.candidate):
+            drawn = [self._draw() for _ in range(WARM_UP_CALLS)]
+            call_s = min(call.cpu_s for call in self._turn(side, drawn))
+            self.calls[side] = max(LEAST_CALLS, min(MOST_CALLS, round(TURN_S / call_s)))
+
+    def _draw(self) -> tuple[Expected, Packed]:
+        inputs = self.exam.timed(self.rng)
+        return Expected.of(self.exam, inputs), pack(inputs)
+
+    def _turn(self, side: Worker, drawn: Sequence[tuple[Expected, Packed]]) -> list[Reading]:
+        """A call on each input, the first of them unpaid; between calls nothing happens but the next input's arrival."""
+        calls = []
+        for expected, packed in drawn:
+            packed.write(side.inputs)
+            side.outputs.poison(expected.size_bytes)
+            calls.append(side.timed(expected.size_bytes))
+        last_unchanged = drawn[-1][1].unchanged(side.inputs)
+        if side is self.baseline:
+            asked = [side.timed(drawn[-1][0].size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
+            self.asking += asked[1:]
+        for (expected, _), (_, raw) in zip(drawn, calls, strict=True):
+            array = np.frombuffer(raw, dtype=expected.dtype).reshape(expected.want.shape)
+            self._check(side, expected, Answer(array, "Tensor", last_unchanged))
+        return [reading for reading, _ in calls[1:]]
 
     def _check(self, side: Worker, expected: Expected, answer: Answer) -> None:
         mismatch = judge(expected, answer)
@@ -83,34 +111,36 @@ class TensorPair:
             "Each timed call has an input of its own, and each answer is checked.",
         )
 
-    def _net(self, reading: Reading) -> Reading:
-        cpu_s = median(null.cpu_s for null in self.asking)
-        wall_s = median(null.wall_s for null in self.asking)
-        net_s = max(reading.cpu_s - cpu_s, LEAST_NET * cpu_s)
-        return Reading(net_s, max(reading.wall_s - wall_s, net_s))
+
+def _net(calls: Sequence[Reading], asking: Sequence[float]) -> Reading:
+    """The median call of a turn, less the price of asking (CPU and wall seconds).
+
+    The median forgives a call that met an interrupt. It forgives nothing else: every call has an answer to give.
+    """
+    cpu_s = max(median(call.cpu_s for call in calls) - asking[0], LEAST_NET * asking[0])
+    return Reading(cpu_s, max(cpu_s, median(call.wall_s for call in calls) - asking[1]))
 
 
 def duel(task: Task, exam: TensorExam, source: str, settings: Settings, rng: np.random.Generator) -> Outcome:
     """Measure a right submission against the baseline until its tier is clear, on fresh pairs of workers."""
     with ExitStack() as stack:
-        waiting: list[tuple[Worker, Worker]] = []
 
-        def prepare() -> None:
-            pair = [stack.enter_context(worker(task.limits, settings, tensors=True)) for _ in range(2)]
-            waiting.append((pair[0], pair[1]))
+        def start() -> tuple[Worker, Worker]:
+            one, other = (stack.enter_context(worker(task.limits, settings, tensors=True)) for _ in range(2))
+            return one, other
+
+        # All at once: a worker that starts up while another is being timed takes its memory bandwidth.
+        waiting = [start() for _ in range(RULES.min_pairs)]
 
         @contextmanager
         def open_pair(number: int) -> Iterator[TensorPair]:
-            if not waiting:
-                prepare()
-            baseline, candidate = waiting.pop(0)
-            if number + 1 < RULES.min_pairs:
-                prepare()
+            baseline, candidate = waiting.pop(0) if waiting else start()
             baseline.load(task.baseline)
             candidate.load(source)
             pair = TensorPair(number, task, exam, baseline, candidate, rng)
-            pair.arrange()
-            yield pair
+            with twins.pinned(settings.core):
+                pair.arrange()
+                yield pair
             _alone(candidate)
             baseline.close()
             candidate.close()

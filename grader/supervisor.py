@@ -110,8 +110,8 @@ class Worker:
         claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
         answer = self.outputs.read(size_bytes)
         now_s = self._clock()
-        wall_s = wall() - began_s - (self._waited_s() - waited_s)
-        reading = Reading(cpu_s=now_s - self._last_cpu_s, wall_s=wall_s)
+        cpu_s = now_s - self._last_cpu_s
+        reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
         self._last_cpu_s = now_s
         if claim:
             raise WorkerFault(Status.WRONG, f"A timed call answered with a {claim.get('problem')}.")

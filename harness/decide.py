@@ -67,8 +67,8 @@ class Rules:
     min_pairs: int = 3
     """Pairs before any verdict: the fewest of which one can be wrong and be outvoted."""
 
-    max_pairs: int = 9
-    """Pairs at most. Starting one costs about a second, and by now another changes the allowance little."""
+    max_pairs: int = 6
+    """Pairs at most. Starting one costs about a second, and more would hardly change the allowance."""
 
     min_rounds: int = 10
     """Rounds on a pair before looking. With fewer than nine, three pairs bound nothing at this error rate."""
@@ -105,6 +105,13 @@ class Estimate:
     high: float
     rounds: int
     pairs: int
+    allowance: float
+    """What the interval allows for layout: this much of log ratio on each side."""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the interval is wide because of the rounds' spread, more than because of layout."""
+        return not self.bounded or math.log(self.high / self.low) > 4 * self.allowance
 
     @property
     def bounded(self) -> bool:
@@ -117,19 +124,26 @@ def estimate(ratios: Sequence[Sequence[float]], rules: Rules = DEFAULT) -> Estim
 
     Raises `MeasurementError` when there is no round, or a ratio is not a positive finite number.
     """
-    pairs = [sorted(_checked(pair)) for pair in ratios if pair]
+    pairs = [sorted(map(_log, pair)) for pair in ratios if pair]
     if not pairs:
         raise MeasurementError("There are no rounds to estimate a ratio from; play at least one.")
-    log_medians = [math.log(median(pair)) for pair in pairs]
-    low, high = 0.0, math.inf
+    medians = [median(pair) for pair in pairs]
+    low, high, allowance = -math.inf, math.inf, math.inf
     if len(pairs) >= rules.min_pairs:
         misleads = _misleading_probability(len(pairs), rules)
-        layout_sd = max(rules.layout_sd, _robust_sd(log_medians))
-        allowance = math.exp(layout_sd * _NORMAL.inv_cdf(1 - misleads / 2))
+        layout_sd = max(rules.layout_sd, _robust_sd(medians))
+        allowance = layout_sd * _NORMAL.inv_cdf(1 - misleads / 2)
         bounds = [_bounds(pair, alpha=misleads) for pair in pairs]
-        low = median_low(low for low, _ in bounds) / allowance
-        high = median_high(high for _, high in bounds) * allowance
-    return Estimate(math.exp(median(log_medians)), low, high, rounds=sum(map(len, pairs)), pairs=len(pairs))
+        low = median_low(low for low, _ in bounds) - allowance
+        high = median_high(high for _, high in bounds) + allowance
+    return Estimate(
+        ratio=math.exp(median(medians)),
+        low=math.exp(low),
+        high=math.exp(high),
+        rounds=sum(map(len, pairs)),
+        pairs=len(pairs),
+        allowance=allowance,
+    )
 
 
 def cell(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
@@ -160,11 +174,10 @@ def _ascending(thresholds: Sequence[float]) -> Sequence[float]:
     return thresholds
 
 
-def _checked(ratios: Sequence[float]) -> Sequence[float]:
-    for ratio in ratios:
-        if not (ratio > 0 and math.isfinite(ratio)):
-            raise MeasurementError(f"The ratio of a round is {ratio}; measure again, it must be positive.")
-    return ratios
+def _log(ratio: float) -> float:
+    if not (ratio > 0 and math.isfinite(ratio)):
+        raise MeasurementError(f"The ratio of a round is {ratio}; measure again, it must be positive.")
+    return math.log(ratio)
 
 
 def _robust_sd(values: Sequence[float]) -> float:
@@ -196,9 +209,9 @@ def _majority(pairs: int, q: float) -> float:
 
 
 def _bounds(ordered: Sequence[float], alpha: float) -> tuple[float, float]:
-    """Return the interval for the median of one pair's sorted ratios, wrong at most `alpha` / 2 on a side."""
+    """Return the interval for the median of one pair's sorted values, wrong at most `alpha` / 2 on a side."""
     refuted = _refuted_counts(len(ordered), alpha)
-    return (ordered[refuted - 1], ordered[-refuted]) if refuted else (0.0, math.inf)
+    return (ordered[refuted - 1], ordered[-refuted]) if refuted else (-math.inf, math.inf)
 
 
 @lru_cache(maxsize=4096)

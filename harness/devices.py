@@ -17,7 +17,7 @@ Work = Callable[[], object]
 
 
 class Device(Protocol):
-    """A place where work runs. What launched work raises is raised by the next `synchronize` at the latest."""
+    """A place where work runs. What launched work raises, the next `synchronize` raises at the latest."""
 
     @property
     def name(self) -> str:
@@ -126,7 +126,7 @@ class SimulatedStream:
             raise failure
 
     def close(self) -> None:
-        """Finish the queue, end the thread, and raise what launched work raised. A second call does nothing."""
+        """Finish the queue, end the thread, and raise what its work raised; a second call does nothing."""
         try:
             self.synchronize()
         finally:

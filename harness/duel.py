@@ -1,111 +1,95 @@
-"""A duel: which of two pieces of code is faster here, and is the difference real?
+"""A duel tells which of two pieces of code is faster here, and whether that is real.
 
-Both run in this process, in short blocks back to back in random order, until the ratio of their costs is clearly
-outside or clearly inside a margin (`harness.rounds`, `harness.decide`). Ratios are baseline ÷ candidate: above 1 the
-candidate is faster.
+Both run in this process, in short blocks back to back in random order, until the ratio of their costs lies
+clearly outside or clearly inside a margin (`harness.blocks`, `harness.rounds`, `harness.decide`). The ratio
+is baseline ÷ candidate: above 1 the candidate is faster.
 
-What a duel cannot see: one process is one memory layout. A pair is here a freshly compiled pair of timing loops after
-a fresh run of the setup, and `LAYOUT_SD` allows for what that changes; a function that happens to lie badly in this
-process stays so until it ends. Twin processes (`harness.twins`) are for what must hold beyond this process.
+What a duel cannot see: one process is one memory layout. A pair is here two freshly compiled timing loops
+after a fresh setup, and `LAYOUT_SD` allows for what that changes; a function that lies badly in this
+process does so until it ends. What must hold beyond one process needs twin processes (`harness.twins`).
 """
 
-import gc
 import math
 import random
-import sys
-import textwrap
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from itertools import repeat
 
-from harness import clocks, units
+from harness import clocks, plots, units
+from harness.blocks import COUNTED, Statement, TimingLoop, calibrate, steady, timing_loop
 from harness.clocks import Clock
-from harness.decide import MeasurementError, Rules
+from harness.decide import Rules
 from harness.errors import UsageError
-from harness.rounds import Outcome, Reading, Round, contest
+from harness.rounds import Outcome, Round, contest
 
-BLOCK_S = 0.8e-3
-"""Length of one turn. It must be well below a scheduler's slice (3 ms and more on Linux), so that most turns are not
-interrupted: with blocks of 3 ms a neighbour moved single ratios by more than 100 % (DESIGN section 6)."""
+MARGIN = 0.02
+"""Differences below this are called SAME: what memory layout alone moves from one process to the next."""
 
-LAYOUT_SD = 0.002
-"""Standard deviation of a pair's log ratio from freshly compiled loops and fresh setups within one process."""
+LAYOUT_SD = 0.005
+"""Standard deviation of a pair's log ratio from fresh loops and a fresh setup. Freshly compiled loops of
+the same code were 0.2 to 0.5 % apart when the time went into one C call, but about 1 % when it went into
+bytecode; where pairs disagree by more than this, their own spread counts (`harness.decide`)."""
 
-Statement = str | Callable[[], object]
-"""What is timed: a statement, as for `timeit`, or a function to be called without arguments."""
-
-_Turns = Generator[Reading, int, None]
-"""Sent a number of calls, yields what they cost."""
-
-_LOOP = """\
-def turns(_call, _cpu, _wall, _repeat, _reading):
-{setup}
-    _calls = yield None
-    while True:
-        _each = _repeat(None, _calls)
-        _wall_s = _wall()
-        _cpu_s = _cpu()
-        for _ in _each:
-{statement}
-        _cpu_s = _cpu() - _cpu_s
-        _wall_s = _wall() - _wall_s
-        _calls = yield _reading(_cpu_s, _wall_s, _calls)
-"""
-"""The timing loop. A generator, so the setup's names stay fast locals and the setup runs once for all turns."""
+_PAIRS = 5
+"""Pairs before a verdict: fresh loops cost nothing, and of five two can be wrong and be outvoted."""
 
 
-class DuelVerdict(StrEnum):
+class Finding(StrEnum):
     """How the candidate compares with the baseline."""
 
-    FASTER = "faster"
     SLOWER = "slower"
     SAME = "same"
+    FASTER = "faster"
     UNDECIDED = "undecided"
 
 
-_BY_CELL = (DuelVerdict.SLOWER, DuelVerdict.SAME, DuelVerdict.FASTER)
+_FINDING_OF_CELL = (Finding.SLOWER, Finding.SAME, Finding.FASTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """The outcome of a duel. `ratio` is the baseline's cost ÷ the candidate's, within [low, high].
+    """How a duel ended. `ratio` is the baseline's cost ÷ the candidate's, within [low, high].
 
-    FASTER and SLOWER say that all of the interval is beyond `margin` (0.02: 2 %), SAME that all of it is within.
-    `hidden_work` says that the wall clock counted, because the CPU clock did not see the candidate's work.
+    FASTER and SLOWER say that the whole interval is beyond `margin` (0.02: 2 %), SAME that it is within.
+    `hidden_work` says that the CPU clock did not see the candidate's work, so the wall clock counted.
     """
 
     ratio: float
     low: float
     high: float
-    verdict: DuelVerdict
+    verdict: Finding
     margin: float
-    rounds: tuple[Round, ...]
     hidden_work: bool
+    rounds: tuple[Round, ...]
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """The ratio of each round, on the clock that counted."""
+        return tuple(round_.wall_ratio if self.hidden_work else round_.ratio for round_ in self.rounds)
 
     @property
     def spent_s(self) -> float:
         """Wall seconds of timing."""
         return sum(round_.wall_s for round_ in self.rounds)
 
-    @property
-    def ratios(self) -> list[float]:
-        """The ratio of each round, on the clock that counted."""
-        return [round_.wall_ratio if self.hidden_work else round_.ratio for round_ in self.rounds]
-
     def __str__(self) -> str:
-        """One line: verdict, ratio, interval, effort."""
         digits = 4 if 0.9 < self.ratio < 1.1 else 3
-        low, high = units.number(self.low, digits), units.number(self.high, digits)
+        interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
         effort = f"{units.count(len(self.rounds))} rounds, {units.seconds(self.spent_s, 2)}"
-        line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({low} to {high}; {effort})"
-        if self.verdict in {DuelVerdict.SAME, DuelVerdict.UNDECIDED}:
+        line = (
+            f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
+        )
+        if self.verdict in {Finding.SAME, Finding.UNDECIDED}:
             line += f", margin {units.percent(self.margin)}"
-        return line + (", by wall time: the CPU clock does not see its work" if self.hidden_work else "")
+        return line + (", by the wall clock: the CPU clock misses its work" if self.hidden_work else "")
+
+    def histogram(self, bins: int = 16) -> str:
+        """Return the ratios of the rounds as one line of text."""
+        return plots.histogram(self.ratios, bins, units.ratio)
 
     def to_dict(self) -> dict[str, object]:
-        """Everything, raw rounds included, as JSON takes it; an interval without an upper end has None there."""
+        """Return all of it, raw rounds included, in types that JSON has; no upper end yet is None."""
         return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
 
 
@@ -115,47 +99,78 @@ def duel(
     *,
     setup: str = "pass",
     globals: Mapping[str, object] | None = None,  # noqa: A002 - timeit's word for it
-    margin: float = 0.02,
+    margin: float = MARGIN,
     budget_s: float = 1.0,
     seed: int | None = None,
-    clock: Clock = clocks.thread_cpu,
+    clock: Clock = COUNTED,
     wall: Clock = clocks.wall,
 ) -> Duel:
-    """Compare two statements, or two functions, and stop as soon as it is clear which is faster.
+    """Compare two statements, or two functions, until it is clear which is faster or that neither is.
 
-    `setup` runs before each side of each pair; its names and those of `globals` are what a statement sees.
-    `budget_s` is the most wall time spent on timing; when a call is so long that it cannot hold enough rounds,
-    the verdict is UNDECIDED. `clock` says what counts: by default the CPU time of this thread, with torch set to one
-    thread; `harness.clocks.wall` for code that uses several. `seed` fixes the order of turns.
+    `setup` runs for each side of each pair; a statement sees its names and those of `globals`. `budget_s`
+    is about the most wall time to spend on timing: a call so long that too few rounds fit in ends
+    UNDECIDED. `clock` counts: by default the CPU time of this thread, torch set to one thread meanwhile;
+    with `harness.clocks.wall` waiting counts too. `seed` fixes the order of turns; `wall` is for tests.
 
-    Raises `UsageError` for code that does not compile, and whatever the code itself raises.
+    Raises `UsageError` for code that is not Python, and whatever the code raises.
     """
-    if not (margin > 0 and math.isfinite(margin) and budget_s > 0 and math.isfinite(budget_s)):
+    if not (0 < margin < math.inf and 0 < budget_s < math.inf):
         raise UsageError(f"A duel needs a positive margin and budget_s, not {margin} and {budget_s}.")
-    names = dict(globals or {})
 
-    def loops() -> tuple[_Turns, _Turns]:
-        return (
-            timing_loop(baseline, setup, names, clock, wall),
-            timing_loop(candidate, setup, names, clock, wall),
-        )
+    def loop(statement: Statement) -> TimingLoop:
+        return timing_loop(statement, setup=setup, globals=globals, clock=clock, wall=wall)
 
     with steady():
-        calls = [calibrate(turns) for turns in loops()]
+        blocks = [calibrate(loop(side)) for side in (baseline, candidate)]
+        calls = [block.calls for block in blocks]
 
         @contextmanager
-        def open_pair(number: int) -> Iterator["_Loops"]:
-            pair = _Loops(number, *loops(), calls[0], calls[1])
-            pair.play(baseline_first=True)  # a warm-up that is not kept
+        def open_pair(number: int) -> Iterator[_Loops]:
+            pair = _Loops(number, loop(baseline), loop(candidate), *calls)
+            pair.play(baseline_first=True)  # not kept: a fresh loop's first block warms it up
             yield pair
 
-        with open_pair(0) as pair:
-            round_s = pair.play(baseline_first=True).wall_s
-        outcome = contest(
-            open_pair,
-            (1 / (1 + margin), 1 + margin),
-            _rules(budget_s, round_s),
-            rng=random.Random(seed),
-            ratio_of=None,
-        )
+        rules = _rules(budget_s, round_s=sum(block.wall_s for block in blocks))
+        outcome = contest(open_pair, (1 / (1 + margin), 1 + margin), rules, rng=random.Random(seed))
     return _duel(outcome, margin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    """A pair within this process: two timing loops, each with the calls that fill a block."""
+
+    number: int
+    baseline: TimingLoop
+    candidate: TimingLoop
+    baseline_calls: int
+    candidate_calls: int
+
+    def play(self, *, baseline_first: bool) -> Round:
+        """Play one round, in the order asked for."""
+        if baseline_first:
+            baseline = self.baseline(self.baseline_calls)
+            candidate = self.candidate(self.candidate_calls)
+        else:
+            candidate = self.candidate(self.candidate_calls)
+            baseline = self.baseline(self.baseline_calls)
+        return Round(self.number, baseline, candidate, baseline_first)
+
+
+def _rules(budget_s: float, round_s: float) -> Rules:
+    """Return rules that keep to the budget, even when that means too few rounds to tell."""
+    usual = Rules()
+    fitting = int(budget_s / (_PAIRS * round_s))
+    return Rules(
+        layout_sd=LAYOUT_SD,
+        min_pairs=_PAIRS,
+        max_pairs=2 * _PAIRS,
+        min_rounds=max(1, min(usual.min_rounds, fitting)),
+        slice_s=min(usual.slice_s, budget_s / (2 * _PAIRS)),
+        cap_s=budget_s,
+    )
+
+
+def _duel(outcome: Outcome, margin: float) -> Duel:
+    known = outcome.estimate
+    verdict = Finding.UNDECIDED if outcome.cell is None else _FINDING_OF_CELL[outcome.cell]
+    return Duel(known.ratio, known.low, known.high, verdict, margin, outcome.hidden_work, outcome.rounds)

@@ -134,8 +134,8 @@ def _directory() -> Path:
         pass
     except OSError as error:
         raise MachineError(
-            f"The lock files of the lanes cannot be put into {directory} ({error.strerror}); name a folder that "
-            f"every user of this machine may write to in {DIRECTORY_VARIABLE}."
+            f"Lanes cannot keep their lock files in {directory} ({error.strerror}); "
+            f"set {DIRECTORY_VARIABLE} to a folder that every user of this machine may write to."
         ) from error
     return directory
 

@@ -49,10 +49,9 @@ class Measured:
 
     @property
     def iqr_s(self) -> float:
-        """How far the middle half of the samples reaches, in seconds per run; NaN when there is one sample
-        only.
+        """How wide the middle half of the samples is, in seconds per run; NaN for a single sample.
 
-        torch says 0 for a single sample, which reads as "no spread" where nothing is known of it.
+        torch says 0 there, which reads as "no spread" where nothing is known of it.
         """
         return self.measurement.iqr if len(self.samples_s) > 1 else float("nan")
 

@@ -105,9 +105,10 @@ def histogram_svg(
     )
     across = _WIDTH - 2 * _MARGIN
     floor = _HEIGHT - _MARGIN
-    middle_x = _MARGIN + across * (
-        (middle - parts.low) / (parts.high - parts.low) if parts.high > parts.low else 0.5
-    )
+    share = (middle - parts.low) / (parts.high - parts.low) if parts.high > parts.low else 0.5
+    x = _MARGIN + across * share
+    # Near an end, the label leans inwards so that none of it is cut off.
+    leaning = "start" if share < 0.25 else "end" if share > 0.75 else "middle"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
         f"<title>{_escaped(title)}</title>",
@@ -115,10 +116,12 @@ def histogram_svg(
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         *_svg_bars(parts, across, floor),
         f'<path d="M{_MARGIN} {floor}H{_WIDTH - _MARGIN}" stroke="#444444"/>',
-        f'<path d="M{middle_x:.1f} {_MARGIN - 4}V{floor}" stroke="{_MEDIAN}" stroke-dasharray="4 3"/>',
-        _svg_text(middle_x, _MARGIN - 9, "middle", f"median {unit(middle)}"),
+        f'<path d="M{x:.1f} {_MARGIN - 4}V{floor}" stroke="{_MEDIAN}" stroke-dasharray="4 3"/>',
+        '<g font-family="sans-serif" font-size="12" fill="#222222">',
+        _svg_text(x, _MARGIN - 9, leaning, f"median {unit(middle)}"),
         _svg_text(_MARGIN, _HEIGHT - 8, "start", unit(parts.low)),
         _svg_text(_WIDTH - _MARGIN, _HEIGHT - 8, "end", unit(parts.high)),
+        "</g>",
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -137,8 +140,7 @@ def _svg_bars(parts: Bins, across: float, floor: float) -> list[str]:
 
 
 def _svg_text(x: float, y: float, anchor: str, text: str) -> str:
-    inside = min(max(x, _MARGIN), _WIDTH - _MARGIN)
-    return f'<text x="{inside:.1f}" y="{y}" font-family="sans-serif" font-size="12" text-anchor="{anchor}">{_escaped(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}">{_escaped(text)}</text>'
 
 
 def _escaped(text: str) -> str:

@@ -10,7 +10,7 @@ repeats the verdict from them alone.
 import math
 import random
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
@@ -18,10 +18,9 @@ from typing import Protocol
 from harness.decide import DEFAULT, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
 
 HIDDEN_WORK = 3.0
-"""How many times the baseline's wall seconds per CPU second the candidate's may be before its CPU clock is
-no longer believed. Busy neighbours stretch wall time two to four times, but they stretch both sides of a
-round, so honest code stays near 1; sleeping, or handing work to something that the clock does not see, goes
-far above."""
+"""How many times the baseline's wall time per CPU time the candidate's may be before its CPU clock is not
+believed. Busy neighbours stretch wall time two to four times, but both sides of a round alike, so honest
+code stays near 1; sleeping, or handing work to something that the clock does not see, goes far above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,31 +133,31 @@ def contest(
 ) -> Outcome:
     """Play rounds on fresh pairs until it is clear how many `thresholds` the ratio reaches, or until the cap.
 
-    The first `min_pairs` pairs play one slice each; later ones share the time that is left, with a look
-    after every slice. Who begins a round is drawn from `rng`: its seed must be nothing the candidate can
-    know. Without `ratio_of` the CPU clock counts, unless `works_out_of_sight` says that it does not see the
-    work.
+    It plays slices, with a look after each. The first `min_pairs` slices are on fresh pairs. Then, while
+    the spread of the rounds is what keeps the interval wide, the pair that has played least plays on; when
+    it is the allowance for layout, only another pair can narrow it, up to `max_pairs`. Pairs stay open to
+    the end.
+
+    Who begins a round is drawn from `rng`: its seed must be nothing the candidate can know. Without
+    `ratio_of` the CPU clock counts, unless `works_out_of_sight` says that it does not see the work.
     """
     played: list[Round] = []
-    spent_s = 0.0
-    for number in range(rules.max_pairs):
-        if number < rules.min_pairs:
-            share_s = rules.slice_s
-        else:
-            share_s = (rules.cap_s - spent_s) / (rules.max_pairs - number)
-            if share_s <= 0:
-                break
-        on_pair_s = 0.0
-        with open_pair(number) as pair:
-            while on_pair_s < share_s:
-                fresh = _slice(pair, rules, rng)
-                played += fresh
-                on_pair_s += sum(round_.wall_s for round_ in fresh)
-                outcome = judge(played, thresholds, rules, ratio_of=ratio_of)
-                if not outcome.undecided:
-                    return outcome
-        spent_s += on_pair_s
-    return outcome
+    pairs: list[Pair] = []
+    spent_s: list[float] = []
+    noisy = False
+    with ExitStack() as stack:
+        while True:
+            if len(pairs) < rules.min_pairs or (len(pairs) < rules.max_pairs and not noisy):
+                pairs.append(stack.enter_context(open_pair(len(pairs))))
+                spent_s.append(0.0)
+            turn = spent_s.index(min(spent_s))
+            fresh = _slice(pairs[turn], rules, rng)
+            played += fresh
+            spent_s[turn] += sum(round_.wall_s for round_ in fresh)
+            outcome = judge(played, thresholds, rules, ratio_of=ratio_of)
+            if not outcome.undecided or (len(pairs) >= rules.min_pairs and sum(spent_s) >= rules.cap_s):
+                return outcome
+            noisy = outcome.estimate.noisy
 
 
 def judge(
@@ -184,13 +183,15 @@ def judge(
 def works_out_of_sight(rounds: Sequence[Round]) -> bool:
     """Tell whether the candidate's wall time is so far above its CPU time that its CPU clock misses work.
 
-    Medians over the rounds are compared with the baseline's, so neighbours that slow both sides do not count.
+    Each turn's wall time per CPU time is compared with the baseline's in the same round, and the median of
+    that counts: neighbours that slow both sides, or either by chance, do not move it.
     """
-    if not rounds:
-        return False
-    candidate = median(round_.candidate.wall_s / round_.candidate.cpu_s for round_ in rounds)
-    baseline = median(round_.baseline.wall_s / round_.baseline.cpu_s for round_ in rounds)
-    return candidate > HIDDEN_WORK * baseline
+    return bool(rounds) and median(map(_stretch, rounds)) > HIDDEN_WORK
+
+
+def _stretch(round_: Round) -> float:
+    """Return wall time per CPU time of the candidate, over the same of the baseline."""
+    return round_.ratio / round_.wall_ratio
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:

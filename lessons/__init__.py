@@ -1,1 +1,1 @@
-"""Lessons in measuring: one file a lesson, run with `python -m lessons.NN_name`; `python -m lessons` lists them."""
+"""Lessons, one file each: `python -m lessons` lists them, `python -m lessons.NN_name` runs one."""

@@ -1,6 +1,6 @@
 """`python -m lessons` lists the lessons: how long each takes, and how far the reader has come."""
 
-import datetime
+import datetime as dt
 import sys
 
 import typer
@@ -51,10 +51,10 @@ def progress_words(standings: Standings | None) -> str:
     """Return one lesson's progress in a few words."""
     if standings is None:
         return "not yet taken"
-    day = datetime.datetime.fromisoformat(standings.last_run_utc).astimezone().strftime("%d %b %H:%M")
+    day = dt.datetime.fromisoformat(standings.last_run_utc).astimezone().strftime("%d %b")
     if not standings.complete:
-        return f"left after step {standings.steps_done}, {day}"
-    return f"done · {standings.held} of {len(standings.claims)} claims held, {day}"
+        return f"left {day} after step {standings.steps_done}"
+    return f"done {day}, {standings.held} of {len(standings.claims)} claims held"
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def off_by(got: float, truth: float) -> float:
     return got / truth - 1
 
 
-def compare_seconds(answer: Value, truth_s: float, allowed: float) -> Mismatch | None:
-    """Compare an answer with the planted seconds a call; `allowed` is the error allowed, as a share of the truth."""
+def compare_seconds(answer: Value, truth_s: float, allowed: float, advice: str) -> Mismatch | None:
+    """Compare an answer with the planted seconds a call; `allowed` is a share, `advice` the way on."""
     expected = f"{units.seconds(truth_s, 4)} a call, within {units.percent(allowed)}"
     got_s = as_number(answer)
     if got_s is None:
@@ -38,6 +38,6 @@ def compare_seconds(answer: Value, truth_s: float, allowed: float) -> Mismatch |
     error = off_by(got_s, truth_s)
     if abs(error) <= allowed:
         return None
-    times = units.ratio(1 + error)
-    size = f"{times} the truth" if error > 1 else f"{units.percent(abs(error))} too {'long' if error > 0 else 'short'}"
-    return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}.")
+    side = "long" if error > 0 else "short"
+    size = f"{units.ratio(1 + error)} the truth" if error > 1 else f"{units.percent(abs(error))} too {side}"
+    return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {advice}")

@@ -1,7 +1,8 @@
 """A simulated machine: time passes only when work is done on it or its clock is read.
 
-Scenarios that teach measuring plant their truth on it. Everything that can happen is drawn before the play begins, as
-stretches of *weather* along the simulated time, so two players who do the same things see the same times.
+Scenarios that teach measuring plant their truth on it. Everything that can happen is drawn before the play
+begins, as stretches of *weather* along the simulated time, so two players who do the same things see the same
+times.
 """
 
 import math
@@ -16,7 +17,8 @@ from grader.values import Value
 class Weather:
     """How fast the machine works over time: stretches of (length in seconds, slowness), repeated for ever.
 
-    At slowness 2 a second of work takes two seconds; at 1 the machine works as it does when nobody disturbs it.
+    At slowness 2 a second of work takes two seconds; at 1 the machine works as it does when nobody disturbs
+    it.
     """
 
     def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
@@ -49,7 +51,8 @@ STANDSTILL = 1e9
 class Machine:
     """A clock and a weather.
 
-    The clock shows whole ticks of `tick_s`, and reading it takes `reading_s`. It started `origin_s` before the play.
+    The clock shows whole ticks of `tick_s`, and reading it takes `reading_s`. It started `origin_s` before
+    the play.
     """
 
     tick_s: float

@@ -1,4 +1,4 @@
-"""Which lessons there are, read from their files without running them: torch alone takes a second to import."""
+"""Which lessons there are, read from their files without running them: importing torch takes a second."""
 
 import ast
 from dataclasses import dataclass

@@ -1,10 +1,12 @@
 """A claim: a sentence the lesson holds to be true, and what this machine had to say about it just now.
 
-`claim` is pure. It settles nothing by the sign of a noisy number: a measurement whose doubt reaches across a bound
-is inconclusive, and so is one that this machine, comparing the same code with itself today, could not have told.
+`claim` is pure. It settles nothing by the sign of a noisy number: a measurement whose doubt reaches across a
+bound is inconclusive, and so is one that this machine, comparing the same code with itself today, could not
+have told.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,8 +23,8 @@ class Standing(StrEnum):
 class Claim:
     """A claim with its measured value, in the claim's own unit, and the bounds that it had to lie within.
 
-    `error` is the measurement's own doubt, `noise` what today's A/A control adds; both are half widths in the unit
-    of `measured`. `reason` says, for an inconclusive claim only, what stood in the way.
+    `error` is the measurement's own doubt, `noise` what today's A/A control adds; both are half widths in
+    the unit of `measured`. `reason` says, for an inconclusive claim only, what stood in the way.
     """
 
     id: str
@@ -46,16 +48,18 @@ def claim(
 ) -> Claim:
     """Settle whether `measured` lies within [`low`, `high`], bounds included.
 
-    It is held when all of `measured` ± (`error` + `noise`) lies within, refuted when all of it lies outside, and
-    inconclusive otherwise. Units are the caller's, the same for all five. Raises `ValueError` for bounds in the
-    wrong order and for a doubt that is negative or not a number.
+    It is held when all of `measured` ± (`error` + `noise`) lies within, refuted when all of it lies outside,
+    and inconclusive otherwise. Units are the caller's, the same for all five. Raises `ValueError` for bounds
+    in the wrong order and for a doubt that is negative or not a number.
     """
     if not low <= high:
         raise ValueError(f"Claim {id}: the bounds {low} and {high} are in the wrong order.")
     if not (error >= 0 and noise >= 0):
         raise ValueError(f"Claim {id}: a doubt is a half width, zero or more; got {error} and {noise}.")
     standing = _standing(measured, low, high, error + noise)
-    return Claim(id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing))
+    return Claim(
+        id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing)
+    )
 
 
 def _standing(measured: float, low: float, high: float, doubt: float) -> Standing:
@@ -76,3 +80,14 @@ def _reason(measured: float, low: float, high: float, error: float, standing: St
     if _standing(measured, low, high, error) is Standing.INCONCLUSIVE:
         return "the measurement itself was too uncertain"
     return "the machine was too restless today"
+
+
+def every(values: Sequence[float]) -> tuple[float, float]:
+    """Return the middle of the range of `values` and half its width, in their unit: `measured` and `error`.
+
+    A claim given these is held only when every value lies within its bounds, and refuted only when none
+    does. With n rounds that could as well have fallen either way, chance makes such a claim held once in 2ⁿ
+    times.
+    """
+    low, high = min(values), max(values)
+    return (low + high) / 2, (high - low) / 2

@@ -1,31 +1,30 @@
 """A lesson as a command: options in, a run or a file out, an exit code back.
 
-0 the lesson ran (whatever its claims came to), or the reader left it with Ctrl-D · 2 the command line or a file was wrong
-· 130 Ctrl-C · 1 the lesson itself is at fault. Every problem is one sentence on standard error.
+0: the lesson ran, whatever its claims came to, or the reader left it with Ctrl-D. 2: the command line or a
+file was wrong. 130: Ctrl-C. 1: the lesson itself is at fault, or nobody reads what it prints. Every problem
+is one sentence on standard error.
 """
 
-import contextlib
 import io
-import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from harness import noise, units
-from harness.environment import Environment
+from harness import units
 from harness.errors import FairclockError, UsageError
-from lessons.engine import notebook as notebooks
 from lessons.engine.lesson import Lesson
+from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import Progress, length_of
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session, Settings
 from lessons.engine.screen import Screen
+from lessons.engine.today import Today
 
 DEFAULT_LIMIT_S = 20
 FAST_LIMIT_S = 5
@@ -55,15 +54,19 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
         return _complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
     except FairclockError as error:
         return _complain(str(error), error.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone: `| head` is no fault
-        return 0
+    except (
+        BrokenPipeError
+    ):  # who read has gone, as in `| head`; the interpreter must not find out again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
-    except Exception as error:  # the last resort of a command: a fault of ours, told as one
+    except Exception as error:  # noqa: BLE001 - the last resort of a command: a fault of ours, told as one
         if "--debug" in arguments:
             traceback.print_exc()
-        return _complain(f"This lesson has a fault: {error}. Run it with --debug and report what it prints.", 1)
+        return _complain(
+            f"This lesson has a fault: {error}. Run it with --debug and report what it prints.", 1
+        )
     return code if isinstance(code, int) else 0
 
 
@@ -76,9 +79,11 @@ def _app(lesson: Lesson) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
     @app.command(help=f"Lesson {lesson.number}: {lesson.title} {lesson.objective}")
-    def command(
+    def command(  # noqa: PLR0917 - typer wants its options as plain parameters
         no_input: Annotated[bool, typer.Option("--no-input", help="Never wait for a prediction.")] = False,
-        fast: Annotated[bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")] = False,
+        fast: Annotated[
+            bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")
+        ] = False,
         json_file: Annotated[
             Path | None, typer.Option("--json", metavar="FILE", help="Write claims and environment there.")
         ] = None,
@@ -89,18 +94,22 @@ def _app(lesson: Lesson) -> typer.Typer:
             Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")
         ] = None,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
-        debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
+        debug: Annotated[
+            bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")
+        ] = False,
     ) -> int:
         del debug  # read by `guarded`, which also sees what goes wrong before this
         if list_steps:
             return _list_steps(lesson)
         if notebook is not None:
-            with _writable(notebook):
+            from lessons.engine import notebook as notebooks  # noqa: PLC0415 - nbformat is slow to import
+
+            with writable(notebook):
                 notebooks.write(lesson, notebook, fast=fast)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
-        with _writable(json_file):
+        with writable(json_file):
             return _take(lesson, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
 
     return app
@@ -114,26 +123,32 @@ def _list_steps(lesson: Lesson) -> int:
     return 0
 
 
-def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None) -> int:
-    screen, progress = Screen(Console(highlight=False)), Progress()
+def _take(
+    lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None
+) -> int:
+    screen, progress, save = Screen(Console(highlight=False)), Progress(), picture_saver(plots)
     before = progress.load().get(lesson.name)
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
     limit_s = FAST_LIMIT_S if fast else DEFAULT_LIMIT_S
     runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
-    environment, today = Environment.capture(), noise.aa_control()
+    today = Today.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",
         f"{lesson.minutes} min, {runs}",
         lesson.objective,
-        f"{environment.describe()} · {today.describe()}",
+        today.describe(),
     )
     if progress.remark:
         screen.note(progress.remark)
-    settings = Settings(fast, interactive, _saver(plots, screen), _keeper(progress, screen))
-    session = Session(lesson, screen, settings, environment, today.error)
+    settings = Settings(fast, interactive, save, _keeper(progress, screen))
+    session = Session(lesson, screen, settings, today)
     code = _play(session, screen)
     if json_file is not None:
-        _write_json(session.record(), lesson, json_file)
+        sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
+        write_json(session.record().to_json(sentences), json_file)
+        screen.note(f"Claims and environment: {json_file}")
+    if plots is not None:
+        screen.note(f"Pictures: {plots}")
     return code
 
 
@@ -141,7 +156,6 @@ def _play(session: Session, screen: Screen) -> int:
     try:
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
-        screen.note("")
         screen.note("You left here. What you did so far is kept; the same command starts the lesson anew.")
         return 0 if isinstance(leaving, EOFError) else _INTERRUPTED
     name = session.lesson.name
@@ -161,52 +175,3 @@ def _keeper(progress: Progress, screen: Screen) -> Callable[[LessonRecord], None
             complaints.append(str(error))
 
     return keep
-
-
-def _saver(folder: Path | None, screen: Screen) -> Callable[[str, str], None]:
-    if folder is None:
-        return lambda _name, _svg: None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"The folder {folder} cannot be made ({error.strerror}); name another for --plots.") from error
-
-    def save(name: str, svg: str) -> None:
-        path = folder / f"{name}.svg"
-        try:
-            path.write_text(svg, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"The picture {path} cannot be written ({error.strerror}); name another folder."
-            ) from error
-        screen.note(f"Saved {path}")
-
-    return save
-
-
-@contextlib.contextmanager
-def _writable(path: Path | None) -> Iterator[None]:
-    """Make sure, before anything is measured, that `path` can be written; leave no empty file where none was."""
-    if path is None:
-        yield
-        return
-    existed = path.exists()
-    try:
-        with path.open("a"):
-            pass
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
-    try:
-        yield
-    finally:
-        if not existed and path.exists() and path.stat().st_size == 0:
-            path.unlink()
-
-
-def _write_json(record: LessonRecord, lesson: Lesson, path: Path) -> None:
-    sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
-    text = json.dumps(record.to_json(sentences), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error

@@ -7,11 +7,13 @@ A lesson file reads top to bottom as it will be seen on the screen:
     @lesson.given
     def mul_sum(a, b): …                       # code that the next step uses, shown just before it
 
-    @lesson.step("One long run", fast={"seconds": 0.1}, claims={"long-enough": "one run lasts 0.2 s"})
+    @lesson.step(
+        "One long run",
+        predict=Choice("How many calls …?", {"a": "…", "b": "…"}),
+        claims={"long-enough": "one run lasts 0.2 s"},
+        fast={"seconds": 0.1},
+    )
     def one_long_run(seconds=0.5): …           # the teaching code; its docstring is printed above it
-
-    @one_long_run.predict
-    def how_many_calls(page): return Choice("…", {"a": "…", "b": "…"})
 
     @one_long_run.observe
     def explain(page, result): page.say(…); page.reveal("b"); page.claim("long-enough", …)
@@ -22,8 +24,9 @@ A lesson file reads top to bottom as it will be seen on the screen:
     if __name__ == "__main__":
         lesson.main()
 
-A step's function takes keyword arguments only for what `fast` shortens. It imports nothing from the engine, so that its
-source runs in a notebook as it stands. Each claim declared at its step must be settled by `observe`, each time.
+The variable is called `lesson`, always. A step's function takes keyword arguments only for what `fast`
+shortens. It imports nothing from the engine, so that its source runs in a notebook as it stands. Each claim
+declared at its step must be settled by `observe`, each time.
 """
 
 import sys
@@ -39,22 +42,24 @@ from lessons.engine.source import code_of, defaults_of, prose_of
 R = TypeVar("R")
 Given = TypeVar("Given", bound=Callable[..., object])
 Number = int | float
+Question = Prediction | Callable[[Page], Prediction] | None
+"""A question, or how to make one from what the steps before have measured; None asks nothing."""
 
 
 @dataclass(eq=False, slots=True)
 class Step(Generic[R]):
     """One step: teaching code that gives an `R`, a question before it, and an explanation after it.
 
-    `claims` maps the id of each claim to its sentence; `fast` holds the arguments of the short run; `given` are the
-    functions and classes shown before this step.
+    `claims` maps the id of each claim to its sentence; `fast` holds the arguments of the short run; `given`
+    are the functions and classes shown before this step.
     """
 
     function: Callable[..., R]
     title: str
     claims: Mapping[str, str]
     fast: Mapping[str, Number]
+    predict: Question
     given: tuple[Callable[..., object], ...]
-    question: Callable[[Page], Prediction] | None = None
     explanation: Callable[[Page, R], None] | None = None
 
     @property
@@ -81,10 +86,9 @@ class Step(Generic[R]):
         """Run the teaching code, at its usual length or its short one."""
         return self.function(**(self.fast if fast else {}))
 
-    def predict(self, question: Callable[[Page], Prediction]) -> Callable[[Page], Prediction]:
-        """Decorate the function that gives this step's question; its page knows the results of earlier steps."""
-        self.question = question
-        return question
+    def question(self, page: Page) -> Prediction | None:
+        """Return what is asked before this step, or None; `page` knows the results of earlier steps."""
+        return self.predict(page) if callable(self.predict) else self.predict
 
     def observe(self, explanation: Callable[[Page, R], None]) -> Callable[[Page, R], None]:
         """Decorate the function that shows the result, settles the claims, and explains what came out."""
@@ -121,22 +125,31 @@ class Lesson:
         return thing
 
     def step(
-        self, title: str, *, claims: Mapping[str, str], fast: Mapping[str, Number] | None = None
+        self,
+        title: str,
+        *,
+        claims: Mapping[str, str],
+        predict: Question = None,
+        fast: Mapping[str, Number] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
-        `fast` gives the arguments of the short run; a name that is no parameter of the function with a default is
-        a `TypeError` at once, as is a claim whose id an earlier step has.
+        `fast` gives the arguments of the short run; a name that is no parameter of the function with a
+        default is a `TypeError` at once, as is a claim whose id an earlier step has.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
             unknown = set(fast or {}) - set(defaults_of(function))
             if unknown:
-                raise TypeError(f"{function.__name__} takes no argument {', '.join(sorted(unknown))} to shorten.")
+                raise TypeError(
+                    f"{function.__name__} takes no argument {', '.join(sorted(unknown))} to shorten."
+                )
             taken = {id_ for step in self.steps for id_ in step.claims} & set(claims)
             if taken:
-                raise TypeError(f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}.")
-            step = Step(function, title, dict(claims), dict(fast or {}), tuple(self._given))
+                raise TypeError(
+                    f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}."
+                )
+            step = Step(function, title, dict(claims), dict(fast or {}), predict, tuple(self._given))
             self._given.clear()
             self.steps.append(step)  # type: ignore[arg-type]  # a list of steps of every result type
             return step

@@ -1,25 +1,28 @@
-"""A lesson as a Jupyter notebook: its cells are the sources of the very functions that the screen shows and runs.
+"""A lesson as a Jupyter notebook: its cells are the sources of the functions that the screen shows and runs.
 
-Each step becomes four cells: the words, the code, the question, and the run with its explanation. The notebook asks
-no input: a prediction is typed into the cell that poses the question, and `Guide` then judges it. Cell ids come from
-the steps' names, so a notebook written anew differs only where the lesson does.
+Each step becomes four cells: the words, the code, the question, and the run with its explanation. The
+notebook asks no input: a prediction is typed into the cell that poses the question, and `Guide` then judges
+it. Cell ids come from the steps' names, so a notebook written anew differs only where the lesson does.
 """
 
 import importlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
-from harness import noise
 from harness.errors import UsageError
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.page import Page, Results
-from lessons.engine.predict import Answer, Prediction
 from lessons.engine.run import explain
 from lessons.engine.screen import WIDTH, Screen
 from lessons.engine.source import imports_of
+from lessons.engine.today import Today
+
+if TYPE_CHECKING:
+    from lessons.engine.predict import Answer, Prediction
 
 _KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -28,17 +31,19 @@ _KERNEL = {
 
 
 def write(lesson: Lesson, path: Path, *, fast: bool) -> None:
-    """Write the lesson to `path`, checked against the notebook format. `fast` makes its calls the short ones."""
+    """Write the lesson to `path` as a valid notebook; `fast` makes its calls the short ones."""
     cells = [_words("title", _title(lesson)), _code("imports", _imports(lesson))]
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
     cells.append(_words("closing", _closing(lesson)))
-    notebook = new_notebook(cells=cells, metadata=_KERNEL)
+    notebook = new_notebook(cells=cells, metadata=_KERNEL)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     try:
-        nbformat.write(notebook, path)
+        nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     except OSError as error:
-        raise UsageError(f"The notebook cannot be written to {path} ({error.strerror}); name another file.") from error
+        raise UsageError(
+            f"The notebook cannot be written to {path} ({error.strerror}); name another file."
+        ) from error
 
 
 class Guide:
@@ -47,20 +52,22 @@ class Guide:
     def __init__(self, module: str) -> None:
         self._lesson: Lesson = importlib.import_module(module).lesson
         self._screen = Screen(Console(force_jupyter=False, width=WIDTH))
-        self._noise = noise.aa_control().error
+        self._noise = Today.measure().noise
         self._results: Results = {}
         self._asked: dict[str, tuple[Prediction, Answer | None]] = {}
 
     def predict(self, name: str, answer: str = "") -> None:
         """Pose the question of the step `name`; `answer` is the prediction, empty to skip."""
         step = self._step(name)
-        if step.question is None:
-            return
         prediction = step.question(self._page(step))
+        if prediction is None:
+            return
         self._screen.ask(prediction.question, prediction.offer())
         understood = prediction.parse(answer)
         if answer.strip() and understood is None:
-            self._screen.say(f"`{answer}` is none of the answers; put one between the quotes and run this cell again.")
+            self._screen.say(
+                f"`{answer}` is none of the answers; put one between the quotes and run this cell again."
+            )
         self._asked[name] = (prediction, understood)
 
     def observe(self, name: str, result: object) -> None:
@@ -68,9 +75,7 @@ class Guide:
         step = self._step(name)
         self._results[name] = result
         page = self._page(step)
-        page.prediction, page.answer = self._asked.get(name, (None, None))
-        if step.question is not None and page.prediction is None:
-            page.prediction = step.question(page)
+        page.prediction, page.answer = self._asked.get(name) or (step.question(page), None)
         explain(step, page, result)
 
     def _step(self, name: str) -> Step[object]:
@@ -87,30 +92,33 @@ def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[nbformat
         _words(step.name, f"## {number}. {step.title}\n\n{step.introduction}"),
         _code(f"{step.name}-code", code),
     ]
-    if step.question is not None:
+    if step.predict is not None:
         cells.append(_code(f"{step.name}-predict", f'guide.predict("{step.name}", answer="")'))
     run = f'guide.observe("{step.name}", {step.name}({arguments}))'
     return [*cells, _code(f"{step.name}-run", run)]
 
 
 def _words(id_: str, text: str) -> nbformat.NotebookNode:
-    return new_markdown_cell(text, id=f"{id_}-words"[:64])
+    cell: nbformat.NotebookNode = new_markdown_cell(text, id=f"{id_}-words"[:64])  # type: ignore[no-untyped-call]
+    return cell
 
 
 def _code(id_: str, text: str) -> nbformat.NotebookNode:
-    return new_code_cell(text, id=id_[:64])
+    cell: nbformat.NotebookNode = new_code_cell(text, id=id_[:64])  # type: ignore[no-untyped-call]
+    return cell
 
 
 def _imports(lesson: Lesson) -> str:
-    imports = imports_of(Path(lesson.file), leaving_out="lessons")
+    code = "\n".join(text for step in lesson.steps for text in (step.given_code, step.code))
+    imports = imports_of(Path(lesson.file), needed_by=code)
     return f'{imports}\n\nfrom lessons.engine.notebook import Guide\n\nguide = Guide("lessons.{lesson.name}")'
 
 
 def _title(lesson: Lesson) -> str:
     return (
         f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.objective}\n\n"
-        f"{lesson.minutes} minutes. Run the cells from top to bottom; each question takes your prediction between its "
-        "quotes, before you run what comes after it."
+        f"{lesson.minutes} minutes. Run the cells from top to bottom; each question takes your prediction "
+        "between its quotes, before you run what comes after it."
     )
 
 

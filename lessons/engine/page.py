@@ -1,7 +1,8 @@
 """The page of one step: what its author writes the observation on.
 
-A page passes words, tables and pictures on to the screen, and keeps what must outlive them: the claims settled and
-how the reader's prediction fared. It knows the results of the steps before and how restless the machine is today.
+A page passes words, tables and pictures on to the screen, and keeps what must outlive them: the claims
+settled and how the reader's prediction fared. It knows the results of the steps before, and how restless the
+machine is.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Page:
         self.screen.table(table)
 
     def histogram(self, samples: Sequence[float], *, name: str, caption: str) -> None:
-        """Print samples in seconds as a one-line histogram, and hand the same as an SVG to whoever keeps plots.
+        """Print samples in seconds as a one-line histogram, and keep the same as an SVG where asked to.
 
         `name` becomes part of the file's name; `caption` is printed and is the picture's alternative text.
         """
@@ -76,8 +77,8 @@ class Page:
     def reveal(self, truth: str | float | None, *because: str) -> None:
         """Set the measured truth beside the reader's prediction.
 
-        `truth` is the letter of a choice, or the number guessed at; None when this run could not tell. `because` is
-        said after it, also to a reader who skipped the question.
+        `truth` is the letter of a choice, or the number guessed at; None when this run could not tell.
+        `because` is said after it, also to a reader who skipped the question.
         """
         if self.prediction is None:
             raise ValueError("This step asked nothing, so there is nothing to reveal.")
@@ -87,12 +88,13 @@ class Page:
             judgement = self.prediction.judge(self.answer, truth)
             said, right = judgement.words, judgement.right
         elif truth is not None:
-            said = f"The answer: {self.prediction.say(truth)}."
+            said = f"{self.prediction.say(truth)}."
         told = None if truth is None else self.prediction.say(truth)
         self.prophecy = Prophecy(
             self.prediction.question, None if self.answer is None else self.answer.text, told, right
         )
-        self.screen.reveal(" ".join([said, *because]), right=right)
+        words = " ".join([said, *because])
+        self.screen.reveal(words[:1].upper() + words[1:], right=right)
 
     def claim(
         self,

@@ -1,7 +1,8 @@
-"""Predictions: the reader commits to an answer before the measurement speaks, and hears afterwards how near it was.
+"""Predictions: the reader commits to an answer before the measurement speaks, and then hears how near it was.
 
-A prediction is a value with two pure functions, `parse` (what was typed → an answer) and `judge` (answer and truth →
-words). `ask` is the only part that waits for somebody, and it is handed how to read and how to speak.
+A prediction is a value with pure functions: `parse` (what was typed → an answer) and `judge` (answer and
+truth → words). `ask` is the only part that waits for somebody, and it is handed how to read and how to
+speak.
 """
 
 import math
@@ -51,7 +52,7 @@ class Prediction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question with a few answers to choose from: `options` maps a letter to its words, in the order shown."""
+    """A question with a few answers: `options` maps a letter to its words, in the order shown."""
 
     question: str
     options: Mapping[str, str]
@@ -81,7 +82,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A question whose answer is a positive number in `unit`; within a factor of `near` of the truth is right."""
+    """A question after a positive number in `unit`; within a factor of `near` of the truth is right."""
 
     question: str
     unit: str = ""
@@ -92,7 +93,7 @@ class Guess:
         return f"A number of {self.unit}" if self.unit else "A number"
 
     def parse(self, typed: str) -> Answer | None:
-        """Return the number typed: "2 000", "2,000", "0,5" and "3 calls" (for the unit "calls") are numbers too."""
+        """Return the number typed; "2 000", "2,000", "0,5" and, in calls, "3 calls" are numbers too."""
         text = typed.strip().casefold().removesuffix(self.unit.casefold()).replace(" ", "").replace("_", "")
         if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
             text = text.replace(",", "")
@@ -106,9 +107,13 @@ class Guess:
         said, measured = float(answer.value), float(truth)
         times = max(said / measured, measured / said) if measured > 0 else math.inf
         if times <= self.near:
-            return Judgement(right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured.")
+            return Judgement(
+                right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured."
+            )
         direction = "high" if said > measured else "low"
-        words = f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
+        words = (
+            f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
+        )
         return Judgement(right=False, words=words)
 
     def say(self, truth: str | float) -> str:
@@ -119,8 +124,8 @@ class Guess:
 def ask(prediction: Prediction, read: Callable[[], str], tell: Callable[[str], None]) -> Answer | None:
     """Ask until an answer is understood; an empty line skips, which is None.
 
-    `read` returns one typed line. What it raises at the end of input (`EOFError`) or on Ctrl-C passes through: the
-    caller knows how to end a lesson.
+    `read` returns one typed line. What it raises at the end of input (`EOFError`) or on Ctrl-C passes
+    through: the caller knows how to end a lesson.
     """
     while typed := read().strip():
         answer = prediction.parse(typed)

@@ -1,12 +1,15 @@
 """What the reader has done so far: one JSON file in the user's state folder, always whole on the disk.
 
-It is written to a temporary file beside it and renamed, so a crash leaves the old one. A file that cannot be read
-back is set aside under another name, with one sentence about it: progress is dear, but no reason to refuse a lesson.
+It is written to a temporary file beside it and renamed, so a crash leaves the old one. A file that cannot be
+read back is set aside under another name, with one sentence about it: damaged progress is no reason to
+refuse a lesson, and none to throw it away.
 """
 
+import datetime as dt
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -36,8 +39,8 @@ class Told:
 class Standings:
     """One lesson's progress: the latest run, and how long a run of each length took here.
 
-    `claims` maps an id to how it fared; `predictions` maps a step to the latest thing said there. `durations_s` has
-    the keys "default" and "fast", each once such a run was complete.
+    `claims` maps an id to how it fared; `predictions` maps a step to the latest thing said there.
+    `durations_s` has the keys "default" and "fast", each once such a run was complete.
     """
 
     last_run_utc: str
@@ -95,14 +98,20 @@ class Progress:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self.remark = f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
+            self.remark = (
+                f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
+            )
         except (ValueError, KeyError, TypeError, AttributeError):
             aside = self.path.with_suffix(".damaged.json")
             try:
                 self.path.replace(aside)
-                self.remark = f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
+                self.remark = (
+                    f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
+                )
             except OSError as error:
-                self.remark = f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
+                self.remark = (
+                    f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
+                )
         return {}
 
     def keep(self, record: LessonRecord) -> None:
@@ -114,8 +123,8 @@ class Progress:
             _replace(self.path, _encode(lessons))
         except OSError as error:
             raise UsageError(
-                f"Your progress cannot be written to {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to a "
-                "folder that can be written."
+                f"Your progress cannot be kept in {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to "
+                "a folder that can be written."
             ) from error
 
 
@@ -137,21 +146,26 @@ def _decode(text: str) -> dict[str, Standings]:
     return {str(name): _standings(each) for name, each in whole["lessons"].items()}
 
 
-def _standings(each: dict[str, object]) -> Standings:
-    claims, predictions, durations = each["claims"], each["predictions"], each["durations_s"]
-    steps_done = each["steps_done"]
-    assert isinstance(claims, dict)
-    assert isinstance(predictions, dict)
-    assert isinstance(durations, dict)
-    assert isinstance(steps_done, int)
+def _standings(each: Mapping[str, object]) -> Standings:
+    """Return what `_encode` wrote. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    when, steps_done = each["last_run_utc"], each["steps_done"]
+    if not (isinstance(when, str) and isinstance(steps_done, int)):
+        raise TypeError("a run has a time and a number of steps")
+    dt.datetime.fromisoformat(when)
     return Standings(
-        last_run_utc=str(each["last_run_utc"]),
+        last_run_utc=when,
         complete=each["complete"] is True,
         steps_done=steps_done,
-        claims={str(id_): Standing(standing).value for id_, standing in claims.items()},
-        predictions={str(step): Told(**told) for step, told in predictions.items()},
-        durations_s={str(length): float(duration) for length, duration in durations.items()},
+        claims={id_: Standing(standing).value for id_, standing in _mapping(each["claims"]).items()},
+        predictions={step: Told(**_mapping(told)) for step, told in _mapping(each["predictions"]).items()},  # type: ignore[arg-type]  # what is shown of it is only ever printed
+        durations_s={length: float(str(took_s)) for length, took_s in _mapping(each["durations_s"]).items()},
     )
+
+
+def _mapping(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is no mapping")
+    return {str(key): each for key, each in value.items()}
 
 
 def _replace(path: Path, text: str) -> None:

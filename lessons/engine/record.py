@@ -1,4 +1,4 @@
-"""What one run of a lesson leaves behind, as values: the `--json` file and the progress file are made from these."""
+"""What one run of a lesson leaves behind, as values: the `--json` and progress files are made from these."""
 
 import math
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class LessonRecord:
         return tuple(claim for step in self.steps for claim in step.claims)
 
     def to_json(self, sentences: dict[str, str]) -> Json:
-        """Return the record for a JSON file; a bound that does not exist, or a value that is no number, is null."""
+        """Return the record for a JSON file; a missing bound, or a value that is no number, is null."""
         environment = self.environment.to_dict()
         return {
             "format": FORMAT,
@@ -59,7 +59,9 @@ class LessonRecord:
             "duration_s": self.duration_s,
             "noise": _finite(self.noise),
             "environment": environment,  # type: ignore[dict-item]  # made of JSON values, typed more loosely
-            "claims": [_claim(claim, sentences[claim.id], step.name) for step in self.steps for claim in step.claims],
+            "claims": [
+                _claim(claim, sentences[claim.id], step.name) for step in self.steps for claim in step.claims
+            ],
             "steps": [_step(step) for step in self.steps],
         }
 

@@ -1,16 +1,16 @@
-"""A lesson, played from its first line to its last: the imperative shell around steps, pages and the screen."""
+"""A lesson, played from first line to last: the imperative shell around steps, pages and the screen."""
 
-import datetime
+import datetime as dt
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.environment import Environment
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.page import Page, Results
 from lessons.engine.predict import Answer, Prediction, ask
 from lessons.engine.record import LessonRecord, StepRecord
 from lessons.engine.screen import Screen
+from lessons.engine.today import Today
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,20 @@ class Settings:
 
 @dataclass(slots=True)
 class Session:
-    """One run of a lesson in the making; `record()` may be asked at any time, and says whether it is complete."""
+    """One run of a lesson in the making; `record()` may be asked at any time and says if it is complete."""
 
     lesson: Lesson
     screen: Screen
     settings: Settings
-    environment: Environment
-    noise: float
-    started: datetime.datetime = field(default_factory=lambda: datetime.datetime.now(datetime.UTC))
+    today: Today
+    started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     began_s: float = field(default_factory=time.perf_counter)
     waited_s: float = 0.0
     results: Results = field(default_factory=dict)
     done: list[StepRecord] = field(default_factory=list)
 
     def play(self) -> None:
-        """Play every step and print the closing words. `EOFError` and `KeyboardInterrupt` from a prompt pass through."""
+        """Play every step and print the closing words. A prompt's `EOFError` and Ctrl-C pass through."""
         for number, step in enumerate(self.lesson.steps, start=1):
             self.screen.open_step(number, len(self.lesson.steps), step.title, step.introduction)
             self.done.append(self._play(step))
@@ -57,8 +56,8 @@ class Session:
             fast=self.settings.fast,
             started_utc=self.started.isoformat(timespec="seconds"),
             duration_s=time.perf_counter() - self.began_s - self.waited_s,
-            environment=self.environment,
-            noise=self.noise,
+            environment=self.today.environment,
+            noise=self.today.noise,
             steps=tuple(self.done),
             complete=len(self.done) == len(self.lesson.steps),
         )
@@ -68,8 +67,8 @@ class Session:
             self.screen.code(step.given_code)
         self.screen.code(step.code)
         page = self._page(step)
-        if step.question is not None:
-            page.prediction = step.question(page)
+        page.prediction = step.question(page)
+        if page.prediction is not None:
             page.answer = self._ask(page.prediction)
         began_s = time.perf_counter()
         result = step(fast=self.settings.fast)
@@ -82,7 +81,7 @@ class Session:
         def save(name: str, svg: str) -> None:
             self.settings.save(f"{self.lesson.name}-{step.name}-{name}", svg)
 
-        return Page(self.screen, self.noise, step.claims, self.results, save)
+        return Page(self.screen, self.today.noise, step.claims, self.results, save)
 
     def _ask(self, prediction: Prediction) -> Answer | None:
         self.screen.ask(prediction.question, prediction.offer())
@@ -98,14 +97,16 @@ class Session:
 def explain(step: Step[object], page: Page, result: object) -> None:
     """Let a step's author explain `result`, and hold them to their word.
 
-    Raises `RuntimeError`, a fault of the lesson, when a declared claim was not settled exactly once or a question
-    asked was not answered: nothing a lesson promises to measure may go missing quietly.
+    Raises `RuntimeError`, a fault of the lesson, when a declared claim was not settled exactly once or a
+    question was left open: nothing that a lesson promises to measure may go missing quietly.
     """
     if step.explanation is None:
         raise RuntimeError(f"The step {step.name} has nothing that observes its result.")
     step.explanation(page, result)
     settled = sorted(claim.id for claim in page.claims)
     if settled != sorted(step.claims):
-        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}.")
+        raise RuntimeError(
+            f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}."
+        )
     if page.prediction is not None and page.prophecy is None:
         raise RuntimeError(f"The step {step.name} asks a question and never reveals the answer.")

@@ -6,7 +6,8 @@ Made for 80 columns and at home in 100; plain text survives when the output is n
 import re
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.syntax import Syntax
@@ -34,70 +35,80 @@ def prose(text: str) -> Text:
 
 
 class Screen:
-    """A lesson's screen on a rich console."""
+    """A lesson's screen on a rich console. Parts of different kinds are set apart by an empty line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._last = ""
         console.width = min(console.width, WIDTH)
 
     def header(self, title: str, times: str, objective: str, machine: str) -> None:
         """Print the lesson's first lines."""
-        self._console.print()
+        self._part("header")
         line = Grid.grid(expand=True)
         line.add_column()
         line.add_column(justify="right", no_wrap=True)
         line.add_row(Text(title, "bold"), Text(times, "dim"))
-        self._console.print(Padding(line, (0, 1)))
-        self._console.print(Padding(prose(objective), (0, 1)))
-        self._console.print(Padding(Text(f"This machine: {machine}", "dim"), (0, 1)))
+        self._print(line, indent=1)
+        self._print(prose(objective), indent=1)
+        self._print(Text(f"This machine: {machine}", "dim"), indent=1)
 
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
         """Print a step's title and the paragraphs above its code."""
-        self._console.print()
-        self._console.print(Rule(Text(f"{number} of {steps} · {title}", "bold"), align="left", style="dim"))
+        self._part("title")
+        self._print(_rule(f"{number} of {steps} · {title}"), indent=0)
         for paragraph in introduction.split("\n\n"):
-            self.say(paragraph)
+            self._part("")
+            self._print(prose(paragraph))
 
     def code(self, code: str) -> None:
         """Print code with its line numbers."""
+        self._part("")
         highlighter = Syntax("", "python", theme="ansi_dark", background_color="default")
         lines = highlighter.highlight(code).split("\n", allow_blank=False)
-        self._console.print()
         for number, line in enumerate(lines, start=1):
-            self._console.print(Text.assemble((f"{number:>4} │ ", "dim"), line), no_wrap=True, overflow="ellipsis")
-        self._console.print()
+            self._console.print(
+                Text.assemble((f"{number:>4} │ ", "dim"), line), no_wrap=True, overflow="ellipsis"
+            )
 
     def say(self, text: str) -> None:
         """Print a paragraph."""
-        self._console.print(Padding(prose(text), (0, 1, 0, INDENT)))
+        self._part("words")
+        self._print(prose(text))
 
     def ask(self, question: str, offer: str) -> None:
         """Print a question and what may be typed."""
-        self._console.print(
-            Padding(Text.assemble(("Predict  ", "bold magenta"), prose(question)), (0, 1, 0, INDENT))
-        )
-        self._console.print(Padding(Text(offer), (0, 1, 0, INDENT + 2)))
+        self._part("question")
+        self._print(Text.assemble(("Predict  ", "bold magenta"), prose(question)))
+        self._print(Text(offer), indent=INDENT + 2)
 
     def read(self) -> str:
         """Wait for one line from the reader."""
-        return self._console.input(Text(" " * INDENT + "(Enter skips) > ", "magenta"))
+        return self._console.input(Text(f"{' ' * INDENT}(Enter skips) > ", "magenta"))
 
     def reveal(self, text: str, *, right: bool | None) -> None:
         """Print how the prediction fared."""
+        self._part("measured")
         style = {True: "bold green", False: "bold yellow", None: "bold"}[right]
-        self._console.print(Padding(Text.assemble(("Measured  ", style), prose(text)), (0, 1, 0, INDENT)))
+        self._print(Text.assemble(("Measured  ", style), prose(text)))
 
     def table(self, table: Table) -> None:
-        """Print a table."""
-        self._console.print(Padding(table.rich(), (0, 1, 0, INDENT)))
+        """Print a table under its title."""
+        self._part("table")
+        self._print(Text(table.title, "dim"))
+        grid = table.__rich__()
+        grid.title, grid.box, grid.show_edge, grid.header_style = None, SIMPLE_HEAD, False, "dim"
+        self._print(grid, indent=INDENT - 1)
 
     def picture(self, text: str, caption: str) -> None:
         """Print a drawing made of characters, its caption above it."""
-        self._console.print(Padding(Text(caption, "dim"), (0, 1, 0, INDENT)))
-        self._console.print(Padding(Text(text, "blue"), (0, 1, 0, INDENT)))
+        self._part("picture")
+        self._print(Text(caption, "dim"))
+        self._print(Text(text, "blue"))
 
     def claim(self, settled: Claim, sentence: str, value: str, remark: str) -> None:
         """Print a claim: mark, sentence, measured value."""
+        self._part("claim")
         mark, style = _MARKS[settled.standing]
         line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
         line.add_column(width=1)
@@ -105,32 +116,46 @@ class Screen:
         line.add_column(ratio=3)
         words = ", ".join(part for part in (value, remark, settled.reason) if part)
         line.add_row(Text(mark, style), prose(sentence), Text(words, "dim"))
-        self._console.print(Padding(line, (0, 1, 0, INDENT)))
+        self._print(line)
 
     def closing(self, key_points: Sequence[str], references: Sequence[str]) -> None:
         """Print the key points and references."""
-        self._console.print()
-        self._console.print(Rule(Text("Take along", "bold"), align="left", style="dim"))
+        self._part("closing")
+        self._print(_rule("Take along"), indent=0)
         for point in key_points:
             self._listed("·", point)
-        self._console.print(Padding(Text("Read on", "bold"), (1, 1, 0, 1)))
+        self._part("")
+        self._print(Text("Read on", "bold"), indent=1)
         for reference in references:
             self._listed(" ", reference)
 
     def your_turn(self, file: str, command: str) -> None:
         """Print where the exercise is and how to check it."""
-        self._console.print()
-        self._console.print(Padding(Text.assemble(("Your turn   ", "bold"), (file, "cyan")), (0, 1)))
-        self._console.print(Padding(Text.assemble("     then   ", (command, "cyan")), (0, 1)))
-        self._console.print()
+        self._part("your turn")
+        self._print(Text.assemble(("Your turn   ", "bold"), (file, "cyan")), indent=1)
+        self._print(Text.assemble("     then   ", (command, "cyan")), indent=1)
 
     def note(self, text: str) -> None:
         """Print a remark of the engine's own, such as where a file was written."""
-        self._console.print(Padding(Text(text, "dim"), (0, 1)))
+        self._part("note")
+        self._print(Text(text, "dim"), indent=1)
+
+    def _part(self, kind: str) -> None:
+        """Leave an empty line, but not between two parts of one kind."""
+        if not kind or kind != self._last:
+            self._console.print()
+        self._last = kind
+
+    def _print(self, renderable: RenderableType, *, indent: int = INDENT) -> None:
+        self._console.print(Padding(renderable, (0, 1 if indent else 0, 0, indent)))
 
     def _listed(self, mark: str, text: str) -> None:
         line = Grid.grid(padding=(0, 1, 0, 0))
         line.add_column(width=1)
         line.add_column()
         line.add_row(mark, prose(text))
-        self._console.print(Padding(line, (0, 1, 0, INDENT)))
+        self._print(line)
+
+
+def _rule(title: str) -> Rule:
+    return Rule(Text(title, "bold"), align="left", style="dim")

@@ -1,7 +1,7 @@
 """The text of teaching code, exactly as it runs: what the screen shows and what a notebook's cells hold.
 
-Decorators and docstrings are left out of the text (the decorator belongs to the engine, the docstring is printed
-above the code); no other character is touched.
+Docstrings (printed above the code) and the engine's own decorators (`@lesson.…`) are left out; no other
+character is touched.
 """
 
 import ast
@@ -13,8 +13,8 @@ from types import FunctionType
 
 
 def code_of(thing: Callable[..., object]) -> str:
-    """Return the source of a function or class without its decorators and docstring, ending in no newline."""
-    text = textwrap.dedent(inspect.getsource(thing))
+    """Return the source of a function or class without docstring and `@lesson.…`, ending in no newline."""
+    text = textwrap.dedent(inspect.getsource(thing)).rstrip()
     lines = text.splitlines()
     node = ast.parse(text).body[0]
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -23,13 +23,10 @@ def code_of(thing: Callable[..., object]) -> str:
     skipped: set[int] = set()
     if ast.get_docstring(node, clean=False) is not None:
         skipped = set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    kept = [
-        line
-        for number, line in enumerate(lines, start=1)
-        if node.lineno <= number <= (node.end_lineno or 0) and number not in skipped
-    ]
-    decorators = [line for line in lines[: node.lineno - 1] if line.startswith("@dataclass")]
-    return "\n".join(decorators + kept)
+    for decorator in node.decorator_list:
+        if ast.unparse(decorator).startswith("lesson."):
+            skipped |= set(range(decorator.lineno, (decorator.end_lineno or decorator.lineno) + 1))
+    return "\n".join(line for number, line in enumerate(lines, start=1) if number not in skipped)
 
 
 def prose_of(function: Callable[..., object]) -> str:
@@ -38,19 +35,15 @@ def prose_of(function: Callable[..., object]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def imports_of(module_file: Path, *, leaving_out: str) -> str:
-    """Return the top-level import statements of a module, but for those from the package `leaving_out`."""
-    text = module_file.read_text(encoding="utf-8")
+def imports_of(module_file: Path, *, needed_by: str) -> str:
+    """Return those of a module's top-level imports whose names the code `needed_by` uses."""
+    used = {node.id for node in ast.walk(ast.parse(needed_by)) if isinstance(node, ast.Name)}
     kept = []
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        else:
-            continue
-        if not any(name.partition(".")[0] == leaving_out for name in names):
-            kept.append(ast.get_source_segment(text, node) or "")
+    for node in ast.parse(module_file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
+            if node.names:
+                kept.append(ast.unparse(node))
     return "\n".join(kept)
 
 

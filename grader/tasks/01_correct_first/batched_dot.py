@@ -1,7 +1,7 @@
 """`batched_dot(a, b)`: right on any shape, stride and dtype first, then fast.
 
-Timed on (2048, 256) float32, large enough that a call costs several times what asking for it costs. Against a loop of
-`torch.dot`, one vectorised expression gains 10× (einsum) to 30× (multiply and sum), so full marks at 8× are in
+Timed on (512, 256) float32, large enough that a call costs several times what asking for it costs. Against a loop of
+`torch.dot`, one vectorised expression gains 15× (einsum) to 35× (multiply and sum), so full marks at 8× are in
 everybody's reach who leaves the loop, and no hardware decides between two good answers.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
-TIMED_SHAPE = (2048, 256)
+TIMED_SHAPE = (512, 256)
 SHAPES = ((0, 5), (3, 0), (0, 0), (1, 1), (1, 3), (4, 1), (3, 3), (2, 5), (7, 4))
 DTYPES = ("float32", "float64", "int64")
 
@@ -46,7 +46,7 @@ def timed(rng: np.random.Generator) -> Inputs:
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
     """The sums in float64."""
     with np.errstate(invalid="ignore"):
-        return np.einsum("bn,bn->b", a.astype(np.float64), b.astype(np.float64))
+        return np.einsum("bn,bn->b", a, b, dtype=np.float64)
 
 
 def allowed(a: Array, b: Array) -> NDArray[np.float64]:

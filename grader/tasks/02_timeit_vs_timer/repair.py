@@ -1,8 +1,9 @@
 """Task (b): five benchmarks that run and report a number, each of them the wrong one.
 
-The student's file holds the broken functions; every one is broken in one classic way, and a plain repair of a line or
-two makes it right. The task has no tiers: what is learned is to see the fault, and a repaired benchmark is worth full
-points at any number of calls. Each function is judged in two worlds, so that no number can be typed in.
+The student's file holds the broken functions; every one is broken in one classic way, and a plain repair of a
+line or two makes it right. The task has no tiers: what is learned is to see the fault, and a repaired
+benchmark is worth full points at any number of calls. Each function is judged in two worlds, so that no
+number can be typed in.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from grader.records import Cost
 from grader.task import MeteredExam, Scenario, Task
-from grader.tasks.simulated import STANDSTILL, Machine, Weather
+from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather
 
 from .worlds import CallWorld, ListWorld
 
@@ -25,12 +26,8 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     return tuple(world(rng) for world in worlds for _ in range(WORLDS_EACH))
 
 
-def _machine(rng: np.random.Generator, tick_s: float, weather: Weather | None = None) -> Machine:
-    origin_s = float(rng.uniform(10, 1000))
-    machine = Machine(tick_s=tick_s, reading_s=tick_s, origin_s=origin_s)
-    if weather is not None:
-        machine.weather = weather
-    return machine
+def _machine(rng: np.random.Generator, tick_s: float, weather: Weather = CALM) -> Machine:
+    return Machine(tick_s, reading_s=tick_s, origin_s=float(rng.uniform(10, 1000)), weather=weather)
 
 
 def _per_call_s(rng: np.random.Generator) -> float:
@@ -38,41 +35,57 @@ def _per_call_s(rng: np.random.Generator) -> float:
 
 
 def _sum(rng: np.random.Generator) -> Scenario:
+    title = "time_sum, where making a list takes time too"
+    advice = "Repair time_sum: what happens between its two readings of the clock?"
+    return _with_lists(rng, "time_sum", "add_up", title, advice, sorts=False)
+
+
+def _sort(rng: np.random.Generator) -> Scenario:
+    title = "time_sort, where a list that is sorted already is sorted sooner"
+    advice = "Repair time_sort: each call is to get a new list, and making the lists is not sorting."
+    return _with_lists(rng, "time_sort", "sort", title, advice, sorts=True)
+
+
+def _with_lists(
+    rng: np.random.Generator, function: str, measured: str, title: str, advice: str, *, sorts: bool
+) -> Scenario:
+    """Draw a call that lasts 500 ticks, so that the clock may be read around each one alone."""
     per_call_s = 20 * _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
-    title = "time_sum: making a list takes time too"
-    return ListWorld("time_sum", "add_up", title, _machine(rng, per_call_s / 500), make_s, per_call_s)
+    machine = _machine(rng, per_call_s / 500)
+    return ListWorld(function, measured, title, advice, machine, make_s, per_call_s, sorts)
 
 
 def _multiply(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
-    title = "time_multiply: a steady function"
-    return CallWorld("time_multiply", "multiply", title, _machine(rng, per_call_s / 10), per_call_s)
+    title = "time_multiply, a steady function"
+    advice = "Repair time_multiply: one call is asked for."
+    machine = _machine(rng, per_call_s / 10)
+    return CallWorld("time_multiply", "multiply", title, advice, machine, per_call_s)
 
 
 def _matmul(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
     cold_s = (per_call_s * float(rng.uniform(40, 80)),)
-    title = "time_matmul: its first call loads a library"
-    return CallWorld("time_matmul", "matmul", title, _machine(rng, per_call_s / 10), per_call_s, cold_s)
-
-
-def _sort(rng: np.random.Generator) -> Scenario:
-    per_call_s = 20 * _per_call_s(rng)
-    make_s = per_call_s * float(rng.uniform(0.3, 0.6))
-    title = "time_sort: a sorted list is sorted sooner"
-    return ListWorld("time_sort", "sort", title, _machine(rng, per_call_s / 500), make_s, per_call_s, sorts=True)
+    title = "time_matmul, where the first call loads a library"
+    advice = "Repair time_matmul: the warm time is asked for."
+    machine = _machine(rng, per_call_s / 10)
+    return CallWorld("time_matmul", "matmul", title, advice, machine, per_call_s, cold_s)
 
 
 def _hash(rng: np.random.Generator) -> Scenario:
-    """Interruptions leave 150 to 250 calls between them, so that of two blocks of 50 in a row one is untouched."""
+    """Draw interruptions 150 to 250 calls apart: of two blocks of 50 calls in a row, one is left alone."""
     per_call_s = _per_call_s(rng)
     quiet = rng.uniform(150, 250, 64) * per_call_s
     stall = rng.uniform(60, 100, 64) * per_call_s
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
-    weather = Weather([s for quiet_s, stall_s in pairs for s in ((quiet_s, 1.0), (stall_s, STANDSTILL))])
-    title = "time_hash: interrupted now and then"
-    return CallWorld("time_hash", "hash_text", title, _machine(rng, per_call_s / 10, weather), per_call_s)
+    weather = Weather(
+        [part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))]
+    )
+    title = "time_hash, interrupted now and then"
+    advice = "Repair time_hash: which of its blocks tell what a call takes when nothing interrupts?"
+    machine = _machine(rng, per_call_s / 10, weather)
+    return CallWorld("time_hash", "hash_text", title, advice, machine, per_call_s)
 
 
 REPAIR = Task(
@@ -83,13 +96,20 @@ REPAIR = Task(
     cost=Cost.CALLS,
     tiers=(),
     hints=(
-        "For each function, say aloud what happens between the two readings of the clock. Is it what the name says, "
-        "once, and nothing else?",
-        "The five faults, in another order: a list that is no longer what it was, a total that should be one call's, "
-        "a first call unlike all others, an average where one block tells more, work that is not the statement's.",
-        "time_sum: make the list before the clock is read. time_multiply: divide by the calls. time_matmul: call once "
-        "before the clock. time_sort: a fresh list for each sort, made outside the clock. time_hash: the smallest "
-        "block, not the mean.",
+        (
+            "For each function, say aloud what happens between the two readings of the clock. Is it what the "
+            "name says, once, and nothing else?"
+        ),
+        (
+            "The five faults, in another order: a list that is no longer what it was, a total that should be "
+            "one call's, a first call unlike all others, an average where one block tells more, work that is "
+            "not the statement's."
+        ),
+        (
+            "time_sum: make the list before the clock is read. time_multiply: divide by the calls. "
+            "time_matmul: call once before the clock is read. time_sort: a fresh list for each sort, made "
+            "outside the clock. time_hash: the smallest block, not the mean."
+        ),
     ),
     exam=MeteredExam(scenarios),
     folder=Path(__file__).parent,

@@ -1,9 +1,9 @@
 """Task (a): how long does one call take? Warm up, time many calls at once, keep the best of several blocks.
 
-The worlds are drawn in *steps*, the smallest change that two readings of the clock can show. One call is too short for
-the clock (a single one is wrong by up to a tenth), while an interruption comes every 1000 to 1300 steps and lasts 300 to
-500. So a block has to hold between 130 steps, where clock and reading make 1 %, and about 500, below which two blocks in
-a row cannot both be hit.
+The worlds are drawn in *steps*, the smallest change that two readings of the clock can show. One call is too
+short for the clock (a single one is wrong by up to a tenth), while an interruption comes every 1000 to 1300
+steps and lasts 300 to 500. So a block has to hold between 130 steps, where clock and reading make 1 %, and
+about 500, below which two blocks in a row cannot both be hit.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,27 @@ SHORT_STEPS = (8.5, 11.5)
 LONG_STEPS = (150.0, 190.0)
 
 
+COLD = "Is it one call's time, without a slow first call, from a block long enough for the clock?"
+HIT = "Was every block interrupted, or do all count? Short blocks, several of them: one was left alone."
+READING = "Reading this clock takes about a tenth of a call: put many calls between two readings."
+
+
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     """Draw the four worlds of one exam."""
     return (
-        _world(rng, "a short call, nobody disturbs", SHORT_STEPS, disturbed=False),
-        _world(rng, "a short call, interrupted now and then", SHORT_STEPS),
-        _world(rng, "a longer call, interrupted now and then", LONG_STEPS),
-        _world(rng, "a clock that takes long to read, interruptions", SHORT_STEPS, reading_steps=1.0),
+        _world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, disturbed=False),
+        _world(rng, "a short call, interrupted now and then", HIT, SHORT_STEPS),
+        _world(rng, "a longer call, interrupted now and then", HIT, LONG_STEPS),
+        _world(
+            rng, "a clock that takes long to read, interruptions", READING, SHORT_STEPS, reading_steps=1.0
+        ),
     )
 
 
 def _world(
     rng: np.random.Generator,
     title: str,
+    advice: str,
     call_steps: tuple[float, float],
     *,
     reading_steps: float = 0.3,
@@ -49,7 +57,7 @@ def _world(
         weather=_interruptions(rng, step_s) if disturbed else CALM,
     )
     cold_s = tuple(per_call_s * float(slow) for slow in rng.uniform(30, 60, COLD_CALLS))
-    return CallWorld("time_per_call", "fn", title, machine, per_call_s, cold_s)
+    return CallWorld("time_per_call", "fn", title, advice, machine, per_call_s, cold_s)
 
 
 def _interruptions(rng: np.random.Generator, step_s: float) -> Weather:
@@ -70,12 +78,20 @@ TIME_PER_CALL = Task(
     cost=Cost.CALLS,
     tiers=(Tier(1.5, 0.6), Tier(3.0, 0.8), Tier(5.0, 1.0)),
     hints=(
-        "One call is hardly longer than the smallest change the clock can show. What is certain about a hundred of them?",
-        "Time a block of calls between two readings and divide. Whatever disturbs a block only ever makes it longer: "
-        "which of several blocks do you believe? And does a block ten times as long meet more disturbances, or fewer?",
-        "Call fn a few times unmeasured. Find the clock's smallest step by reading it until it changes. Then double "
-        "the calls in a block until the best of three blocks lasts about 200 steps: that block, divided by its calls, "
-        "is the answer.",
+        (
+            "One call is hardly longer than the smallest change the clock can show. What could you read off "
+            "it for sure if you let fn run many times?"
+        ),
+        (
+            "Time a block of calls between two readings and divide. Whatever disturbs a block only ever "
+            "makes it longer: which of several blocks do you believe? And does a block ten times as long "
+            "meet more disturbances, or fewer?"
+        ),
+        (
+            "Call fn a few times unmeasured. Find the clock's smallest step by reading it until it changes. "
+            "Then double the calls in a block until the best of three blocks lasts about 200 steps: that "
+            "block, divided by its calls, is the answer."
+        ),
     ),
     exam=MeteredExam(scenarios),
     folder=Path(__file__).parent,

@@ -1,7 +1,7 @@
 """The simulated worlds of lesson 02: a function that can be called, lists that can be sorted, and a clock.
 
-In both, the planted truth is the undisturbed time of one call of the function that is measured, once warm. The cost is
-how often it was called.
+In both, the planted truth is the undisturbed time of one call of the function that is measured, once warm.
+The cost is how often it was called.
 """
 
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ class CallWorld:
     function: str
     measured: str
     title: str
+    advice: str
     machine: Machine
     per_call_s: float
     cold_s: tuple[float, ...] = ()
@@ -50,20 +51,21 @@ class CallWorld:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the planted seconds a call."""
-        return compare_seconds(answer, self.per_call_s, ALLOWED)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, self.advice)
 
 
 @dataclass
 class ListWorld:
     """Lists to make and a function `measured` to give them to.
 
-    A list travels as its name ("list 7"). With `sorts`, the measured function leaves its list sorted, and takes only
-    `sorted_share` of its time on a list that is sorted already.
+    A list travels as its name ("list 7"). With `sorts`, the measured function leaves its list sorted, and
+    takes only `sorted_share` of its time on a list that is sorted already.
     """
 
     function: str
     measured: str
     title: str
+    advice: str
     machine: Machine
     make_s: float
     per_call_s: float
@@ -85,7 +87,8 @@ class ListWorld:
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `make_list` (a new list's name), the measured function (nothing), or the clock (seconds)."""
         if name == self.measured:
-            return self._measured(arguments)
+            self._measure(arguments)
+            return None
         want_no_arguments(name, arguments)
         if name == "clock":
             return self.machine.read()
@@ -94,7 +97,7 @@ class ListWorld:
         self.is_sorted[name] = False
         return name
 
-    def _measured(self, arguments: Sequence[Value]) -> None:
+    def _measure(self, arguments: Sequence[Value]) -> None:
         given = arguments[0] if len(arguments) == 1 else None
         if not isinstance(given, str) or given not in self.is_sorted:
             raise ValueError(f"{self.measured}(numbers) takes one list, as make_list() returned it.")
@@ -104,4 +107,4 @@ class ListWorld:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the planted seconds that one call takes on a fresh list."""
-        return compare_seconds(answer, self.per_call_s, ALLOWED)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, self.advice)

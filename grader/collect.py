@@ -1,0 +1,236 @@
+"""From a folder of hand-ins to submissions: what each student handed in for each lesson, in sorted order.
+
+    DIR/<student>/<lesson>.py | <lesson>.ipynb | <anything>.zip
+    DIR/<student>.zip                                            as `submit` writes it
+
+A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
+class goes on. What is no exercise is noted for the instructor and never a fault. A student's name is data: it
+may hold anything that a file name can.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from grader import archives, manifest
+from grader.notebooks import python_source
+from grader.records import Submission
+from grader.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
+from harness.errors import UsageError
+
+_READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
+    ".py": (MAX_SOURCE_BYTES, python_text),
+    ".ipynb": (MAX_NOTEBOOK_BYTES, python_source),
+}
+_SHOWN_FILES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A class as it was handed in: every student, also those without a hand-in, and what was left aside."""
+
+    students: tuple[str, ...]
+    submissions: tuple[Submission, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder or file of one student's, `shown` to people so; nothing outside `home` belongs to it."""
+
+    path: Path
+    home: Path
+    student: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What one place gave. `blanket` (of lesson "") stands for every lesson of an unreadable place."""
+
+    submissions: tuple[Submission, ...] = ()
+    blanket: Submission | None = None
+    notes: tuple[str, ...] = ()
+
+
+def collect(folder: Path, lessons: Sequence[str], *, kit: str) -> Collection:
+    """Collect the hand-ins for `lessons`. `kit` is the version of this kit, compared with that of each zip.
+
+    Raises `UsageError` when `folder` does not exist, is no folder, or holds no hand-in.
+    """
+    places = list(_places(folder, lessons, kit))
+    given: dict[tuple[str, str], list[Submission]] = {}
+    for _, taken in places:
+        for submission in taken.submissions:
+            given.setdefault((submission.student, submission.lesson), []).append(submission)
+    # A place that cannot be read holds nobody knows which lessons: take those that the class handed in.
+    of_class = {lesson for _, lesson in given} or set(lessons)
+    for student, taken in places:
+        for lesson in of_class if taken.blanket else ():
+            if taken.blanket and (student, lesson) not in given:
+                given[student, lesson] = [replace(taken.blanket, lesson=lesson)]
+    students = sorted({student for student, _ in places})
+    if not given:
+        expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
+        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
+    left = [
+        f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}
+    ]
+    return Collection(
+        tuple(students),
+        tuple(_only_one(given[key]) for key in sorted(given)),
+        tuple(sorted([*left, *(note for _, taken in places for note in taken.notes)])),
+    )
+
+
+def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
+    """Take one exercise file, as `check` does. Raises `UsageError` when there is nothing at `path`."""
+    if not path.exists():
+        raise UsageError(
+            f"There is no file {path}; name the exercise file, such as lessons/exercises/{lesson}.py."
+        )
+    if path.suffix not in _READERS:
+        raise UsageError(f"{path} is no exercise; name a .py or .ipynb file.")
+    return _from_file(_Place(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
+
+
+def _places(folder: Path, lessons: Sequence[str], kit: str) -> Iterator[tuple[str, _Taken]]:
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {what}; name the folder that holds one folder or zip for each student.")
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as fault:
+        raise UsageError(
+            f"{folder} cannot be read ({fault.strerror}); make it readable, run again."
+        ) from None
+    root = Path(os.path.realpath(folder))
+    for entry in entries:
+        name = _text(entry.name)
+        if archives.is_junk(name):
+            continue
+        if _is_zip(entry):
+            student = name[: -len(".zip")]
+            yield student, _from_zip(_Place(entry, root, student, name), lessons, kit)
+        elif entry.is_dir():
+            yield name, _from_folder(_Place(entry, root, name, name), lessons, kit)
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix.casefold() == ".zip" and not path.is_dir()
+
+
+def _from_folder(folder: _Place, lessons: Sequence[str], kit: str) -> _Taken:
+    student = folder.student
+    home = Path(os.path.realpath(folder.path))
+    if not home.is_relative_to(folder.home):
+        why = f"{student} is a link that leads out of the class folder; hand in a folder of files."
+        return _Taken(blanket=_refused(folder, "", why))
+    try:
+        entries = sorted(folder.path.iterdir())
+    except OSError as fault:
+        return _Taken(blanket=_refused(folder, "", _unreadable(fault, student)))
+    parts: list[_Taken] = []
+    others: list[str] = []
+    for entry in entries:
+        name = _text(entry.name)
+        place = _Place(entry, home, student, f"{student}/{name}")
+        if entry.suffix in _READERS and entry.stem in lessons:
+            parts.append(_Taken((_from_file(place, entry.stem),)))
+        elif _is_zip(entry):
+            parts.append(_from_zip(place, lessons, kit))
+        elif not archives.is_junk(name):
+            others.append(name)
+    if others:
+        more = f" and {len(others) - _SHOWN_FILES} more" if len(others) > _SHOWN_FILES else ""
+        parts.append(_Taken(notes=(f"{student}: left aside {', '.join(others[:_SHOWN_FILES])}{more}",)))
+    return _Taken(
+        tuple(submission for part in parts for submission in part.submissions),
+        next((part.blanket for part in parts if part.blanket), None),
+        tuple(note for part in parts for note in part.notes),
+    )
+
+
+def _from_zip(place: _Place, lessons: Sequence[str], kit: str) -> _Taken:
+    exercises = frozenset(lesson + suffix for lesson in lessons for suffix in _READERS)
+    student, shown = place.student, place.shown
+    data = b""
+    try:
+        data = _read(place, archives.MAX_ARCHIVE_BYTES)
+        files = archives.members(data, exercises | {manifest.NAME})
+        listed = manifest.Manifest.from_json(files[manifest.NAME]) if manifest.NAME in files else None
+    except Refusal as refusal:
+        return _Taken(blanket=_refused(place, "", str(refusal), data))
+    submissions = tuple(
+        _taken(replace(place, shown=f"{shown}/{name}"), PurePosixPath(name), content, listed)
+        for name, content in sorted(files.items())
+        if PurePosixPath(name).name in exercises
+    )
+    if listed is None:
+        return _Taken(submissions, notes=(f"{student}: {shown} has no {manifest.NAME} to compare it with",))
+    other_kit = f"{student}: {shown} was made with kit {listed.kit}, this is {kit}"
+    return _Taken(submissions, notes=() if listed.kit == kit else (other_kit,))
+
+
+def _from_file(place: _Place, lesson: str) -> Submission:
+    try:
+        data = _read(place, _READERS[place.path.suffix][0])
+    except Refusal as refusal:
+        return _refused(place, lesson, str(refusal))
+    return _taken(place, PurePosixPath(place.path.name).with_stem(lesson), data, None)
+
+
+def _taken(place: _Place, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
+    """Return the submission that an exercise file's bytes make, or its refusal."""
+    try:
+        if listed:
+            listed.check(str(file), digest(data))
+        source = _READERS[file.suffix][1](data, file.name)
+    except Refusal as refusal:
+        return _refused(place, file.stem, str(refusal), data)
+    return Submission(place.student, file.stem, place.shown, digest(data), source)
+
+
+def _read(place: _Place, limit: int) -> bytes:
+    """Return the bytes of a plain file that lies in its home. Raises `Refusal` for anything else."""
+    shown = place.shown
+    try:
+        real = Path(os.path.realpath(place.path, strict=True))
+        if not real.is_relative_to(place.home):
+            raise Refusal(f"{shown} is a link that leads out of its folder; hand in the file itself.")
+        if real.is_dir():
+            raise Refusal(f"{shown} is a folder; hand in a file of that name.")
+        if not real.is_file():
+            raise Refusal(f"{shown} is no plain file; hand in the file itself.")
+        with real.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as fault:
+        raise Refusal(_unreadable(fault, shown)) from None
+    if len(data) > limit:
+        raise Refusal(f"{shown} is larger than {limit:,} bytes; hand in the exercise alone.")
+    return data
+
+
+def _only_one(given: list[Submission]) -> Submission:
+    """Return the one hand-in for a lesson, or a refusal that names them all."""
+    if len(given) == 1:
+        return given[0]
+    paths = " and ".join(sorted(submission.path for submission in given))
+    why = f"{given[0].lesson} was handed in as {paths}; hand in only one."
+    together = digest("\n".join(sorted(submission.sha256 for submission in given)).encode())
+    return replace(given[0], path=paths, sha256=together, source=None, refusal=why)
+
+
+def _refused(place: _Place, lesson: str, why: str, data: bytes = b"") -> Submission:
+    """Return a submission without source. Where no bytes could be read, its digest is that of the reason."""
+    return Submission(place.student, lesson, place.shown, digest(data or why.encode()), None, why)
+
+
+def _unreadable(fault: OSError, shown: str) -> str:
+    return f"{shown} could not be read ({fault.strerror}); hand it in again."
+
+
+def _text(name: str) -> str:
+    """Return a file name as text that any report can hold: bytes that are no UTF-8 are written out."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,0 +1,92 @@
+"""One student's grades as Gradescope's `results.json`.
+
+The shape is that of Gradescope's autograder specification; `tests[].name` is `<lesson>.<task>`, and its
+`extra_data` carries the measured evidence. Every text is of format "text", which Gradescope shows as it
+stands.
+"""
+
+import json
+import math
+
+from grader.records import Report, Verdict
+from grader.reports import words
+from grader.roll import Roll, is_faulted
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def render(roll: Roll, student: str) -> str:
+    """Return the file's text for one student of the class."""
+    reports = [report for report in roll.reports if report.submission.student == student]
+    waiting = [hand_in for hand_in in roll.waiting if hand_in.student == student]
+    said = [_said(report) for report in reports]
+    said += [f"{hand_in.lesson}: not graded yet." for hand_in in waiting]
+    verdicts = [verdict for report in reports for verdict in report.verdicts]
+    result: dict[str, Json] = {
+        "score": sum(report.points for report in reports),
+        "execution_time": round(sum(report.duration_s for report in reports), 3),
+        "output": "\n".join(line for line in said if line) or "Nothing was handed in.",
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [_test(verdict) for verdict in verdicts],
+        "leaderboard": [_leader(v, v.attempt.speed.ratio) for v in verdicts if v.attempt.speed],
+        "extra_data": {
+            "student": student,
+            "kit": roll.kit,
+            "submissions": [_evidence(report) for report in reports],
+        },
+    }
+    return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _said(report: Report) -> str:
+    lesson = report.submission.lesson
+    lines = [report.submission.refusal, *report.notes]
+    if is_faulted(report):
+        lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
+    if not report.sandboxed:
+        lines.append("graded with no sandbox.")
+    return "\n".join(f"{lesson}: {line}" for line in lines if line)
+
+
+def _test(verdict: Verdict) -> Json:
+    speed = verdict.attempt.speed
+    return {
+        "name": verdict.task,
+        "score": verdict.points,
+        "max_score": verdict.max_points,
+        "status": "passed" if verdict.status.value in {"passed", "undecided"} else "failed",
+        "output": words.explanation(verdict),
+        "output_format": "text",
+        "visibility": "visible",
+        "extra_data": {
+            "status": verdict.status.name,
+            "cost": verdict.cost.name if verdict.cost else None,
+            "ratio": _finite(speed.ratio) if speed else None,
+            "low": _finite(speed.low) if speed else None,
+            "high": _finite(speed.high) if speed else None,
+            "rounds": speed.rounds if speed else None,
+            "tier": speed.tier if speed else None,
+        },
+    }
+
+
+def _leader(verdict: Verdict, ratio: float) -> Json:
+    return {"name": verdict.task, "value": _finite(ratio), "order": "desc"}
+
+
+def _evidence(report: Report) -> Json:
+    return {
+        "lesson": report.submission.lesson,
+        "path": report.submission.path,
+        "sha256": report.submission.sha256,
+        "sandboxed": report.sandboxed,
+        "environment": report.environment.describe(),
+        "fingerprint": report.environment.fingerprint(),
+    }
+
+
+def _finite(value: float) -> float | None:
+    """Return the number, or None for what JSON has no number for."""
+    return value if math.isfinite(value) else None

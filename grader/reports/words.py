@@ -1,0 +1,48 @@
+"""Grades in words: what every report says alike."""
+
+from grader.records import Report, Speed, Status, Verdict
+from harness import units
+
+STATUS = {
+    Status.PASSED: "right",
+    Status.WRONG: "wrong",
+    Status.RAISED: "did not run",
+    Status.TIMED_OUT: "timed out",
+    Status.OUT_OF_MEMORY: "out of memory",
+    Status.CRASHED: "crashed",
+    Status.CHEATED: "broke the rules",
+    Status.UNDECIDED: "at a tier's edge",
+    Status.GRADER_ERROR: "not graded (our fault)",
+}
+"""Each status as a reader's word."""
+
+
+def points(value: float) -> str:
+    """Return points without a needless fraction: 6.0 → "6", 4.5 → "4.5"."""
+    return format(round(value, 2), "g")
+
+
+def status(report: Report) -> str:
+    """Return how a hand-in went, in a few words: "refused", or the worst of its tasks' statuses."""
+    if report.submission.source is None:
+        return "refused"
+    order = list(Status)
+    worst = max((verdict.status for verdict in report.verdicts), key=order.index, default=Status.GRADER_ERROR)
+    return STATUS[worst]
+
+
+def speed(measured: Speed) -> str:
+    """Return the ratio to the baseline, its interval, the rounds played and the tier reached."""
+    interval = f"{units.ratio(measured.low)} to {units.ratio(measured.high)}"
+    reached = f"tier {measured.tier}" if measured.tier else "no tier"
+    if measured.undecided:
+        reached += ", the higher one at whose edge it lies"
+    rounds = f"; {units.count(measured.rounds)} rounds" if measured.rounds else ""
+    return f"{units.ratio(measured.ratio)} the baseline ({interval}{rounds}), {reached}"
+
+
+def explanation(verdict: Verdict) -> str:
+    """Return what a student reads of one task, line by line; never empty."""
+    attempt = verdict.attempt
+    lines = [attempt.rationale, speed(attempt.speed) if attempt.speed else "", attempt.help]
+    return "\n".join(line for line in lines if line) or STATUS[attempt.status].capitalize() + "."

@@ -1,0 +1,79 @@
+"""The class roll: who handed in what, and how it was graded. Every report is made from it alone.
+
+A report never looks at the hand-ins themselves: the journal gives a `Roll`, so that all of them can be
+rebuilt from one file.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from grader.records import Report, Status
+
+_PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What a student last handed in for a lesson: where it was found, and the SHA-256 of its bytes."""
+
+    student: str
+    lesson: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPoints:
+    """A task of the class by its full name, and the points it is worth."""
+
+    lesson: str
+    task: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`."""
+
+    title: str
+    kit: str
+    students: tuple[str, ...]
+    tasks: tuple[TaskPoints, ...]
+    reports: tuple[Report, ...]
+    waiting: tuple[HandIn, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """Lessons of the class, in order."""
+        return tuple(sorted({task.lesson for task in self.tasks}))
+
+    def possible(self, lesson: str) -> float:
+        """Points that can be earned in a lesson."""
+        return sum(task.points for task in self.tasks if task.lesson == lesson)
+
+    def by_student(self) -> dict[str, dict[str, Report]]:
+        """Return the reports of every student by lesson; of a student without any, nothing."""
+        table: dict[str, dict[str, Report]] = {student: {} for student in self.students}
+        for report in self.reports:
+            table[report.submission.student][report.submission.lesson] = report
+        return table
+
+
+def is_faulted(report: Report) -> bool:
+    """Tell whether we failed to grade some of it: it earns and costs no points, and is tried again."""
+    return any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts)
+
+
+def folder_name(student: str) -> str:
+    """Return the name of a student's folder in OUT: safe on every file system, and no two students share one.
+
+    A name of lower-case letters, digits, `_` and `-` is its own; any other is what is left of it plus ten
+    digits of its SHA-256. A name that itself ends like that is not its own either, so nobody can pose as
+    another.
+    """
+    if _PLAIN.fullmatch(student):
+        return student
+    readable = re.sub(r"[^a-z0-9]+", "-", student.casefold()).strip("-")[:40] or "student"
+    return f"{readable}-{hashlib.sha256(student.encode()).hexdigest()[:10]}"

@@ -1,0 +1,158 @@
+"""The journal's tables, and a report as rows of them: the one place that knows both.
+
+`gradings` has one row a graded submission, `verdicts` one a task of it; `attempts` joins the two for people.
+Raw rounds are JSON lists of [pair, baseline CPU s, baseline wall s, candidate CPU s, candidate wall s,
+baseline first].
+"""
+
+import json
+import math
+import sqlite3
+
+from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
+from harness.environment import Environment
+from harness.rounds import Reading, Round
+
+SCHEMA = "1"
+"""Version of the tables below; a journal of another one is refused."""
+
+Cell = str | int | float | None
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE students (name TEXT PRIMARY KEY);
+CREATE TABLE tasks (lesson TEXT NOT NULL, task TEXT NOT NULL UNIQUE, points REAL NOT NULL);
+CREATE TABLE hand_ins (
+    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
+    PRIMARY KEY (student, lesson)
+);
+CREATE TABLE notes (note TEXT NOT NULL);
+CREATE TABLE gradings (
+    id INTEGER PRIMARY KEY,
+    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
+    source TEXT, refusal TEXT NOT NULL,
+    kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
+    started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
+CREATE INDEX by_hand_in ON gradings (student, lesson, sha256);
+CREATE TABLE verdicts (
+    grading INTEGER NOT NULL REFERENCES gradings (id), position INTEGER NOT NULL,
+    task TEXT NOT NULL, status TEXT NOT NULL, points REAL NOT NULL, max_points REAL NOT NULL, cost TEXT,
+    ratio REAL, low REAL, high REAL, rounds_played INTEGER, tier INTEGER, undecided INTEGER,
+    cases_passed INTEGER NOT NULL, cases INTEGER NOT NULL,
+    rationale TEXT NOT NULL, help TEXT NOT NULL, output_tail TEXT NOT NULL, rounds TEXT NOT NULL,
+    PRIMARY KEY (grading, position), UNIQUE (grading, task)
+);
+CREATE VIEW attempts AS SELECT
+    student, lesson, task, sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
+    undecided, rationale, help, rounds, environment, kit, sandboxed, started_utc, finished_utc, duration_s,
+    path FROM verdicts JOIN gradings ON gradings.id = verdicts.grading ORDER BY gradings.id, position;
+"""
+
+INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 14 + ")"
+INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 18 + ")"
+
+TASKS = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
+
+CURRENT = """
+SELECT gradings.* FROM hand_ins JOIN gradings ON gradings.id = (
+    SELECT id FROM gradings AS g
+    WHERE g.student = hand_ins.student AND g.lesson = hand_ins.lesson AND g.sha256 = hand_ins.sha256
+    ORDER BY faulted, id DESC LIMIT 1
+) ORDER BY hand_ins.student, hand_ins.lesson
+"""
+"""The grade of every hand-in as last handed in; one that is a fault of ours only where there is no other."""
+
+
+def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool) -> tuple[Cell, ...]:
+    """Return the row of `gradings` without its id."""
+    given = report.submission
+    return (
+        given.student,
+        given.lesson,
+        given.path,
+        given.sha256,
+        given.source,
+        given.refusal,
+        kit,
+        report.sandboxed,
+        json.dumps(report.environment.to_dict(), sort_keys=True),
+        json.dumps([_text(note) for note in report.notes]),
+        *times,
+        report.duration_s,
+        faulted,
+    )
+
+
+def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
+    """Return the row of `verdicts` without its grading and position."""
+    attempt = verdict.attempt
+    speed = attempt.speed
+    rounds = [
+        [r.pair, r.baseline.cpu_s, r.baseline.wall_s, r.candidate.cpu_s, r.candidate.wall_s, r.baseline_first]
+        for r in attempt.rounds
+    ]
+    measured: tuple[Cell, ...] = (None,) * 6
+    if speed:
+        measured = (speed.ratio, speed.low, speed.high, speed.rounds, speed.tier, speed.undecided)
+    return (
+        verdict.task,
+        attempt.status.value,
+        verdict.points,
+        verdict.max_points,
+        verdict.cost.value if verdict.cost else None,
+        *measured,
+        attempt.cases_passed,
+        attempt.cases,
+        _text(attempt.rationale),
+        _text(attempt.help),
+        _text(attempt.output_tail),
+        json.dumps(rounds),
+    )
+
+
+def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
+    """Return the report that a row of `gradings` and its verdicts were made of."""
+    verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [row["id"]])
+    given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
+    return Report(
+        submission=Submission(*given),
+        verdicts=tuple(_verdict(verdict) for verdict in verdicts),
+        environment=Environment.from_dict(json.loads(row["environment"])),
+        sandboxed=bool(row["sandboxed"]),
+        duration_s=row["duration_s"],
+        notes=tuple(json.loads(row["notes"])),
+    )
+
+
+def _verdict(row: sqlite3.Row) -> Verdict:
+    rounds = tuple(
+        Round(pair, Reading(b_cpu, b_wall), Reading(c_cpu, c_wall), bool(first))
+        for pair, b_cpu, b_wall, c_cpu, c_wall, first in json.loads(row["rounds"])
+    )
+    attempt = Attempt(
+        status=Status(row["status"]),
+        rationale=row["rationale"],
+        help=row["help"],
+        speed=_speed(row),
+        rounds=rounds,
+        cases_passed=row["cases_passed"],
+        cases=row["cases"],
+        output_tail=row["output_tail"],
+    )
+    cost = Cost(row["cost"]) if row["cost"] is not None else None
+    return Verdict(row["task"], row["points"], row["max_points"], cost, attempt)
+
+
+def _speed(row: sqlite3.Row) -> Speed | None:
+    if row["tier"] is None:
+        return None
+    # SQLite keeps not-a-number as NULL.
+    ratio, low, high = (math.nan if row[name] is None else row[name] for name in ("ratio", "low", "high"))
+    return Speed(ratio, low, high, row["rounds_played"], row["tier"], bool(row["undecided"]))
+
+
+def _text(text: str) -> str:
+    """Return text that SQLite can hold: a lone surrogate, from output that was no UTF-8, is written out."""
+    return text.encode("utf-8", "backslashreplace").decode()

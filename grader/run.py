@@ -1,0 +1,256 @@
+"""The class run: collect → grade what has no grade yet → journal → reports; and go on where it stopped.
+
+How one submission is graded is passed in. Whatever that raises is a fault of ours: the submission gets a
+verdict of GRADER_ERROR, which costs its student nothing, the class goes on, and the next run tries it again.
+"""
+
+import math
+import statistics
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from grader import journal, reports
+from grader.collect import Collection, collect
+from grader.executors import Lanes
+from grader.journal import Graded, Journal
+from grader.records import Attempt, Report, Status, Submission, Verdict
+from grader.reports import words
+from grader.roll import Roll, TaskPoints, is_faulted
+from harness import units
+from harness.clocks import wall
+from harness.environment import Environment
+
+Grade = Callable[[Submission, str], Report]
+"""Grades one submission with the secret seed of its class; called from several threads at once."""
+
+EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
+"""Every submission has its verdict · a fault of ours left some without · Ctrl-C, as shells count it."""
+
+_TAIL_CHARACTERS = 4_000
+_LINES = 10  # how often a run tells its progress where nobody watches a bar
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it."""
+
+    roll: Roll
+    out: Path
+    graded: int
+    duration_s: float
+    interrupted: bool
+
+    @property
+    def faults(self) -> int:
+        """Hand-ins that have no verdict because of a fault of ours."""
+        return sum(is_faulted(report) for report in self.roll.reports)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
+        return EXIT_FAULTS if self.faults or self.roll.waiting else EXIT_DONE
+
+    def lines(self) -> tuple[str, ...]:
+        """Return what the instructor reads at the end."""
+        n_all = len(self.roll.reports) + len(self.roll.waiting)
+        if self.interrupted:
+            kept = f"{units.count(len(self.roll.reports))} of {units.count(n_all)} hand-ins have their grades"
+            end = f"Stopped: {kept}, and nothing is lost. Run the same command again to go on."
+        elif not self.graded:
+            end = f"Nothing to do: all {units.count(n_all)} hand-ins were graded before."
+        else:
+            end = f"Done in {units.seconds(self.duration_s)}."
+        said = [end, self._median(), self._look_at()]
+        files = (reports.PAGE, reports.GRADEBOOK, f"<student>/{reports.RESULTS}", journal.FILE)
+        written = "   " + "   ".join(str(self.out / name) for name in files)
+        fault = f"{self.faults} could not be graded, by a fault of ours: run the same command again to retry."
+        return (" ".join(part for part in said if part), *([fault] if self.faults else []), written)
+
+    def _median(self) -> str:
+        earned = [
+            sum(report.points for report in of_student.values())
+            for of_student in self.roll.by_student().values()
+            if of_student
+        ]
+        if not earned:
+            return ""
+        possible = sum(self.roll.possible(lesson) for lesson in self.roll.lessons)
+        return f"Points: median {words.points(statistics.median(earned))} of {words.points(possible)}."
+
+    def _look_at(self) -> str:
+        ends = [verdict.status for report in self.roll.reports for verdict in report.verdicts]
+        found = {
+            "refused": sum(report.submission.source is None for report in self.roll.reports),
+            "that broke the rules": ends.count(Status.CHEATED),
+            "undecided": ends.count(Status.UNDECIDED),
+            "not graded": self.faults + len(self.roll.waiting),
+        }
+        listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)
+        return f"Look at: {listed}." if listed else "Nothing needs a look."
+
+
+def grade_class(
+    folder: Path,
+    out: Path,
+    *,
+    grade: Grade,
+    tasks: Sequence[TaskPoints],
+    jobs: int,
+    console: Console,
+    kit: str,
+    sandboxed: bool = True,
+    seed_file: Path | None = None,
+    about: str = "",
+) -> Summary:
+    """Grade the class in `folder` into `out` and write all reports.
+
+    `tasks` are those of the lessons to grade. `console` (standard error) shows progress, `about` is a line on
+    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. Raises `UsageError`
+    before it has touched anything, and `WriteError` when what was graded cannot be kept.
+    """
+    began_s = wall()
+    found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit)
+    with journal.claim(out, folder, kit=kit) as book:
+        seed = book.secret_seed(seed_file)
+        book.enrol(found, tasks)
+        pending = [submission for submission in found.submissions if not book.has(submission)]
+        for line in (*_opening(folder, found, tasks, len(pending), kit), about if pending else ""):
+            if line:
+                _say(console, line)
+
+        def lane(submission: Submission) -> Graded:
+            return _grade_one(submission, lambda given: grade(given, seed), tasks, sandboxed)
+
+        kept = _grade_all(pending, lane, book, jobs, console)
+        roll = book.roll()
+        reports.write(roll, out)
+    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
+
+
+def _opening(
+    folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str
+) -> Iterator[str]:
+    n_all = len(found.submissions)
+    of_lesson = Counter(task.lesson for task in tasks)
+    n_tasks = sum(of_lesson[submission.lesson] for submission in found.submissions)
+    sizes = ((len(found.students), "student"), (n_all, "hand-in"), (n_tasks, "task"))
+    counted = ", ".join(f"{units.count(number)} {noun}{'' if number == 1 else 's'}" for number, noun in sizes)
+    yield f"{folder.resolve().name}: {counted} · kit {kit}"
+    if found.notes:
+        yield f"{units.count(len(found.notes))} notes on what was left aside are in {reports.PAGE}."
+    if 0 < pending < n_all:
+        yield f"{units.count(n_all - pending)} are graded already; going on with {units.count(pending)}."
+
+
+def _grade_one(
+    submission: Submission,
+    grade: Callable[[Submission], Report],
+    tasks: Sequence[TaskPoints],
+    sandboxed: bool,
+) -> Graded:
+    """Grade one submission in a lane; what `grade` raises becomes a verdict on us."""
+    started, began_s = datetime.now(UTC), wall()
+    try:
+        report = grade(submission)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours and ends this grading alone
+        # The type alone: a message might quote a hidden case.
+        why = f"The grader failed ({type(fault).__name__}); this is not the submission's fault."
+        attempt = Attempt(
+            Status.GRADER_ERROR, rationale=why, help="It will be graded again.", output_tail=_tail(fault)
+        )
+        report = Report(
+            submission=submission,
+            verdicts=tuple(
+                Verdict(task.task, 0.0, task.points, None, attempt)
+                for task in tasks
+                if task.lesson == submission.lesson
+            ),
+            environment=Environment.capture(),
+            sandboxed=sandboxed,
+            duration_s=wall() - began_s,
+        )
+    return Graded(report, started, datetime.now(UTC))
+
+
+def _tail(fault: Exception) -> str:
+    """Return the traceback, kept in the journal for whoever mends the grader and shown in no report."""
+    return "".join(traceback.format_exception(fault))[-_TAIL_CHARACTERS:]
+
+
+def _grade_all(
+    pending: Sequence[Submission],
+    lane: Callable[[Submission], Graded],
+    book: Journal,
+    jobs: int,
+    console: Console,
+) -> int:
+    """Grade and journal what is pending; return how many were kept: fewer than all after a Ctrl-C."""
+    lanes = Lanes(jobs)
+    kept = 0
+    try:
+        futures = [lanes.submit(lane, submission) for submission in pending]
+        with _progress(console, len(pending)) as tell:
+            for future in as_completed(futures):
+                graded = future.result()
+                book.add(graded)
+                kept += 1
+                tell(graded.report)
+    except KeyboardInterrupt:
+        lanes.abandon()
+    except BaseException:
+        lanes.abandon()
+        raise
+    else:
+        lanes.shutdown()
+    return kept
+
+
+@contextmanager
+def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
+    """Give a function to call with each report: it moves a bar on a terminal, else prints a few lines."""
+    began_s = wall()
+    watched = console.is_terminal
+    seen: Counter[str] = Counter()
+    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
+        task = bar.add_task("", total=total)
+
+        def tell(report: Report) -> None:
+            seen["all"] += 1
+            seen["edges"] += any(verdict.status is Status.UNDECIDED for verdict in report.verdicts)
+            seen["faults"] += is_faulted(report)
+            line = pace(seen["all"], total, wall() - began_s, edges=seen["edges"], faults=seen["faults"])
+            bar.update(task, completed=seen["all"], description=line)
+            if not watched and seen["all"] * _LINES // total > (seen["all"] - 1) * _LINES // total:
+                _say(console, line)
+
+        yield tell
+
+
+def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) -> str:
+    """Return the progress in words: how many, how fast, how long still, and what came up."""
+    each_s = elapsed_s / done
+    parts = [
+        f"{units.count(done)}/{units.count(total)}",
+        f"{units.number(60 / each_s, 2)} a minute" if each_s > 0 else "",
+        f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
+        f"{units.count(edges)} at a tier's edge",
+        f"{units.count(faults)} fault{'' if faults == 1 else 's'}",
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+def _say(console: Console, line: str) -> None:
+    """Print a line as it stands, whatever a folder's name holds."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+    console.print(shown, markup=False, highlight=False, soft_wrap=True)

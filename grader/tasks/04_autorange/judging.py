@@ -1,0 +1,194 @@
+"""Is a measurement right? Its blocks and statistics against the planted truth and the blocks really run.
+
+The rules are the ones the exercise states, in the order in which a student can repair what breaks them.
+"""
+
+import statistics
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+import numpy as np
+
+from grader.task import Mismatch
+from grader.tasks.answers import as_number, off_by, shown
+from grader.values import Value
+from harness import units
+
+STEPS_IN_A_BLOCK = 100
+"""A block must last this many steps of the clock, so that the clock is at most 1 % of it."""
+
+FEWEST_SAMPLES = 10
+"""Below this many samples nobody should speak of a spread."""
+
+MEDIAN_ALLOWED = 0.02
+"""The error allowed for the median, as a share of the truth."""
+
+FORGIVEN = 0.05
+"""How far a length may fall short of what is asked: the student can only measure it."""
+
+SAME_NUMBER = 1e-6
+"""Two statistics of the same samples agree within this share, whatever the order of their sums."""
+
+STEPS_OFF = 3
+"""How many steps of the clock a sample's block may be off the one that was run: two readings and a bit."""
+
+
+MOST_RUNS = 10**9
+"""More runs than any block needs: a guard against slips of the pen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that was run: how many runs, and the simulated time that they took."""
+
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What was planted: the time of one run, the clock's step, and for how long it was asked to measure."""
+
+    per_run_s: float
+    step_s: float
+    min_run_time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A student's answer, taken apart."""
+
+    block_size: int
+    samples_s: tuple[float, ...]
+    median_s: float
+    iqr_s: float
+
+
+def judge(answer: Value, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+    """Return the first rule that the answer breaks; None when it is right."""
+    measured = _take_apart(answer)
+    if isinstance(measured, Mismatch):
+        return measured
+    return (
+        _blocks_long_enough(measured, truth)
+        or _samples_enough(measured, truth)
+        or _samples_were_run(measured, truth, log)
+        or _statistics_fit(measured)
+        or _median_is_true(measured, truth)
+    )
+
+
+def is_block_size(value: Value) -> TypeGuard[int]:
+    """Return whether a value can be a number of runs."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_RUNS
+
+
+def _take_apart(answer: Value) -> Measured | Mismatch:
+    form = "(block size, samples, median, IQR)"
+    if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != 4:
+        return Mismatch(form, shown(answer), f"Return four things: {form}.")
+    block_size, samples, median, iqr = answer
+    if not is_block_size(block_size):
+        return Mismatch(f"a block size: a whole number from 1 to {MOST_RUNS}", shown(block_size))
+    if isinstance(samples, str | Mapping) or not isinstance(samples, Sequence):
+        return Mismatch("the samples as a list of seconds", shown(samples))
+    numbers = [number for sample in samples if (number := as_number(sample)) is not None]
+    if len(numbers) < len(samples):
+        odd = next(sample for sample in samples if as_number(sample) is None)
+        return Mismatch("every sample a number of seconds", shown(odd))
+    median_s, iqr_s = as_number(median), as_number(iqr)
+    if median_s is None or iqr_s is None:
+        return Mismatch("median and IQR as numbers of seconds", f"{shown(median)} and {shown(iqr)}")
+    return Measured(block_size, tuple(numbers), median_s, iqr_s)
+
+
+def _blocks_long_enough(measured: Measured, truth: Truth) -> Mismatch | None:
+    needed_s = STEPS_IN_A_BLOCK * truth.step_s
+    block_s = measured.block_size * truth.per_run_s
+    if block_s >= needed_s * (1 - FORGIVEN):
+        return None
+    return Mismatch(
+        f"a block of at least {units.seconds(needed_s)}: {STEPS_IN_A_BLOCK} steps of this clock",
+        f"a block size of {units.count(measured.block_size)}: {units.seconds(block_s)} undisturbed",
+        "Find the smallest step this clock shows. With a busy neighbour, or a cold first run, a block looks "
+        "longer than it is.",
+    )
+
+
+def _samples_enough(measured: Measured, truth: Truth) -> Mismatch | None:
+    number = len(measured.samples_s)
+    if number < FEWEST_SAMPLES:
+        remark = "Go on measuring after min_run_time until there are enough."
+        return Mismatch(f"at least {FEWEST_SAMPLES} samples", f"{number}", remark)
+    total_s = sum(measured.samples_s) * measured.block_size
+    if total_s >= truth.min_run_time_s * (1 - FORGIVEN):
+        return None
+    return Mismatch(
+        f"blocks that take {units.seconds(truth.min_run_time_s)} together (min_run_time)",
+        f"{units.count(number)} blocks of {units.count(measured.block_size)}: {units.seconds(total_s)}",
+        "A sample is the time of one run: the time of its block, divided by the block size.",
+    )
+
+
+def _samples_were_run(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
+    size = measured.block_size
+    run_s = sorted(block.seconds for block in log if block.runs == size)
+    if len(run_s) < len(measured.samples_s):
+        return Mismatch(
+            f"one sample for each block of {units.count(size)}",
+            f"{len(measured.samples_s)} samples from {len(run_s)} such blocks",
+            "All samples are to come from blocks of the size that you return.",
+        )
+    for sample_s in measured.samples_s:
+        at = bisect_left(run_s, sample_s * size)
+        nearest_s = min(run_s[max(at - 1, 0) : at + 1], key=lambda taken_s: abs(taken_s - sample_s * size))
+        if abs(nearest_s - sample_s * size) > STEPS_OFF * truth.step_s + SAME_NUMBER * nearest_s:
+            return Mismatch(
+                f"seconds a run, as in the nearest block: {units.seconds(nearest_s / size, 4)}",
+                units.seconds(sample_s, 4),
+                "Read the clock right before and right after the block, and divide by the block size.",
+            )
+    return None
+
+
+def _statistics_fit(measured: Measured) -> Mismatch | None:
+    samples = measured.samples_s
+    low, high = statistics.median_low(samples), statistics.median_high(samples)
+    if not _between(measured.median_s, low, high):
+        expected = f"the median of your samples: {units.seconds(statistics.median(samples), 4)}"
+        mean = statistics.fmean(samples)
+        remark = "This is their mean." if _between(measured.median_s, mean, mean) else ""
+        return Mismatch(expected, units.seconds(measured.median_s, 4), remark)
+    narrow_s, wide_s = _iqr_range(samples)
+    if not _between(measured.iqr_s, narrow_s, wide_s):
+        expected = f"the IQR of your samples: {units.seconds(wide_s)}"
+        remark = "It is the third quartile minus the first: the width of the middle half."
+        return Mismatch(expected, units.seconds(measured.iqr_s), remark)
+    return None
+
+
+def _iqr_range(samples: Sequence[float]) -> tuple[float, float]:
+    """Return the narrowest and the widest IQR by the definitions of a quartile in use; any will do."""
+    q1_low, q1_high = (float(np.quantile(samples, 0.25, method=method)) for method in ("lower", "higher"))
+    q3_low, q3_high = (float(np.quantile(samples, 0.75, method=method)) for method in ("lower", "higher"))
+    q1, _, q3 = statistics.quantiles(samples, n=4)
+    return q3_low - q1_high, max(q3_high - q1_low, q3 - q1)
+
+
+def _between(value: float, low: float, high: float) -> bool:
+    slack = SAME_NUMBER * abs(high)
+    return low - slack <= value <= high + slack
+
+
+def _median_is_true(measured: Measured, truth: Truth) -> Mismatch | None:
+    error = off_by(measured.median_s, truth.per_run_s)
+    if abs(error) <= MEDIAN_ALLOWED:
+        return None
+    side = "long" if error > 0 else "short"
+    return Mismatch(
+        f"a median of {units.seconds(truth.per_run_s, 4)}, within {units.percent(MEDIAN_ALLOWED)}",
+        f"{units.seconds(measured.median_s, 4)}, {units.percent(abs(error))} too {side}",
+        "A median shrugs off a neighbour only while most blocks fit between its visits: are yours too long?",
+    )

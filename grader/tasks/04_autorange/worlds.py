@@ -1,0 +1,111 @@
+"""The simulated worlds of lesson 04: a statement that can be run in blocks, and a clock.
+
+The planted truth is the undisturbed time of one run, once warm. The cost is all the simulated time that
+passes, the clock's readings and the runs thrown away included.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.task import Metered, Mismatch
+from grader.tasks.answers import shown
+from grader.tasks.simulated import Machine, Weather, want_no_arguments
+from grader.values import Value
+
+from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
+
+
+@dataclass
+class StatementWorld:
+    """A statement that takes `per_run_s`, its first run `cold_s` more. Logs the blocks that were run."""
+
+    title: str
+    machine: Machine
+    per_run_s: float
+    cold_s: float
+    min_run_time_s: float
+    function: str = "blocked_autorange"
+    log: list[Block] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """What runs a block, the clock, and for how long to measure."""
+        return (Metered("run"), Metered("clock"), self.min_run_time_s)
+
+    @property
+    def cost(self) -> float:
+        """The simulated seconds that have passed."""
+        return self.machine.now_s
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Answer `run(n)` (nothing, after the time of n runs) or the clock (seconds)."""
+        if name == "clock":
+            want_no_arguments(name, arguments)
+            return self.machine.read()
+        runs = arguments[0] if len(arguments) == 1 else None
+        if not is_block_size(runs):
+            given = ", ".join(map(shown, arguments))
+            raise ValueError(
+                f"run(n) takes a whole number from 1 to {MOST_RUNS}; it was called as run({given})."
+            )
+        start_s = self.machine.now_s
+        self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
+        self.log.append(Block(runs, self.machine.now_s - start_s))
+        return None
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare (block size, samples, median, IQR) with the planted truth and the blocks that were run."""
+        truth = Truth(self.per_run_s, self.machine.step_s, self.min_run_time_s)
+        return judge(answer, truth, self.log)
+
+
+def draw_worlds(rng: np.random.Generator) -> tuple[StatementWorld, ...]:
+    """Draw the four worlds of one exam, each with a difficulty of its own."""
+    return (_fast(rng), _slow(rng), _bursts(rng), _coarse(rng))
+
+
+def _fast(rng: np.random.Generator) -> StatementWorld:
+    per_run_s = float(rng.uniform(2e-6, 5e-6))
+    machine = _machine(rng, tick_s=2e-8, reading_s=5e-7, weather=_breathing(rng, 150e-6))
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementWorld("a fast statement", machine, per_run_s, cold_s, min_run_time_s=0.01)
+
+
+def _slow(rng: np.random.Generator) -> StatementWorld:
+    per_run_s = float(rng.uniform(0.25, 0.35))
+    machine = _machine(rng, tick_s=2e-8, reading_s=1e-6, weather=_breathing(rng, 0.5))
+    cold_s = per_run_s * float(rng.uniform(0.5, 1))
+    return StatementWorld("a statement of about 0.3 s", machine, per_run_s, cold_s, min_run_time_s=0.5)
+
+
+def _bursts(rng: np.random.Generator) -> StatementWorld:
+    """Draw a neighbour at work 30 % of the time: it spoils the mean, and the median of long blocks."""
+    per_run_s = float(rng.uniform(100e-6, 300e-6))
+    pauses = rng.uniform(24e-3, 32e-3, 64).tolist()
+    bursts = rng.uniform(10e-3, 14e-3, 64).tolist()
+    breath = rng.uniform(0.99, 1.01, 64).tolist()
+    slower = rng.uniform(1.5, 1.9, 64).tolist()
+    turns = zip(pauses, breath, bursts, slower, strict=True)
+    weather = Weather([part for pause, calm, burst, slow in turns for part in ((pause, calm), (burst, slow))])
+    machine = _machine(rng, tick_s=5e-7, reading_s=1e-5, weather=weather)
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementWorld("a neighbour that comes and goes", machine, per_run_s, cold_s, min_run_time_s=0.4)
+
+
+def _coarse(rng: np.random.Generator) -> StatementWorld:
+    per_run_s = float(rng.uniform(0.3e-3, 0.9e-3))
+    machine = _machine(rng, tick_s=0.25e-3, reading_s=0.25e-3 / 40, weather=_breathing(rng, 75e-3))
+    cold_s = per_run_s * float(rng.uniform(50, 200))
+    return StatementWorld("a coarse clock", machine, per_run_s, cold_s, min_run_time_s=0.6)
+
+
+def _machine(rng: np.random.Generator, *, tick_s: float, reading_s: float, weather: Weather) -> Machine:
+    return Machine(tick_s, reading_s, origin_s=float(rng.uniform(10, 1000)), weather=weather)
+
+
+def _breathing(rng: np.random.Generator, length_s: float) -> Weather:
+    """Return the quietest weather there is: the pace wanders by up to 1 %."""
+    lengths = length_s * rng.uniform(0.5, 2, 64)
+    return Weather(zip(lengths.tolist(), rng.uniform(0.99, 1.01, 64).tolist(), strict=True))

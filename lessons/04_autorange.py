@@ -1,0 +1,496 @@
+"""Lesson 04: how many calls make one sample, and how sure the answer is.
+
+Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
+explanation in words that are chosen by what this machine has just measured.
+"""
+
+# ruff: noqa: D103 - what is shown on the screen is explained on the screen
+
+import os
+import subprocess
+import sys
+import timeit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+from time import perf_counter
+
+import torch
+from torch import Tensor
+from torch.utils.benchmark import Measurement, Timer
+
+from harness import units
+from harness.tables import Column, Table
+from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+
+lesson = Lesson(
+    __file__,
+    title="How many calls make one sample?",
+    objective="Afterwards you can say how long to time a piece of code, and how sure you are of the answer.",
+    minutes=12,
+)
+
+
+# ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def mul_sum(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+@lesson.given
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
+
+
+@lesson.given
+def names() -> dict[str, object]:
+    a, b = torch.rand(2, 256, 64)
+    return {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
+
+
+@lesson.step(
+    "One call on a stopwatch",
+    predict=Choice(
+        "The same call on the same numbers: how long does the slowest take, against the usual one?",
+        {"a": "less than 1.5 times", "b": "1.5 to 5 times", "c": "more than 5 times"},
+    ),
+    claims={"single-calls-differ": "the slowest of many single calls takes 1.5 times the usual one, or more"},
+    fast={"calls": 1000},
+)
+def one_call(calls: int = 5000) -> tuple[list[float], list[float]]:
+    """Two ways to take the dot product of 256 pairs of rows, and some random rows to do it with.
+
+    The first idea for timing one of them: look at the clock, call, look again. We do it many times over, and
+    each time we look once more with nothing in between, to learn what looking costs.
+    """
+    a, b = torch.rand(2, 256, 64)
+    calls_s, nothing_s = [], []
+    for _ in range(calls):
+        start = perf_counter()
+        mul_sum(a, b)
+        stop = perf_counter()
+        again = perf_counter()
+        calls_s.append(stop - start)
+        nothing_s.append(again - stop)
+    return calls_s, nothing_s
+
+
+@one_call.observe
+def explain_one_call(page: Page, timed: tuple[list[float], list[float]]) -> None:
+    calls_s, nothing_s = timed
+    usual_s, slowest_s, looking_s = median(calls_s), max(calls_s), median(nothing_s)
+    times = slowest_s / usual_s
+    page.histogram(
+        calls_s, name="single-calls", caption=f"{units.count(len(calls_s))} single calls, each timed alone"
+    )
+    page.reveal("a" if times < 1.5 else "b" if times <= 5 else "c", f"{units.ratio(times)} the usual call.")
+    page.claim("single-calls-differ", times, low=1.5, unit=units.ratio)
+    page.say(
+        f"Half of the calls took at most {units.seconds(usual_s)}, one took {units.seconds(slowest_s)}.",
+        "Nobody asked for that one: the machine did something else in between."
+        if times >= 1.5
+        else "A quiet machine today. Do not count on it.",
+        f"And looking at the clock took {units.seconds(looking_s)}, {units.percent(looking_s / usual_s)}",
+        "of a call, which is within every figure above.",
+    )
+    page.say("So a sample should hold more than one call. How many? That is this lesson.")
+
+
+# ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def how_many_calls(page: Page) -> Guess:
+    usual_s = median(page.result(one_call)[0])
+    return Guess(
+        f"One call took about {units.seconds(usual_s)}. At how many calls does `autorange` stop?", "calls"
+    )
+
+
+@lesson.step(
+    "One long run",
+    predict=how_many_calls,
+    claims={
+        "run-is-long": "`autorange` ends with one run of 0.2 s or more",
+        "search-is-dear": "finding that run takes nearly as many calls as the run itself",
+    },
+)
+def one_long_run() -> list[tuple[int, float]]:
+    """Python's own answer to that is `timeit.Timer.autorange`.
+
+    It tries 1, 2, 5, 10, 20, 50 … calls until one try lasts 0.2 s (`Lib/timeit.py`), and gives back that
+    last try. We note every try on the way.
+    """
+    tries: list[tuple[int, float]] = []
+    timer = timeit.Timer("mul_sum(a, b)", globals=names())
+    timer.autorange(callback=lambda calls, s: tries.append((calls, s)))
+    return tries
+
+
+@one_long_run.observe
+def explain_long_run(page: Page, tries: list[tuple[int, float]]) -> None:
+    calls, run_s = tries[-1]
+    searched = sum(calls for calls, _ in tries[:-1])
+    shown = [*tries[:-1:3], tries[-1]]
+    columns = (Column("calls", units.count), Column("took", units.seconds), Column("per call", units.seconds))
+    page.table(Table("Every third try, and the last", columns, tuple((n, s, s / n) for n, s in shown)))
+    page.reveal(calls, f"They took {units.seconds(run_s)}, so {units.seconds(run_s / calls)} each.")
+    page.claim("run-is-long", run_s, low=0.2, unit=units.seconds)
+    page.claim(
+        "search-is-dear",
+        searched / calls,
+        0.7,
+        1.0,
+        unit=units.percent,
+        remark=f"{units.count(searched)} thrown away",
+    )
+    first_s, per_call_s = tries[0][1], run_s / calls
+    slower = units.ratio(first_s / per_call_s)
+    page.say(
+        f"The very first call took {units.seconds(first_s)}, {slower} the later average:"
+        if first_s > 1.5 * per_call_s
+        else "The first call was no slower than the rest, warm from step 1; elsewhere it would have been:",
+        "the tries before the last one are a warm-up as well as a search.",
+    )
+    page.say(
+        f"And the answer is one number. {units.count(calls)} calls went into it, quiet ones and disturbed",
+        "ones, and nothing is left to tell them apart. More calls make it smoother, never more talkative.",
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "Many short ones",
+    predict=Choice(
+        "How wide is the middle half of the blocks (the IQR), as a part of their median?",
+        {"a": "under 1 %", "b": "1 to 10 %", "c": "over 10 %"},
+    ),
+    claims={
+        "one-run-no-spread": "one run has no spread to show",
+        "blocks-have-spread": "blocks of the same calls do",
+        "clock-is-small": "the clock's own share of a block is below the 0.1 % of torch's manual",
+        "blocks-waste-less": "the search costs a smaller part of the time than `autorange`'s did",
+    },
+    fast={"seconds": 0.2},
+)
+def many_blocks(
+    seconds: float = 1.0,
+) -> tuple[Measurement, Measurement, float, list[float]]:
+    """PyTorch's answer is `blocked_autorange`: cut the run into blocks, and keep the time of every block.
+
+    A block must be long beside the clock and short beside the run. It tries 1, 10, 100 … calls until the
+    clock takes a ten-thousandth of a block at most (`_estimate_block_size` in
+    `torch/utils/benchmark/utils/timer.py`).
+    """
+    timer = Timer("mul_sum(a, b)", globals=names())
+    one_run = timer.timeit(1000)
+
+    start = perf_counter()
+    blocks = timer.blocked_autorange(min_run_time=seconds)
+    spent_s = perf_counter() - start
+
+    clock_s = timeit.repeat(number=0, repeat=1000)
+    return one_run, blocks, spent_s, clock_s
+
+
+@many_blocks.observe
+def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[float]]) -> None:
+    one_run, blocks, spent_s, clock_s = run
+    spread = blocks.iqr / blocks.median
+    blocks_of = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
+    page.histogram(blocks.times, name="blocks", caption=f"{blocks_of}, time per call")
+    page.reveal(
+        "a" if spread < 0.01 else "b" if spread <= 0.1 else "c",
+        f"Median {units.seconds(blocks.median)}, IQR {units.percent(spread)} of it.",
+    )
+    page.claim("one-run-no-spread", one_run.iqr / one_run.median, 0, 0, unit=units.percent)
+    page.claim("blocks-have-spread", spread, low=1e-4, unit=units.percent)
+    block_s = median(blocks.raw_times)
+    clock_share = median(clock_s) / block_s
+    page.claim(
+        "clock-is-small", clock_share, high=1e-3, unit=units.percent, remark="torch's code aims below 0.01 %"
+    )
+    tries = page.result(one_long_run)
+    run_waste = sum(s for _, s in tries[:-1]) / tries[-1][1]
+    waste = spent_s / sum(blocks.raw_times) - 1
+    there = f"there {units.percent(run_waste)}"
+    page.claim("blocks-waste-less", waste, high=run_waste, unit=units.percent, remark=there)
+    page.say(
+        f"A block lasts {units.seconds(block_s)} and the clock {units.seconds(median(clock_s))}. Shorter",
+        "blocks: more samples, a larger share to the clock. Longer ones: fewer samples. That is the bargain.",
+    )
+    page.say(warning_words(spread))
+    page.say(
+        "For comparison: PyTorch's benchmark recipe prints, for a product like ours on larger rows, 395.0 µs",
+        "from “1 measurement, 1000 runs”. It may be a good figure. Nobody can tell.",
+    )
+
+
+def warning_words(spread: float) -> str:
+    """Return what torch says about such an IQR; its limits are in `torch/utils/benchmark/utils/common.py`."""
+    if spread > 0.25:
+        return (
+            "Above 25 %, torch warns of “significant environmental influence”. Believe it, and measure again."
+        )
+    if spread > 0.1:
+        return "Above 10 %, torch warns that this “could indicate system fluctuation”. It does."
+    return "torch warns when the IQR is above 10 %, and more loudly above 25 %. Here it has nothing to say."
+
+
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+WHY_MOVED = {
+    "a": (
+        "A block is hit or it is not, and most are not. The mean adds the hit ones in; the median asks only",
+        "which block stands in the middle, and the hit ones are all at one end.",
+    ),
+    "b": (
+        "The median moved more, against what we announced: so many blocks were hit that the middle one was",
+        "among them. A median shrugs off only what hits less than half of the samples.",
+    ),
+    "c": (
+        "The rounds do not agree, so this run says nothing about it. When a machine is busy by itself, our",
+        "neighbours are a few among many. Try again when it is quieter.",
+    ),
+}
+
+
+@lesson.given
+@contextmanager
+def neighbours(lifetime_s: float) -> Iterator[None]:
+    burst = f"""if True:
+        from time import sleep, time
+        end = time() + {lifetime_s}
+        while time() < end:
+            if time() % 0.1 > 0.02:
+                sleep(0.001)
+    """
+    command = [sys.executable, "-I", "-S", "-c", burst]
+    cores = os.cpu_count() or 1
+    started = [subprocess.Popen(command) for _ in range(2 * cores)]
+    try:
+        yield
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
+
+
+@lesson.step(
+    "A loud neighbour",
+    predict=Choice(
+        "Which figure do the neighbours move more?",
+        {"a": "the mean", "b": "the median", "c": "both about alike"},
+    ),
+    claims={
+        "neighbour-is-felt": "busy neighbours move the mean up",
+        "median-moves-less": "beside them, the median moves up less than the mean",
+    },
+    fast={"rounds": 3, "seconds": 0.08},
+)
+def beside_neighbours(
+    rounds: int = 5,
+    seconds: float = 0.25,
+) -> list[tuple[Measurement, Measurement]]:
+    """Now we make the disturbance ourselves: two processes a core, busy for 20 of every 100 milliseconds.
+
+    They are busy all at once. They are started here and ended here, and end by themselves should we be
+    unable to. Quiet and loud take turns, so that whatever else the machine is doing today falls on both.
+    """
+    timer = Timer("mul_sum(a, b)", globals=names())
+    pairs = []
+    for _ in range(rounds):
+        quiet = timer.blocked_autorange(min_run_time=seconds)
+        with neighbours(lifetime_s=10):
+            loud = timer.blocked_autorange(min_run_time=seconds)
+        pairs.append((quiet, loud))
+    return pairs
+
+
+@beside_neighbours.observe
+def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]]) -> None:
+    means = [loud.mean / quiet.mean - 1 for quiet, loud in pairs]
+    medians = [loud.median / quiet.median - 1 for quiet, loud in pairs]
+    for name, side in (("quiet", 0), ("loud", 1)):
+        samples = [time for pair in pairs for time in pair[side].times]
+        page.histogram(
+            samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call"
+        )
+    shown = tuple(Column(name, signed) for name in ("least", "middle", "most"))
+    rows = tuple((name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians)))
+    page.table(Table(f"Moved by the neighbours, over {len(pairs)} rounds", (Column(""), *shown), rows))
+
+    mean, middle = median(means), median(medians)
+    further = [x - y for x, y in zip(means, medians, strict=True)]
+    (felt, felt_error), (apart, apart_error) = every(means), every(further)
+    alike = min(further) <= 0 <= max(further)
+    truth = "c" if alike else "a" if apart > 0 else "b"
+    page.reveal(
+        truth, f"In the middle round the mean moved by {signed(mean)}, the median by {signed(middle)}."
+    )
+    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=signed)
+    page.claim("median-moves-less", apart, low=0, error=apart_error, unit=signed, remark="between the two")
+    page.say(*WHY_MOVED[truth])
+    warned = sum(loud.has_warnings for _, loud in pairs)
+    page.say(
+        f"torch's own warning came in {warned} of the {len(pairs)} loud rounds.",
+        "The IQR leaves out the slowest quarter, so it is blind to neighbours that hit fewer blocks:"
+        " keep the samples, and look at them."
+        if warned < len(pairs)
+        else "That is what it is for.",
+    )
+
+
+def signed(fraction: float) -> str:
+    """Return a change in percent with its sign."""
+    return f"{'+' if fraction > 0 else ''}{units.percent(fraction)}"
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "Until the answer is steady",
+    predict=Choice(
+        "Each answer is to be steady within 5 %. How far apart will the medians for `mul_sum` lie?",
+        {"a": "within 1 %", "b": "1 to 5 % apart", "c": "more than 5 % apart"},
+    ),
+    claims={
+        "steady-is-quick": "a steady answer takes less than half the time of step 3",
+        "answers-differ": "steady answers to one question lie further apart than their own IQR",
+        "mul-sum-wins": "`mul_sum` beats `bmm` at this size, whichever turn we look at",
+    },
+    fast={"times": 3, "patience": 0.15},
+)
+def until_steady(
+    times: int = 5,
+    patience: float = 0.3,
+) -> tuple[list[Measurement], list[Measurement]]:
+    """How long is long enough? `adaptive_autorange` lets the samples say.
+
+    It adds blocks, four at least, until the IQR is a small part of the median. We ask the same question
+    several times over, and ask it about `bmm` in between.
+    """
+    ask_sum = Timer("mul_sum(a, b)", globals=names())
+    ask_bmm = Timer("bmm(a, b)", globals=names())
+    sums, bmms = [], []
+    for _ in range(times):
+        sums.append(ask_sum.adaptive_autorange(0.05, max_run_time=patience))
+        bmms.append(ask_bmm.adaptive_autorange(0.05, max_run_time=patience))
+    return sums, bmms
+
+
+@until_steady.observe
+def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measurement]]) -> None:
+    sums, bmms = answers
+    columns = (
+        *(Column("mul_sum", units.seconds), Column("IQR", units.percent), Column("blocks", units.count)),
+        *(Column("bmm", units.seconds), Column("IQR", units.percent), Column("blocks", units.count)),
+    )
+    rows = tuple((*figures(mul), *figures(bm)) for mul, bm in zip(sums, bmms, strict=True))
+    page.table(Table("One row a turn: the median, its IQR, and how many blocks it took", columns, rows))
+
+    medians = [each.median for each in sums]
+    apart = max(medians) / min(medians) - 1
+    iqr = median(each.iqr / each.median for each in sums)
+    page.reveal(
+        "a" if apart < 0.01 else "b" if apart <= 0.05 else "c", f"They lie {units.percent(apart)} apart."
+    )
+    blocks_s = sum(page.result(many_blocks)[1].raw_times)
+    quick = median(sum(each.raw_times) for each in sums) / blocks_s
+    page.claim("steady-is-quick", quick, high=0.5, unit=units.percent, remark="of that time")
+    promised = f"their IQR {units.percent(iqr)}"
+    differ = page.claim("answers-differ", apart, low=iqr, unit=units.percent, remark=promised)
+    ratio, error = every([bm.median / mul.median for mul, bm in zip(sums, bmms, strict=True)])
+    page.claim("mul-sum-wins", ratio, low=1, error=error, noise=ratio * page.noise, unit=units.ratio)
+    impatient = sum(each.iqr / each.median >= 0.05 for each in sums)
+    page.say(
+        f"{impatient} of the {len(sums)} ran out of patience and never were steady. Nobody tells: check."
+        if impatient
+        else "All of them became steady in time.",
+        "The IQR tells how the blocks of one moment agree, and knows nothing of the next moment.",
+        "Here the machine changed in between, and the answers wandered further than it said. To stop as soon"
+        " as things look calm is to pick the calm moments."
+        if differ.standing is Standing.HELD
+        else "Here the next moments were as calm, and the answers stayed within it. Few machines are so.",
+    )
+    sizes = sorted({each.number_per_run for each in (*sums, *bmms)})
+    if len(sizes) > 1:
+        page.say(
+            f"Some of these blocks held {units.count(sizes[0])} calls and some {units.count(sizes[-1])}: a",
+            "hiccup during the search for the block's size makes a short block look long enough.",
+        )
+    page.say("Whether two such answers differ at all is lesson 05, where both are measured in turn.")
+
+
+def figures(answer: Measurement) -> tuple[float, float, int]:
+    """Return the cells of one answer: median in seconds, IQR as a part of it, number of blocks."""
+    return answer.median, answer.iqr / answer.median, len(answer.times)
+
+
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "One slow statement",
+    predict=Choice(
+        "How many samples does the first of the two give?",
+        {"a": "one", "b": "two or three", "c": "four or more, or there would be no IQR"},
+    ),
+    claims={
+        "slow-gives-one": "a statement slower than `min_run_time` gives a single sample",
+        "nobody-warns": "and no warning comes with it",
+        "longer-cures": "time for five of them gives four samples or more",
+    },
+    fast={"statement_s": 0.06, "min_run_time": 0.04},
+)
+def one_slow_statement(
+    statement_s: float = 0.3,
+    min_run_time: float = 0.2,
+) -> tuple[Measurement, Measurement]:
+    """Last, something slow; a sleep stands for it.
+
+    The usual `min_run_time` of `blocked_autorange` is 0.2 s. We ask once with a limit shorter than the
+    statement, and once with time for five of them.
+    """
+    timer = Timer(f"time.sleep({statement_s})", setup="import time")
+    usual = timer.blocked_autorange(min_run_time=min_run_time)
+    longer = timer.blocked_autorange(min_run_time=5 * statement_s)
+    return usual, longer
+
+
+@one_slow_statement.observe
+def explain_slow(page: Page, runs: tuple[Measurement, Measurement]) -> None:
+    usual, longer = runs
+    samples = len(usual.times)
+    truth = "a" if samples == 1 else "b" if samples < 4 else "c"
+    page.reveal(truth, f"Each took {units.seconds(usual.median)}.")
+    page.claim("slow-gives-one", samples, 1, 1, unit=units.count)
+    page.claim(
+        "nobody-warns", float(usual.has_warnings), 0, 0, unit=lambda warned: "one came" if warned else "none"
+    )
+    page.claim("longer-cures", len(longer.times), low=4, unit=units.count)
+    page.say(
+        f"The IQR of a single sample is {units.seconds(usual.iqr)}, which looks perfect. torch prints no",
+        "IQR below four samples, yet `.iqr` gives it to any program that asks. Count the samples before",
+        f"believing it: `len(m.times)` was {samples} here, and {len(longer.times)} with more time.",
+    )
+
+
+lesson.take_along(
+    "Enough calls in a sample that the clock's share is small, and no more: spend the time on samples.",
+    "Keep every sample. Median and IQR resist what hits few of them; a picture shows what they leave out.",
+    "Many samples of one moment are one moment. Ask again later, and count samples before trusting an IQR.",
+)
+lesson.read_on(
+    "Python, `timeit.Timer.autorange`: docs.python.org/3/library/timeit.html",
+    "PyTorch, `torch.utils.benchmark`: docs.pytorch.org/docs/stable/benchmark_utils.html",
+    "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
+)
+
+if __name__ == "__main__":
+    lesson.main()

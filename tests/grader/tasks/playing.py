@@ -1,0 +1,64 @@
+"""Play a task's scenarios with a source text in this very process: real worlds, no worker, no sandbox."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader import catalogue
+from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.values import Value
+
+
+@dataclass(frozen=True)
+class Game:
+    """All scenarios of an exam after their play, with what was wrong in each."""
+
+    task: Task
+    scenarios: tuple[Scenario, ...]
+    mismatches: tuple[Mismatch | None, ...]
+
+    @property
+    def right(self) -> bool:
+        return not any(self.mismatches)
+
+    def times_cheaper_than(self, other: "Game") -> float:
+        """The geometric mean of the scenarios' cost ratios, as the grader takes it."""
+        pairs = zip(self.scenarios, other.scenarios, strict=True)
+        return math.exp(np.mean([math.log(theirs.cost / mine.cost) for mine, theirs in pairs]))
+
+
+def find_task(lesson: str, name: str) -> Task:
+    return next(task for task in catalogue.load().tasks(lesson) if task.name == name)
+
+
+def play(task: Task, source: str, seed: int) -> Game:
+    """Call the function of `source` in every world that `seed` draws, and judge its answers."""
+    assert isinstance(task.exam, MeteredExam)
+    scenarios = tuple(task.exam.scenarios(np.random.default_rng(seed)))
+    names: dict[str, Callable[..., object]] = {}
+    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - that is what a submission is for
+    answers = [names[world.function](*_arguments(world)) for world in scenarios]
+    mismatches = tuple(w.judge(_as_plain(a)) for w, a in zip(scenarios, answers, strict=True))
+    return Game(task, scenarios, mismatches)
+
+
+def tier_reached(game: Game, baseline: Game) -> int:
+    ratio = game.times_cheaper_than(baseline)
+    return sum(ratio >= tier.ratio for tier in game.task.tiers)
+
+
+def _arguments(world: Scenario) -> list[object]:
+    def metered(name: str) -> Callable[..., Value]:
+        return lambda *arguments: world.call(name, arguments)
+
+    return [metered(a.name) if isinstance(a, Metered) else a for a in world.arguments]
+
+
+def _as_plain(answer: object) -> Value:
+    """Turn tuples into lists, as the way from a worker does."""
+    if isinstance(answer, Sequence) and not isinstance(answer, str):
+        return [_as_plain(item) for item in answer]
+    assert answer is None or isinstance(answer, bool | int | float | str)
+    return answer

@@ -1,0 +1,42 @@
+import pytest
+
+from grader.tasks.simulated import STANDSTILL, Machine, Weather
+
+
+def test_work_takes_its_time_when_nobody_disturbs() -> None:
+    machine = Machine(tick_s=1e-3, reading_s=0, origin_s=5)
+    machine.work(0.25)
+    assert machine.now_s == pytest.approx(0.25)
+
+
+def test_work_takes_twice_as_long_where_the_weather_is_twice_as_slow() -> None:
+    weather = Weather([(1.0, 1.0), (1.0, 2.0)])
+    assert weather.end_s(0.0, 1.5) == pytest.approx(2.0)
+    assert weather.end_s(1.0, 0.25) == pytest.approx(1.5)
+
+
+def test_weather_repeats_for_ever() -> None:
+    weather = Weather([(1.0, 1.0), (1.0, 2.0)])
+    assert weather.end_s(0.0, 1500.0) == pytest.approx(2000.0)
+    assert weather.end_s(2000.0, 1.5) == pytest.approx(2002.0)
+
+
+def test_an_interruption_delays_what_it_meets_and_nothing_else() -> None:
+    weather = Weather([(1.0, 1.0), (0.5, STANDSTILL)])
+    assert weather.end_s(0.0, 0.9) == pytest.approx(0.9)
+    assert weather.end_s(0.9, 0.2) == pytest.approx(1.6)
+
+
+def test_doing_work_in_parts_takes_as_long_as_doing_it_at_once() -> None:
+    weather = Weather([(0.3, 1.0), (0.2, 1.7), (0.1, STANDSTILL), (0.4, 1.1)])
+    now_s = 0.0
+    for _ in range(1000):
+        now_s = weather.end_s(now_s, 0.01)
+    assert now_s == pytest.approx(weather.end_s(0.0, 10.0))
+
+
+def test_the_clock_shows_whole_ticks_and_reading_it_takes_time() -> None:
+    machine = Machine(tick_s=0.5, reading_s=0.2, origin_s=10)
+    assert [machine.read() for _ in range(6)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0]
+    assert machine.now_s == pytest.approx(1.2)
+    assert machine.step_s == 0.5

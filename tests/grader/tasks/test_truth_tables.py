@@ -1,0 +1,76 @@
+"""Every known submission of the metered tasks grades as its file name says, in many drawn worlds."""
+
+import ast
+import contextlib
+from itertools import product
+from pathlib import Path
+
+import pytest
+from playing import find_task, play, tier_reached
+
+from grader import catalogue
+from grader.task import Task
+
+TASKS = (
+    find_task("02_timeit_vs_timer", "time_per_call"),
+    find_task("02_timeit_vs_timer", "repair"),
+    find_task("04_autorange", "blocked_autorange"),
+)
+SEEDS = range(4)
+KNOWN = [(task, path) for task in TASKS for path in sorted(task.known.glob("*.py"))]
+RIGHT = [(task, path) for task, path in KNOWN if not path.stem.startswith("wrong_")]
+WRONG = [(task, path) for task, path in KNOWN if path.stem.startswith("wrong_")]
+
+
+def name_of(value: object) -> str:
+    return value.stem if isinstance(value, Path) else value.name if isinstance(value, Task) else str(value)
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("task", "path"), RIGHT, ids=name_of)
+def test_a_right_answer_reaches_the_tier_of_its_name_in_every_world(task: Task, path: Path) -> None:
+    expected = 0 if path.stem == "baseline" else int(path.stem.removeprefix("tier")[0])
+    for seed in SEEDS:
+        game = play(task, read(path), seed)
+        assert game.right, game.mismatches
+        assert tier_reached(game, play(task, task.baseline, seed)) == expected
+
+
+@pytest.mark.parametrize(("task", "path"), WRONG, ids=name_of)
+def test_a_wrong_answer_is_wrong_whatever_is_drawn(task: Task, path: Path) -> None:
+    assert ast.get_docstring(ast.parse(read(path)))
+    assert not any(play(task, read(path), seed).right for seed in SEEDS)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_the_solution_gains_at_least_twice_what_full_marks_ask_for(task: Task) -> None:
+    solution = read(catalogue.solution(task.lesson))
+    for seed in SEEDS:
+        game = play(task, solution, seed)
+        assert game.right, game.mismatches
+        gain = game.times_cheaper_than(play(task, task.baseline, seed))
+        assert all(gain >= 2 * tier.ratio for tier in task.tiers)
+
+
+@pytest.mark.parametrize(("task", "seed"), list(product(TASKS, SEEDS)), ids=name_of)
+def test_the_same_seed_draws_the_same_worlds(task: Task, seed: int) -> None:
+    one, other = play(task, task.baseline, seed), play(task, task.baseline, seed)
+    assert one.times_cheaper_than(other) == 1
+    assert [world.title for world in one.scenarios] == [world.title for world in other.scenarios]
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_hints_are_three_and_each_tells_more_than_the_last(task: Task) -> None:
+    lengths = [len(hint) for hint in task.hints]
+    assert lengths == sorted(lengths)
+    assert lengths[0] > 0
+
+
+@pytest.mark.parametrize("task", TASKS, ids=name_of)
+def test_the_stub_is_not_right(task: Task) -> None:
+    stub = read(catalogue.stub(task.lesson))
+    with contextlib.suppress(NotImplementedError):
+        assert not play(task, stub, seed=0).right

@@ -1,0 +1,124 @@
+import json
+import math
+
+import pytest
+
+from harness.clocks import FakeClock
+from harness.duel import Duel, Finding, duel
+from harness.errors import UsageError
+
+
+def exact(candidate_s: float, baseline_s: float, *, sleep_s: float = 0.0, **options: float) -> Duel:
+    """A duel on fake clocks between calls of known cost; the candidate may also sleep."""
+    cpu, wall = FakeClock(), FakeClock()
+
+    def work(seconds: float, sleep_s: float) -> None:
+        cpu.advance(seconds)
+        wall.advance(seconds + sleep_s)
+
+    return duel(
+        lambda: work(candidate_s, sleep_s),
+        lambda: work(baseline_s, 0.0),
+        seed=1,
+        clock=cpu,
+        wall=wall,
+        **options,
+    )
+
+
+def test_half_the_cost_is_twice_as_fast() -> None:
+    outcome = exact(50e-6, 100e-6)
+    assert outcome.verdict is Finding.FASTER
+    assert outcome.ratio == pytest.approx(2.0)
+    assert outcome.low < 2.0 < outcome.high
+
+
+def test_twice_the_cost_is_slower() -> None:
+    outcome = exact(100e-6, 50e-6)
+    assert outcome.verdict is Finding.SLOWER
+    assert outcome.ratio == pytest.approx(0.5)
+
+
+def test_the_same_cost_is_the_same() -> None:
+    assert exact(50e-6, 50e-6).verdict is Finding.SAME
+
+
+def test_a_difference_at_the_margin_stays_undecided_within_the_budget() -> None:
+    outcome = exact(50e-6, 51e-6)
+    assert outcome.verdict is Finding.UNDECIDED
+    assert 1.0 <= outcome.spent_s < 1.2
+
+
+def test_the_margin_decides_what_counts_as_the_same() -> None:
+    assert exact(50e-6, 55e-6).verdict is Finding.FASTER
+    assert exact(50e-6, 55e-6, margin=0.2).verdict is Finding.SAME
+
+
+def test_a_clear_verdict_leaves_half_of_the_budget() -> None:
+    assert exact(50e-6, 100e-6).spent_s < 0.6
+
+
+def test_sleeping_does_not_look_fast() -> None:
+    outcome = exact(10e-6, 50e-6, sleep_s=190e-6)
+    assert outcome.hidden_work
+    assert outcome.verdict is Finding.SLOWER
+    assert outcome.ratio == pytest.approx(0.25)
+    assert "wall clock" in str(outcome)
+
+
+def test_a_call_too_long_for_the_budget_is_undecided_and_says_nothing_more() -> None:
+    outcome = exact(1.0, 2.0)
+    assert outcome.verdict is Finding.UNDECIDED
+    assert (outcome.low, outcome.high) == (0.0, math.inf)
+    assert len(outcome.rounds) == 5
+    assert "0 to ∞" in str(outcome)
+
+
+def test_a_line_says_verdict_ratio_interval_and_effort() -> None:
+    line = str(exact(50e-6, 100e-6))
+    assert line.startswith("FASTER: 2\N{MULTIPLICATION SIGN} the baseline (1.97 to 2.03; ")
+    assert "rounds" in line
+
+
+def test_a_duel_goes_to_json_with_its_rounds() -> None:
+    for outcome in (exact(50e-6, 100e-6), exact(1.0, 2.0)):
+        record = json.loads(json.dumps(outcome.to_dict(), allow_nan=False))
+        assert record["verdict"] == outcome.verdict
+        assert len(record["rounds"]) == len(outcome.rounds)
+        assert record["rounds"][0]["baseline"]["calls"] == outcome.rounds[0].baseline.calls
+
+
+def test_the_histogram_shows_the_ratios() -> None:
+    assert "2\N{MULTIPLICATION SIGN}" in exact(50e-6, 100e-6).histogram()
+
+
+@pytest.mark.parametrize(
+    "options", [{"margin": 0.0}, {"margin": math.nan}, {"budget_s": 0.0}, {"budget_s": math.inf}]
+)
+def test_a_margin_or_budget_that_cannot_be_is_refused(options: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="positive margin and budget_s"):
+        exact(1e-3, 1e-3, **options)
+
+
+def test_code_that_is_not_python_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="cannot be timed"):
+        duel("1 +", "1")
+
+
+def test_what_the_code_raises_comes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        duel("1 / 0", "1")
+
+
+def test_real_code_against_itself_is_never_faster_or_slower() -> None:
+    for seed in range(3):
+        outcome = duel(
+            "sum(values)", "sum(values)", setup="values = list(range(1000))", budget_s=0.3, seed=seed
+        )
+        assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
+
+
+def test_real_code_that_does_twice_the_work_is_slower() -> None:
+    outcome = duel("total(2000)", "total(1000)", globals={"total": lambda n: sum(range(n))})
+    assert outcome.verdict is Finding.SLOWER
+    assert 0.35 < outcome.ratio < 0.7

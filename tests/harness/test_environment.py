@@ -1,0 +1,100 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from harness.environment import NOT_ASKED, Environment
+from harness.errors import UsageError
+
+HERE = Environment(
+    python="3.11.7",
+    implementation="CPython",
+    torch="2.13.0+cpu",
+    numpy="2.4.6",
+    os="Linux 6.1",
+    machine="x86_64",
+    cpu="Example CPU",
+    cores=2,
+    usable_cores=2,
+    cuda_device=None,
+    libc="glibc 2.36",
+    settings=(("OMP_NUM_THREADS", "1"),),
+    kit="0.1.0",
+)
+
+
+def test_an_environment_survives_json() -> None:
+    captured = Environment.capture()
+    for environment in (HERE, captured):
+        assert Environment.from_dict(json.loads(json.dumps(environment.to_dict()))) == environment
+
+
+def test_equal_environments_hash_alike() -> None:
+    assert len({HERE, replace(HERE), replace(HERE, cores=4)}) == 2
+
+
+def test_capture_does_not_import_torch() -> None:
+    code = (
+        "import sys; from harness.environment import Environment, NOT_ASKED\n"
+        "assert Environment.capture().cuda_device == NOT_ASKED; print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_asking_for_a_gpu_gets_an_answer() -> None:
+    import torch
+
+    named = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    assert Environment.capture(ask_cuda=True).cuda_device == named
+
+
+def test_settings_that_change_timings_are_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setenv("EDITOR", "ed")
+    settings = dict(Environment.capture().settings)
+    assert settings["OMP_NUM_THREADS"] == "7"
+    assert "EDITOR" not in settings
+
+
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        (HERE, "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, cores=1, usable_cores=1), "1 core · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, usable_cores=1), "1 of 2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, cuda_device="H200"), "2 cores · Python 3.11.7 · torch 2.13.0 · H200"),
+        (replace(HERE, cuda_device=NOT_ASKED), "2 cores · Python 3.11.7 · torch 2.13.0"),
+        (replace(HERE, implementation="PyPy"), "2 cores · PyPy 3.11.7 · torch 2.13.0 · no CUDA"),
+    ],
+)
+def test_an_environment_is_described_in_one_line(environment: Environment, line: str) -> None:
+    assert environment.describe() == line
+
+
+def test_the_fingerprint_follows_what_moves_timings_and_nothing_else() -> None:
+    same = (replace(HERE, kit="9.9"), replace(HERE, cuda_device=NOT_ASKED))
+    other = (replace(HERE, cpu="Other"), replace(HERE, settings=()), replace(HERE, torch="2.12.0"))
+    assert {environment.fingerprint() for environment in same} == {HERE.fingerprint()}
+    assert HERE.fingerprint() not in {environment.fingerprint() for environment in other}
+    assert len(HERE.fingerprint()) == 12
+
+
+def test_differences_name_both_sides() -> None:
+    other = replace(HERE, python="3.12.1", settings=(), cuda_device=NOT_ASKED)
+    assert HERE.differences(other) == ("python: 3.11.7, 3.12.1", "settings: OMP_NUM_THREADS=1, none")
+    assert HERE.differences(HERE) == ()
+    assert HERE.differences(replace(HERE, cuda_device="H200")) == ("cuda_device: none, H200",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("cores", "2"), ("settings", []), ("python", None), ("libc", ...)]
+)
+def test_a_damaged_record_is_refused_by_name(name: str, value: object) -> None:
+    record = {**HERE.to_dict(), name: value}
+    if value is ...:
+        del record[name]
+    with pytest.raises(UsageError, match=f"no usable '{name}'"):
+        Environment.from_dict(record)

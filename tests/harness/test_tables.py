@@ -1,0 +1,54 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.tables import Column, Table
+from harness.units import ratio, seconds
+
+TABLE = Table(
+    "Two ways",
+    (Column("what"), Column("median", seconds), Column("gain", ratio)),
+    (("mul-sum", 1.07e-4, None), ("bmm", 3e-6, 35.67)),
+)
+
+
+def test_plain_text_is_aligned_and_rounded() -> None:
+    assert TABLE.to_text().replace("\N{MULTIPLICATION SIGN}", "*").splitlines() == [
+        "Two ways",
+        "what     median   gain",
+        "───────  ──────  ─────",
+        "mul-sum  107 µs",
+        "bmm        3 µs  35.7*",
+    ]
+
+
+def test_records_keep_the_raw_values() -> None:
+    assert TABLE.to_dicts() == [
+        {"what": "mul-sum", "median": 1.07e-4, "gain": None},
+        {"what": "bmm", "median": 3e-6, "gain": 35.67},
+    ]
+
+
+def test_a_wide_character_takes_two_columns() -> None:
+    table = Table("", (Column("name"), Column("n")), (("日本", 1.0), ("abcd", 2.0)))
+    assert table.to_text().splitlines() == ["name  n", "────  ─", "日本  1", "abcd  2"]
+
+
+def test_a_terminal_shows_the_same_cells_and_obeys_none_of_them() -> None:
+    table = Table("[b]", (Column("[i]"), Column("t", seconds)), (("[red]x[/red]", 0.25),))
+    console = Console(file=io.StringIO(), width=60)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    for text in ("[b]", "[i]", "[red]x[/red]", "250 ms"):
+        assert text in shown
+
+
+def test_a_table_without_rows_is_its_heading() -> None:
+    assert Table("", (Column("a"), Column("b")), ()).to_text() == "a  b\n─  ─"
+
+
+def test_a_row_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 cells under 2 columns"):
+        Table("t", (Column("a"), Column("b")), (("only one",),))

@@ -1,0 +1,124 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import small_lesson
+
+from lessons.engine.command import run_command
+from lessons.engine.progress import Progress
+
+ROOT = Path(__file__).parent.parent.parent
+
+pexpect = pytest.importorskip("pexpect")
+needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+
+
+def at_a_terminal(state: Path, *arguments: str) -> "pexpect.spawn[str]":
+    environment = {
+        **os.environ,
+        "FAIRCLOCK_STATE": str(state),
+        "PYTHONPATH": str(ROOT),
+        "TERM": "xterm",
+        "COLUMNS": "80",
+    }
+    return pexpect.spawn(
+        sys.executable,
+        [str(Path(small_lesson.__file__)), *arguments],
+        env=environment,
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, 80),
+    )
+
+
+@needs_a_terminal
+def test_a_reader_at_a_terminal_answers_and_hears_how_it_was(state: Path) -> None:
+    child = at_a_terminal(state)
+    child.expect("Enter skips")
+    child.sendline("what?")
+    child.expect("none of the answers")
+    child.expect("Enter skips")
+    child.sendline("b")
+    child.expect("You said no. It was yes.")
+    child.expect("Enter skips")
+    child.sendline("")
+    child.expect("Your turn")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert Progress(state).load()["small_lesson"].predictions["twice"].answer == "no"
+
+
+@needs_a_terminal
+@pytest.mark.parametrize(("key", "code"), [("d", 0), ("c", 130)])
+def test_a_reader_may_leave_at_any_prompt_and_keeps_what_is_done(state: Path, key: str, code: int) -> None:
+    child = at_a_terminal(state)
+    child.expect("Enter skips")
+    child.sendline("a")
+    child.expect("four times")
+    child.expect("Enter skips")
+    child.sendcontrol(key)
+    child.expect("You left here")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert "Traceback" not in child.before
+    assert child.exitstatus == code
+    standings = Progress(state).load()["small_lesson"]
+    assert (standings.complete, standings.steps_done) == (False, 1)
+
+
+@needs_a_terminal
+def test_no_input_never_waits_at_a_terminal(state: Path) -> None:
+    child = at_a_terminal(state, "--no-input")
+    child.expect("Your turn")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_a_run_without_a_terminal_never_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, []) == 0
+    out = capsys.readouterr().out
+    assert "runs up to 20 s" in out
+    assert "lessons/exercises/small_lesson.py" in out
+    assert "python -m grader check small_lesson" in out
+
+
+def test_the_header_tells_how_long_it_took_last_time(capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(small_lesson.lesson, [])
+    capsys.readouterr()
+    run_command(small_lesson.lesson, [])
+    assert "up to" not in capsys.readouterr().out
+    run_command(small_lesson.lesson, ["--fast"])
+    assert "runs up to 5 s" in capsys.readouterr().out
+
+
+def test_progress_that_cannot_be_kept_does_not_stop_the_lesson(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state.write_text("a file where the folder should be")
+    assert run_command(small_lesson.lesson, []) == 0
+    assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1
+
+
+def test_a_fault_of_the_lesson_is_one_sentence_and_a_traceback_only_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(number: float = 1.0) -> float:
+        return number / 0
+
+    monkeypatch.setattr(small_lesson.lesson.steps[0], "function", fail)
+    assert run_command(small_lesson.lesson, []) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert run_command(small_lesson.lesson, ["--debug"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_json_file_is_not_left_empty_by_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(small_lesson.lesson.steps[0], "function", lambda number: number / 0)
+    assert run_command(small_lesson.lesson, ["--json", str(tmp_path / "claims.json")]) == 1
+    assert list(tmp_path.glob("*.json")) == []
+    assert capsys.readouterr().err

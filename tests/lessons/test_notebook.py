@@ -1,0 +1,91 @@
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import small_lesson
+from nbclient import NotebookClient
+
+from harness.errors import UsageError
+from lessons.engine import notebook
+from lessons.engine.notebook import Guide
+
+HERE = Path(__file__).parent
+
+
+def written(path: Path, *, fast: bool = False) -> nbformat.NotebookNode:
+    notebook.write(small_lesson.lesson, path, fast=fast)
+    return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+
+
+def test_the_cells_are_the_sources_of_the_steps(tmp_path: Path) -> None:
+    cells = {cell.id: cell.source for cell in written(tmp_path / "small.ipynb").cells}
+    assert cells["twice-code"] == f"{small_lesson.twice.given_code}\n\n\n{small_lesson.twice.code}"
+    assert cells["four_times-code"] == small_lesson.four_times.code
+    assert cells["twice-run"] == 'guide.observe("twice", twice())'
+    assert "import math" in cells["imports"]
+    assert "textwrap" not in cells["imports"]
+
+
+def test_a_fast_notebook_calls_with_the_short_arguments(tmp_path: Path) -> None:
+    cells = {cell.id: cell.source for cell in written(tmp_path / "small.ipynb", fast=True).cells}
+    assert cells["twice-run"] == 'guide.observe("twice", twice(number=0.5))'
+
+
+def test_writing_it_again_changes_nothing(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.ipynb", tmp_path / "second.ipynb"
+    assert written(first) == written(second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_notebook_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        written(tmp_path / "nowhere" / "small.ipynb")
+
+
+@pytest.fixture
+def guide(monkeypatch: pytest.MonkeyPatch) -> Guide:
+    monkeypatch.setitem(sys.modules, "lessons.small_lesson", small_lesson)
+    return Guide("lessons.small_lesson")
+
+
+def test_a_prediction_typed_into_a_cell_is_judged(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
+    guide.predict("twice", answer="b")
+    guide.observe("twice", small_lesson.twice())
+    assert "You said no. It was yes." in capsys.readouterr().out
+
+
+def test_an_answer_that_is_none_is_said_so(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
+    guide.predict("twice", answer="perhaps")
+    guide.observe("twice", small_lesson.twice())
+    out = capsys.readouterr().out
+    assert "perhaps is none of the answers" in out
+    assert "You said" not in out
+
+
+def test_a_cell_run_without_its_question_still_explains(
+    guide: Guide, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide.observe("twice", small_lesson.twice())
+    assert "Yes. It always is." in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_autorange_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(tmp_path: Path) -> None:
+    import importlib
+
+    lesson = importlib.import_module("lessons.04_autorange").lesson
+    path = tmp_path / "04_autorange.ipynb"
+    notebook.write(lesson, path, fast=True)
+    whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    root = str(HERE.parent.parent)
+    client = NotebookClient(whole, timeout=300, kernel_name="python3", resources={"metadata": {"path": root}})
+    client.execute()
+    printed = {
+        cell.id: "".join(output.get("text", "") for output in cell.outputs)
+        for cell in whole.cells
+        if cell.cell_type == "code"
+    }
+    for step in lesson.steps:
+        marks = [line for line in printed[f"{step.name}-run"].splitlines() if line.strip()[:1] in "✓✗?"]
+        assert len([line for line in marks if line.strip()]) == len(step.claims)
