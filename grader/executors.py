@@ -9,9 +9,9 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Lanes(Executor):
         if jobs < 1:
             raise ValueError("a run needs at least one lane")
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._futures: set[Future[object]] = set()
+        self._futures: set[Future[Any]] = set()
         self._closed = False
         self._threads = [
             threading.Thread(target=self._serve, name=f"lane-{number}", daemon=True) for number in range(jobs)
@@ -48,8 +48,8 @@ class Lanes(Executor):
             else:
                 future.set_result(result)
 
-        self._futures.add(future)  # type: ignore[arg-type]  # only ever cancelled
-        future.add_done_callback(self._futures.discard)  # type: ignore[arg-type]
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
         self._work.put(work)
         return future
 

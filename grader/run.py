@@ -74,7 +74,7 @@ class Summary:
         said = [end, self._median(), self._look_at()]
         files = (reports.PAGE, reports.GRADEBOOK, f"<student>/{reports.RESULTS}", journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
-        fault = f"{self.faults} could not be graded, by a fault of ours: run the same command again to retry."
+        fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         return (" ".join(part for part in said if part), *([fault] if self.faults else []), written)
 
     def _median(self) -> str:
@@ -94,7 +94,7 @@ class Summary:
             "refused": sum(report.submission.source is None for report in self.roll.reports),
             "that broke the rules": ends.count(Status.CHEATED),
             "undecided": ends.count(Status.UNDECIDED),
-            "not graded": self.faults + len(self.roll.waiting),
+            "without a verdict": self.faults + len(self.roll.waiting),
         }
         listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)
         return f"Look at: {listed}." if listed else "Nothing needs a look."
@@ -144,11 +144,10 @@ def _opening(
     n_all = len(found.submissions)
     of_lesson = Counter(task.lesson for task in tasks)
     n_tasks = sum(of_lesson[submission.lesson] for submission in found.submissions)
-    sizes = ((len(found.students), "student"), (n_all, "hand-in"), (n_tasks, "task"))
-    counted = ", ".join(f"{units.count(number)} {noun}{'' if number == 1 else 's'}" for number, noun in sizes)
-    yield f"{folder.resolve().name}: {counted} · kit {kit}"
-    if found.notes:
-        yield f"{units.count(len(found.notes))} notes on what was left aside are in {reports.PAGE}."
+    counted = (_some(len(found.students), "student"), _some(n_all, "hand-in"), _some(n_tasks, "task"))
+    yield f"{folder.resolve().name}: {', '.join(counted)} · kit {kit}"
+    if found.notes and pending:
+        yield f"{_some(len(found.notes), 'note')} on what was left aside, in {reports.PAGE}"
     if 0 < pending < n_all:
         yield f"{units.count(n_all - pending)} are graded already; going on with {units.count(pending)}."
 
@@ -245,9 +244,13 @@ def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) ->
         f"{units.number(60 / each_s, 2)} a minute" if each_s > 0 else "",
         f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
         f"{units.count(edges)} at a tier's edge",
-        f"{units.count(faults)} fault{'' if faults == 1 else 's'}",
+        _some(faults, "fault"),
     ]
     return "  ".join(part for part in parts if part)
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{units.count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _say(console: Console, line: str) -> None:

@@ -11,17 +11,18 @@ process does so until it ends. What must hold beyond one process needs twin proc
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 
 from harness import clocks, plots, units
 from harness.blocks import COUNTED, Statement, TimingLoop, calibrate, steady, timing_loop
 from harness.clocks import Clock
 from harness.decide import Rules
 from harness.errors import UsageError
-from harness.rounds import Outcome, Round, contest
+from harness.rounds import Outcome, Reading, Round, contest
 
 MARGIN = 0.02
 """Differences below this are called SAME: what memory layout alone moves from one process to the next."""
@@ -33,6 +34,10 @@ bytecode; where pairs disagree by more than this, their own spread counts (`harn
 
 _PAIRS = 5
 """Pairs before a verdict: fresh loops cost nothing, and of five two can be wrong and be outvoted."""
+
+
+Turn = Callable[[], Reading]
+"""Runs one block of one side."""
 
 
 class Finding(StrEnum):
@@ -120,18 +125,22 @@ def duel(
     def loop(statement: Statement) -> TimingLoop:
         return timing_loop(statement, setup=setup, globals=globals, clock=clock, wall=wall)
 
+    rng = random.Random(seed)
+    sides = (baseline, candidate)
     with steady():
-        blocks = [calibrate(loop(side)) for side in (baseline, candidate)]
-        calls = [block.calls for block in blocks]
+        blocks = [calibrate(loop(side)) for side in sides]
 
         @contextmanager
         def open_pair(number: int) -> Iterator[_Loops]:
-            pair = _Loops(number, loop(baseline), loop(candidate), *calls)
-            pair.play(baseline_first=True)  # not kept: a fresh loop's first block warms it up
-            yield pair
+            turns: dict[int, Turn] = {}
+            # The side that is set up first may get the better memory, so that is drawn for every pair.
+            for side in rng.sample((0, 1), 2):
+                turns[side] = partial(loop(sides[side]), blocks[side].calls)
+                turns[side]()  # not kept: a fresh loop's first block warms it up
+            yield _Loops(number, turns[0], turns[1])
 
         rules = _rules(budget_s, round_s=sum(block.wall_s for block in blocks))
-        outcome = contest(open_pair, (1 / (1 + margin), 1 + margin), rules, rng=random.Random(seed))
+        outcome = contest(open_pair, (1 / (1 + margin), 1 + margin), rules, rng=rng)
     return _duel(outcome, margin)
 
 
@@ -140,19 +149,17 @@ class _Loops:
     """A pair within this process: two timing loops, each with the calls that fill a block."""
 
     number: int
-    baseline: TimingLoop
-    candidate: TimingLoop
-    baseline_calls: int
-    candidate_calls: int
+    baseline: Turn
+    candidate: Turn
 
     def play(self, *, baseline_first: bool) -> Round:
         """Play one round, in the order asked for."""
         if baseline_first:
-            baseline = self.baseline(self.baseline_calls)
-            candidate = self.candidate(self.candidate_calls)
+            baseline = self.baseline()
+            candidate = self.candidate()
         else:
-            candidate = self.candidate(self.candidate_calls)
-            baseline = self.baseline(self.baseline_calls)
+            candidate = self.candidate()
+            baseline = self.baseline()
         return Round(self.number, baseline, candidate, baseline_first)
 
 

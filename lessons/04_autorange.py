@@ -253,6 +253,10 @@ WHY_MOVED = {
         "among them. A median shrugs off only what hits less than half of the samples.",
     ),
     "c": (
+        "They stayed together in every round: the neighbours found room beside us. It takes a machine whose",
+        "cores are all taken to feel them.",
+    ),
+    None: (
         "The rounds do not agree, so this run says nothing about it. When a machine is busy by itself, our",
         "neighbours are a few among many. Try again when it is quieter.",
     ),
@@ -327,10 +331,9 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     mean, middle = median(means), median(medians)
     further = [x - y for x, y in zip(means, medians, strict=True)]
     (felt, felt_error), (apart, apart_error) = every(means), every(further)
-    alike = min(further) <= 0 <= max(further)
-    truth = "c" if alike else "a" if apart > 0 else "b"
+    truth = which_moved(further)
     page.reveal(
-        truth, f"In the middle round the mean moved by {signed(mean)}, the median by {signed(middle)}."
+        truth, f"In the middle round, the mean moved by {signed(mean)}, the median by {signed(middle)}."
     )
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=signed)
     page.claim("median-moves-less", apart, low=0, error=apart_error, unit=signed, remark="between the two")
@@ -343,6 +346,13 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
         if warned < len(pairs)
         else "That is what it is for.",
     )
+
+
+def which_moved(further: list[float]) -> str | None:
+    """Return the option that every round agrees on; `further` is how much further the mean moved in each."""
+    if max(map(abs, further)) < 0.02:
+        return "c"
+    return "a" if min(further) > 0 else "b" if max(further) < 0 else None
 
 
 def signed(fraction: float) -> str:
@@ -364,11 +374,11 @@ def signed(fraction: float) -> str:
         "answers-differ": "steady answers to one question lie further apart than their own IQR",
         "mul-sum-wins": "`mul_sum` beats `bmm` at this size, whichever turn we look at",
     },
-    fast={"times": 3, "patience": 0.15},
+    fast={"times": 3, "limit": 0.15},
 )
 def until_steady(
     times: int = 5,
-    patience: float = 0.3,
+    limit: float = 0.3,
 ) -> tuple[list[Measurement], list[Measurement]]:
     """How long is long enough? `adaptive_autorange` lets the samples say.
 
@@ -379,8 +389,8 @@ def until_steady(
     ask_bmm = Timer("bmm(a, b)", globals=names())
     sums, bmms = [], []
     for _ in range(times):
-        sums.append(ask_sum.adaptive_autorange(0.05, max_run_time=patience))
-        bmms.append(ask_bmm.adaptive_autorange(0.05, max_run_time=patience))
+        sums.append(ask_sum.adaptive_autorange(0.05, max_run_time=limit))
+        bmms.append(ask_bmm.adaptive_autorange(0.05, max_run_time=limit))
     return sums, bmms
 
 

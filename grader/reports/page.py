@@ -6,6 +6,7 @@ template.
 
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from grader.reports.gradebook import title
 from grader.roll import Roll, folder_name, is_faulted
 from harness import units
 
-NEEDS_A_HUMAN = (Status.CHEATED, Status.UNDECIDED, Status.GRADER_ERROR)
+NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
 """What a task can end in that somebody should look at."""
 
 _LOOK = {
@@ -91,7 +92,7 @@ def render(roll: Roll) -> str:
         roll=roll,
         lessons=[(title(lesson), lesson, words.points(roll.possible(lesson))) for lesson in roll.lessons],
         lines=[_line(roll, student, reports) for student, reports in table.items()],
-        concerns=[concern for report in roll.reports for concern in _concerns(report)],
+        concerns=_concerns(roll.reports),
         tasks=[_task_row(roll, task.task, task.points) for task in roll.tasks],
         bars=_bars(totals, possible),
         median=words.points(statistics.median(totals)) if totals else units.UNKNOWN,
@@ -136,14 +137,23 @@ def _cell(report: Report | None, waiting: bool) -> Cell:
     return Cell(words.points(report.points), words.status(report), look)
 
 
-def _concerns(report: Report) -> list[Concern]:
-    given = report.submission
-    if given.source is None:
-        return [Concern(given.student, given.lesson, "refused", given.refusal)]
+def _concerns(reports: Sequence[Report]) -> list[Concern]:
+    """Return what needs a human, refusals first; a zip refused for several lessons is one concern."""
+    refused: dict[tuple[str, str], list[str]] = {}
+    for given in (report.submission for report in reports if report.submission.source is None):
+        refused.setdefault((given.student, given.refusal), []).append(given.lesson)
     return [
-        Concern(given.student, verdict.task, words.STATUS[verdict.status], words.explanation(verdict))
-        for verdict in report.verdicts
-        if verdict.status in NEEDS_A_HUMAN
+        *(
+            Concern(student, ", ".join(lessons), "refused", why)
+            for (student, why), lessons in refused.items()
+        ),
+        *(
+            Concern(report.submission.student, verdict.task, words.STATUS[status], words.explanation(verdict))
+            for status in NEEDS_A_HUMAN
+            for report in reports
+            for verdict in report.verdicts
+            if verdict.status is status and report.submission.source is not None
+        ),
     ]
 
 
@@ -155,14 +165,15 @@ def _task_row(roll: Roll, task: str, points: float) -> TaskRow:
         for verdict in report.verdicts
         if verdict.task == task
     ]
+    graded = sum(verdict.status is not Status.GRADER_ERROR for verdict in verdicts)
     right = sum(verdict.status in {Status.PASSED, Status.UNDECIDED} for verdict in verdicts)
     ratios = [verdict.attempt.speed.ratio for verdict in verdicts if verdict.attempt.speed]
     ends = Counter(words.STATUS[verdict.status] for verdict in verdicts)
     earned = words.points(statistics.median(verdict.points for verdict in verdicts)) if verdicts else "0"
     return TaskRow(
         task=task,
-        graded=len(verdicts),
-        right=units.percent(right / len(verdicts)) if verdicts else units.UNKNOWN,
+        graded=graded,
+        right=units.percent(right / graded) if graded else units.UNKNOWN,
         points=f"{earned} of {words.points(points)}",
         ratio=units.ratio(statistics.median(ratios)) if ratios else units.UNKNOWN,
         ends=", ".join(f"{number} {end}" for end, number in ends.most_common()) or "none graded",

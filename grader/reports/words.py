@@ -16,6 +16,18 @@ STATUS = {
 }
 """Each status as a reader's word."""
 
+_SEVERITY = (
+    Status.PASSED,
+    Status.UNDECIDED,
+    Status.WRONG,
+    Status.RAISED,
+    Status.TIMED_OUT,
+    Status.OUT_OF_MEMORY,
+    Status.CRASHED,
+    Status.CHEATED,
+    Status.GRADER_ERROR,
+)
+
 
 def points(value: float) -> str:
     """Return points without a needless fraction: 6.0 → "6", 4.5 → "4.5"."""
@@ -26,8 +38,7 @@ def status(report: Report) -> str:
     """Return how a hand-in went, in a few words: "refused", or the worst of its tasks' statuses."""
     if report.submission.source is None:
         return "refused"
-    order = list(Status)
-    worst = max((verdict.status for verdict in report.verdicts), key=order.index, default=Status.GRADER_ERROR)
+    worst = max((verdict.status for verdict in report.verdicts), key=_SEVERITY.index)
     return STATUS[worst]
 
 
@@ -36,7 +47,7 @@ def speed(measured: Speed) -> str:
     interval = f"{units.ratio(measured.low)} to {units.ratio(measured.high)}"
     reached = f"tier {measured.tier}" if measured.tier else "no tier"
     if measured.undecided:
-        reached += ", the higher one at whose edge it lies"
+        reached = f"too near to a tier to tell, so the higher one counts: {reached}"
     rounds = f"; {units.count(measured.rounds)} rounds" if measured.rounds else ""
     return f"{units.ratio(measured.ratio)} the baseline ({interval}{rounds}), {reached}"
 

@@ -101,7 +101,7 @@ class Progress:
             self.remark = (
                 f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError):
             aside = self.path.with_suffix(".damaged.json")
             try:
                 self.path.replace(aside)
@@ -140,10 +140,10 @@ def _encode(lessons: dict[str, Standings]) -> str:
 
 
 def _decode(text: str) -> dict[str, Standings]:
-    whole = json.loads(text)
+    whole = _mapping(json.loads(text))
     if whole["format"] != FORMAT:
         raise ValueError(f"format {whole['format']}")
-    return {str(name): _standings(each) for name, each in whole["lessons"].items()}
+    return {str(name): _standings(_mapping(each)) for name, each in _mapping(whole["lessons"]).items()}
 
 
 def _standings(each: Mapping[str, object]) -> Standings:
@@ -156,7 +156,7 @@ def _standings(each: Mapping[str, object]) -> Standings:
         last_run_utc=when,
         complete=each["complete"] is True,
         steps_done=steps_done,
-        claims={id_: Standing(standing).value for id_, standing in _mapping(each["claims"]).items()},
+        claims={id_: Standing(str(standing)).value for id_, standing in _mapping(each["claims"]).items()},
         predictions={step: Told(**_mapping(told)) for step, told in _mapping(each["predictions"]).items()},  # type: ignore[arg-type]  # what is shown of it is only ever printed
         durations_s={length: float(str(took_s)) for length, took_s in _mapping(each["durations_s"]).items()},
     )

@@ -8,7 +8,14 @@ from harness.duel import Duel, Finding, duel
 from harness.errors import UsageError
 
 
-def exact(candidate_s: float, baseline_s: float, *, sleep_s: float = 0.0, **options: float) -> Duel:
+def exact(
+    candidate_s: float,
+    baseline_s: float,
+    *,
+    sleep_s: float = 0.0,
+    margin: float = 0.02,
+    budget_s: float = 1.0,
+) -> Duel:
     """A duel on fake clocks between calls of known cost; the candidate may also sleep."""
     cpu, wall = FakeClock(), FakeClock()
 
@@ -22,7 +29,8 @@ def exact(candidate_s: float, baseline_s: float, *, sleep_s: float = 0.0, **opti
         seed=1,
         clock=cpu,
         wall=wall,
-        **options,
+        margin=margin,
+        budget_s=budget_s,
     )
 
 
@@ -76,7 +84,7 @@ def test_a_call_too_long_for_the_budget_is_undecided_and_says_nothing_more() -> 
 
 def test_a_line_says_verdict_ratio_interval_and_effort() -> None:
     line = str(exact(50e-6, 100e-6))
-    assert line.startswith("FASTER: 2\N{MULTIPLICATION SIGN} the baseline (1.97 to 2.03; ")
+    assert line.startswith("FASTER: 2\N{MULTIPLICATION SIGN} the baseline (1.98 to 2.02; ")
     assert "rounds" in line
 
 

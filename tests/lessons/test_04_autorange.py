@@ -1,17 +1,32 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
+from lessons.engine.progress import FOLDER_VARIABLE
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_LINE = 80 - len("   1 │ ")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One run of the lesson as a command, with what it printed and wrote."""
+
+    code: int
+    out: str
+    err: str
+    record: dict[str, Any]
+    plots: Path
 
 
 @pytest.fixture(scope="module")
@@ -21,19 +36,25 @@ def lesson() -> Lesson:
     return whole
 
 
-def run(*arguments: str | Path, fail: int = 0) -> subprocess.CompletedProcess[str]:
-    command: Sequence[str | Path] = (sys.executable, "-W", "error", "-m", "lessons.04_autorange", *arguments)
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
+    """Take the lesson for real, once: a process of its own, with any warning an error."""
+    folder = tmp_path_factory.mktemp("taken")
+    file, plots = folder / "claims.json", folder / "plots"
+    command = [sys.executable, "-W", "error", "-m", "lessons.04_autorange", "--no-input", "--fast"]
     done = subprocess.run(
-        command,
+        [*command, "--json", file, "--plots", plots],
         cwd=ROOT,
+        env={**os.environ, FOLDER_VARIABLE: str(folder)},
         capture_output=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
         timeout=300,
         check=False,
     )
-    assert done.returncode == fail, done.stderr
-    return done
+    return Taken(
+        done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots
+    )
 
 
 def burners() -> list[str]:
@@ -49,33 +70,37 @@ def burners() -> list[str]:
     return found
 
 
-def test_a_fast_run_settles_every_claim_and_leaves_nothing_running(lesson: Lesson, tmp_path: Path) -> None:
-    file = tmp_path / "claims.json"
-    done = run("--no-input", "--fast", "--json", file, "--plots", tmp_path / "plots")
-    record = json.loads(file.read_text(encoding="utf-8"))
-    assert done.stderr == ""
-    assert record["complete"]
-    assert [claim["id"] for claim in record["claims"]] == [
-        id_ for step in lesson.steps for id_ in step.claims
-    ]
-    assert len(record["claims"]) >= 5
-    assert all(claim["measured"] is not None for claim in record["claims"])
-    assert record["environment"]["python"]
-    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg"}
-    if Path("/proc").exists():
-        assert burners() == []
+def test_a_fast_run_settles_every_claim(lesson: Lesson, taken: Taken) -> None:
+    assert (taken.code, taken.err) == (0, "")
+    assert taken.record["complete"]
+    claims = taken.record["claims"]
+    assert [claim["id"] for claim in claims] == [id_ for step in lesson.steps for id_ in step.claims]
+    assert len(claims) >= 5
+    assert all(claim["measured"] is not None for claim in claims)
+    assert len(re.findall(r"^ *[✓✗?]  ", taken.out, re.MULTILINE)) == len(claims)
 
 
-def test_what_must_hold_on_any_machine_held(tmp_path: Path) -> None:
-    file = tmp_path / "claims.json"
-    run("--fast", "--json", file)
-    verdicts = {claim["id"]: claim["verdict"] for claim in json.loads(file.read_text())["claims"]}
+def test_what_holds_on_any_machine_held(taken: Taken) -> None:
+    verdicts = {claim["id"]: claim["verdict"] for claim in taken.record["claims"]}
     certain = {"run-is-long", "search-is-dear", "one-run-no-spread", "slow-gives-one", "nobody-warns"}
     assert {verdicts[id_] for id_ in certain} == {"held"}
 
 
-def test_the_steps_are_listed_with_their_claims(lesson: Lesson) -> None:
-    out = run("--list-steps").stdout
+def test_every_picture_has_words_for_those_who_cannot_see_it(taken: Taken) -> None:
+    pictures = list(taken.plots.iterdir())
+    assert {path.suffix for path in pictures} == {".svg"}
+    assert all("<desc>" in path.read_text(encoding="utf-8") for path in pictures)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc to see other processes")
+def test_no_neighbour_outlives_the_lesson(taken: Taken) -> None:
+    assert taken.code == 0
+    assert burners() == []
+
+
+def test_the_steps_are_listed_with_their_claims(lesson: Lesson, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(lesson, ["--list-steps"]) == 0
+    out = capsys.readouterr().out
     for step in lesson.steps:
         assert step.title in out
         assert all(id_ in out for id_ in step.claims)
@@ -106,16 +131,29 @@ def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
         (["surplus"], "surplus"),
     ],
 )
-def test_a_wrong_command_line_is_one_sentence(arguments: list[str], sentence: str) -> None:
-    done = run(*arguments, fail=2)
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert sentence in done.stderr
+def test_a_wrong_command_line_is_one_sentence(
+    lesson: Lesson, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(lesson, arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert sentence in err
 
 
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc to see other processes")
 def test_neighbours_are_ended_when_the_measurement_fails() -> None:
     module = importlib.import_module("lessons.04_autorange")
     with pytest.raises(ZeroDivisionError), module.neighbours(lifetime_s=5):
         raise ZeroDivisionError
-    if Path("/proc").exists():
-        assert burners() == []
+    assert burners() == []
+
+
+@pytest.mark.parametrize(
+    ("further", "option"),
+    [([0.1, 0.3], "a"), ([-0.1, -0.3], "b"), ([0.01, -0.01], "c"), ([0.1, -0.1], None)],
+)
+def test_the_rounds_decide_together_which_figure_moved(further: list[float], option: str | None) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    assert module.which_moved(further) == option
+    assert option in module.WHY_MOVED

@@ -1,7 +1,9 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
+import pexpect  # type: ignore[import-untyped]
 import pytest
 import small_lesson
 
@@ -10,11 +12,11 @@ from lessons.engine.progress import Progress
 
 ROOT = Path(__file__).parent.parent.parent
 
-pexpect = pytest.importorskip("pexpect")
 needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
 
-def at_a_terminal(state: Path, *arguments: str) -> "pexpect.spawn[str]":
+def at_a_terminal(state: Path, *arguments: str) -> Any:  # what pexpect spawns has no type
+    """Start the small lesson at a pseudo-terminal of 80 columns."""
     environment = {
         **os.environ,
         "FAIRCLOCK_STATE": str(state),

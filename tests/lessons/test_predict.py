@@ -1,5 +1,6 @@
 import pytest
 
+from harness import units
 from lessons.engine.predict import Answer, Choice, Guess, ask
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
@@ -51,7 +52,7 @@ def test_a_guess_within_a_factor_of_two_is_near() -> None:
     assert GUESS.judge(answer, 50).right
     far = GUESS.judge(answer, 2000)
     assert not far.right
-    assert far.words == "You said 100 calls: 20× too low. It was 2 000 calls."
+    assert far.words == f"You said 100 calls: {units.ratio(20)} too low. It was 2 000 calls."
     assert "too high" in GUESS.judge(answer, 10).words
 
 

@@ -88,5 +88,5 @@ def test_a_state_folder_that_cannot_be_is_one_sentence(state: Path, prepare: Pla
     state.write_text("a file where the folder should be")
     played = prepare()
     played.session.play()
-    with pytest.raises(UsageError, match="cannot be kept .* set FAIRCLOCK_STATE"):
+    with pytest.raises(UsageError, match="set FAIRCLOCK_STATE to a folder"):
         Progress().keep(played.session.record())

@@ -105,6 +105,18 @@ def test_the_json_record_has_no_number_that_json_lacks(prepare: Play) -> None:
     assert claims[1]["noise"] is None
 
 
+def test_what_a_run_could_not_tell_is_neither_right_nor_wrong(prepare: Play) -> None:
+    played = prepare()
+    prediction = Choice("Yes?", {"a": "yes"})
+    page = Page(
+        played.session.screen, 0.0, {}, {}, played.saved.__setitem__, prediction, prediction.parse("a")
+    )
+    page.reveal(None, "Too loud.")
+    assert page.prophecy is not None
+    assert (page.prophecy.answer, page.prophecy.truth, page.prophecy.right) == ("yes", None, None)
+    assert "This run could not tell. Too loud." in played.out.getvalue()
+
+
 def broken(*, settle: bool, reveal: bool) -> Lesson:
     lesson = Lesson(__file__, title="Broken", objective="None.", minutes=1)
 

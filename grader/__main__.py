@@ -1,0 +1,185 @@
+"""`python -m grader VERB`: the grader's commands, each handing over to the module that does it.
+
+The result goes to standard output, everything else to standard error. Exit codes: 0 as it should be (full marks,
+everything graded), 1 less than that, 2 a usage or machine problem, 3 a fault of ours left submissions without a verdict.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from grader import catalogue, doctor, journal, lint, reports, run, sandbox
+from grader import check as checking
+from grader import submit as handing_in
+from grader.errors import UsageError
+from grader.files import explained
+from grader.grade import grade
+from grader.records import Report, Submission
+from grader.roll import TaskPoints
+from grader.supervisor import Settings
+from harness.command import guarded
+from harness.environment import Environment
+from harness.lanes import lane
+
+app = typer.Typer(
+    help="Check, hand in and grade the exercises of fairclock.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+out_console = Console(soft_wrap=True)
+err_console = Console(stderr=True)
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
+
+
+@app.command()
+def check(
+    target: Annotated[str | None, typer.Argument(metavar="[LESSON|FILE]", help="Default: every exercise.")] = None,
+    hint: Annotated[bool, typer.Option("--hint", help="Show the next hint of each unfinished task.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdicts there.")] = None,
+    debug: Debug = False,
+) -> int:
+    """Grade your own exercise here and now."""
+    del debug
+    graded = []
+    for lesson, path in checking.targets(target):
+        with err_console.status(f"Checking {path.name} …"):
+            report = checking.check(lesson, path)
+        checking.show(report, out_console, ask_hint=hint)
+        graded.append(report)
+    if json_file:
+        with explained(json_file):
+            json_file.write_text(checking.as_json(graded), encoding="utf-8")
+    return 0 if all(report.points == report.max_points for report in graded) else 1
+
+
+@app.command()
+def submit(
+    folder: Annotated[Path, typer.Argument(help="Where your exercises are.")] = catalogue.EXERCISES,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
+    debug: Debug = False,
+) -> int:
+    """Pack your exercises into one zip to hand in."""
+    del debug
+    written = handing_in.submit(folder, out, lessons=catalogue.load().lessons, kit=_kit())
+    print(f"Wrote {written}. Hand in this one file.")
+    return 0
+
+
+@app.command(name="run")
+def run_class(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/<student>/<lesson>.py or DIR/<student>.zip")],
+    out: Annotated[Path, typer.Option(metavar="OUT", help="Where grades and reports go.")],
+    jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at a time.")] = max(1, (os.cpu_count() or 2) - 1),
+    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
+    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
+    debug: Debug = False,
+) -> int:
+    """Grade a class; run again with the same OUT to go on."""
+    del debug
+    if not no_sandbox:
+        sandbox.require()
+    known = catalogue.load()
+    chosen = [task for lesson in lessons or known.lessons for task in known.tasks(lesson)]
+    hidden = (folder.resolve(), out.resolve())
+
+    def graded(submission: Submission, seed: str) -> Report:
+        with lane() as held:
+            settings = Settings(seed=seed, sandboxed=not no_sandbox, core=held.core, hidden=hidden)
+            return grade(submission, settings)
+
+    summary = run.grade_class(
+        folder,
+        out,
+        grade=graded,
+        tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
+        jobs=jobs,
+        console=err_console,
+        kit=_kit(),
+        sandboxed=not no_sandbox,
+        seed_file=seed_file,
+        about=_about(jobs, sandboxed=not no_sandbox),
+    )
+    print("\n".join(summary.lines()))
+    return summary.exit_code
+
+
+@app.command()
+def report(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")], debug: Debug = False
+) -> int:
+    """Write all reports anew from OUT/grades.sqlite."""
+    del debug
+    with journal.read(out) as book:
+        changed = reports.write(book.roll(), out)
+    print(f"{changed} files of {out} were rewritten; the others were as they should be.")
+    return 0
+
+
+@app.command(name="lint")
+def lint_exercises(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None, debug: Debug = False
+) -> int:
+    """Prove each exercise's truth table."""
+    del debug
+    known, found = catalogue.load(), 0
+    for lesson in lessons or known.lessons:
+        problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
+        for task in known.tasks(lesson):
+            problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
+            with lane() as held:
+                for row in lint.rows(task, Settings(seed=str(time.time_ns()), sandboxed=False, core=held.core)):
+                    _print_row(row)
+                    problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
+        for problem in problems:
+            print(f"SURPRISE  {problem}")
+        found += len(problems)
+    print(f"{found} surprises." if found else "Every known submission got what it should.")
+    return 1 if found else 0
+
+
+@app.command(name="doctor")
+def examine_machine(debug: Debug = False) -> int:
+    """Say what this machine has and lacks, and what brings it."""
+    del debug
+    table = Table("", "part", "found", "to do", box=None)
+    can_grade = True
+    for finding in doctor.examine():
+        can_grade &= finding.present or not finding.needed
+        table.add_row("✓" if finding.present else "–", finding.part, finding.found, "" if finding.present else finding.fix)
+    out_console.print(table)
+    print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
+    return 0 if can_grade else 2
+
+
+def _print_row(row: lint.Row) -> None:
+    speed = row.verdict.attempt.speed
+    measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
+    mark = "✗" if row.surprise else "✓"
+    print(f"{mark} {row.task:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}", flush=True)
+
+
+def _about(jobs: int, *, sandboxed: bool) -> str:
+    lanes = f"{jobs} lane{'s' if jobs > 1 else ''}"
+    if not sandboxed:
+        return f"{lanes} · NO SANDBOX: submissions can read and write what you can"
+    return f"{lanes} · sandbox: bubblewrap and rlimits (no cgroup, no seccomp filter)"
+
+
+def _kit() -> str:
+    kit = Environment.capture().kit
+    if kit == "absent":
+        raise UsageError("The kit is not installed; run pip install -e . in its folder first.")
+    return kit
+
+
+if __name__ == "__main__":
+    sys.exit(guarded(app, "python -m grader", sys.argv[1:]))

@@ -1,0 +1,132 @@
+"""`check`: grade a student's own file at the student's desk, and say what to do next in a few lines."""
+
+import json
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader import catalogue, hints
+from grader.collect import submission_of
+from grader.errors import UsageError
+from grader.grade import grade
+from grader.records import Report, Status, Verdict
+from grader.reports import words
+from grader.score import EARNS
+from grader.supervisor import Settings
+from grader.task import Task
+from harness.lanes import lane
+
+SUFFIXES = (".py", ".ipynb")
+COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
+
+
+def targets(target: str | None) -> list[tuple[str, Path]]:
+    """What to check: (lesson, file) of a lesson's name or start of it, of a file, or of every exercise."""
+    lessons = catalogue.load().lessons
+    if target is None:
+        return [(lesson, catalogue.stub(lesson)) for lesson in lessons]
+    path = Path(target)
+    if path.suffix in SUFFIXES or path.exists() or "/" in target:
+        return [(_lesson_of(path), path)]
+    begins = [lesson for lesson in lessons if lesson.startswith(target)]
+    if len(begins) != 1:
+        raise UsageError(f"There is no exercise {target!r}. There are: {', '.join(lessons)}.")
+    return [(begins[0], catalogue.stub(begins[0]))]
+
+
+def check(lesson: str, path: Path) -> Report:
+    """Grade one file, unsandboxed: it is the student's own code on the student's own machine.
+
+    A file that cannot be taken at all is a UsageError: there is nothing to grade.
+    """
+    submission = submission_of(path, student="you", lesson=lesson)
+    if submission.source is None:
+        raise UsageError(submission.refusal)
+    with lane() if sys.platform == "linux" else nullcontext() as held:
+        core = held.core if held else None
+        return grade(submission, Settings(seed=secrets.token_hex(16), sandboxed=False, core=core))
+
+
+def show(report: Report, console: Console, *, ask_hint: bool) -> None:
+    """Print each task's verdict: what it is, what happened, and the one next step."""
+    lesson = report.submission.lesson
+    for task, verdict in zip(catalogue.load().tasks(lesson), report.verdicts, strict=True):
+        console.print(_heading(task, verdict, console.width))
+        for line in _lines(task, verdict, ask_hint=ask_hint):
+            console.print(f"   {line}", markup=False, highlight=False, soft_wrap=True)
+    for note in report.notes:
+        console.print(f" {note}", markup=False, highlight=False)
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """All verdicts as JSON: what an editor or a course page shows."""
+    told = [
+        {
+            "task": verdict.task,
+            "status": verdict.status.value,
+            "points": verdict.points,
+            "max_points": verdict.max_points,
+            "rationale": verdict.attempt.rationale,
+            "help": verdict.attempt.help,
+            "ratio": verdict.attempt.speed.ratio if verdict.attempt.speed else None,
+            "tier": verdict.attempt.speed.tier if verdict.attempt.speed else None,
+        }
+        for report in reports
+        for verdict in report.verdicts
+    ]
+    return json.dumps({"environment": reports[0].environment.to_dict(), "tasks": told}, indent=1) + "\n"
+
+
+def _lesson_of(path: Path) -> str:
+    lessons = catalogue.load().lessons
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name the exercise file in it, such as {path / lessons[0]}.py.")
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
+    found = [lesson for lesson in lessons if path.stem.startswith(lesson)]
+    if not found:
+        raise UsageError(f"{path} is named like no exercise. There are: {', '.join(lessons)}.")
+    return found[0]
+
+
+def _heading(task: Task, verdict: Verdict, width: int) -> Text:
+    earned = f"{words.points(verdict.points)} / {words.points(verdict.max_points)}"
+    left = f" {task.lesson} · {task.name}"
+    right = f"{earned}  {_state(task, verdict)}"
+    gap = max(2, min(width, 100) - len(left) - len(right) - 1)
+    colour = COLOURS.get(verdict.status, "yellow")
+    return Text.assemble((left, "bold"), " " * gap, (right, colour))
+
+
+def _state(task: Task, verdict: Verdict) -> str:
+    speed = verdict.attempt.speed
+    if verdict.status in EARNS and speed and task.tiers:
+        return f"right, tier {speed.tier} of {len(task.tiers)}"
+    if verdict.attempt.help == "not written yet":
+        return "not written yet"
+    return words.STATUS[verdict.status]
+
+
+def _lines(task: Task, verdict: Verdict, *, ask_hint: bool) -> Iterator[str]:
+    attempt = verdict.attempt
+    unwritten = attempt.help == "not written yet"
+    yield from attempt.rationale.splitlines()
+    if unwritten:
+        yield f"{task.read.capitalize()} does this by hand.  First hint: python -m grader check {task.lesson} --hint"
+    elif attempt.help:
+        yield attempt.help
+    if attempt.output_tail.strip() and verdict.status not in EARNS:
+        yield "It printed:"
+        yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-5:])
+    if verdict.points < verdict.max_points:
+        if ask_hint:
+            yield hints.next_hint(task)
+        elif verdict.status in EARNS:
+            yield hints.spoken(task, 1) + "  (more with --hint)"

@@ -1,0 +1,107 @@
+"""`lint`: an exercise proves that it is fair by grading its own truth table.
+
+Every known submission of every task is really graded: the stub earns nothing and says what to do, the baseline is right
+and reaches no tier, each `tier<k>_*` reaches exactly tier k, each `wrong_*` is wrong and is explained by its own
+docstring, and the solution has full marks with a gain of at least twice what they take.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue
+from grader.grade import grade_task
+from grader.known import docstring
+from grader.records import Status, Submission, Verdict
+from grader.refusal import digest
+from grader.score import EARNS
+from grader.stubs import stub_of
+from grader.supervisor import Settings
+from grader.task import Task
+
+GAIN: Final = 2.0
+"""The solution's ratio must be at least so many times that of the top tier: another machine may show half the gain."""
+
+FEWEST_WRONG: Final = 2
+NAMES: Final = re.compile(r"baseline|tier(?P<tier>\d)_\w+|wrong_\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a truth table: a known submission, its verdict, and what is surprising about that ("" if nothing)."""
+
+    task: str
+    name: str
+    verdict: Verdict
+    surprise: str
+
+
+def surprises(task: Task) -> Iterator[str]:
+    """What is wrong with a task before anything is graded."""
+    if not all(hint.strip() for hint in task.hints):
+        yield "a hint is empty"
+    if task.tiers and ([t.ratio for t in task.tiers] != sorted({t.ratio for t in task.tiers}) or task.tiers[-1].share != 1):
+        yield "its tiers do not ascend to all of the points"
+    if len(task.wrong_answers) < FEWEST_WRONG:
+        yield f"it knows fewer than {FEWEST_WRONG} wrong answers"
+    for path in sorted(task.known.iterdir()):
+        if path.name != "__pycache__" and (path.suffix != ".py" or not NAMES.fullmatch(path.stem)):
+            yield f"{path.name} is no known submission: name it baseline.py, tier<k>_….py or wrong_….py"
+    tiers = {match["tier"] for path in task.known.glob("*.py") if (match := NAMES.fullmatch(path.stem)) and match["tier"]}
+    for number in range(1, len(task.tiers) + 1):
+        if str(number) not in tiers:
+            yield f"no known submission reaches tier {number}"
+    yield from (f"{path.name} has no explanation" for path in task.wrong_answers if not docstring(path))
+
+
+def stray(lesson: str) -> Iterator[str]:
+    """What does not fit around a lesson's exercise: a stub unlike its solution, a folder of no task."""
+    source = catalogue.solution(lesson).read_text(encoding="utf-8")
+    if not catalogue.stub(lesson).is_file() or catalogue.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
+        yield "the stub is not what its solution gives: run python -m grader.stubs"
+    tasks = catalogue.load().tasks(lesson)
+    for folder in (tasks[0].folder / "known").iterdir():
+        if folder.name not in {task.name for task in tasks}:
+            yield f"known/{folder.name} belongs to no task"
+
+
+def rows(task: Task, settings: Settings) -> Iterator[Row]:
+    """Grade the truth table of a task, one row after the other."""
+    files = [catalogue.stub(task.lesson), *sorted(task.known.glob("*.py")), catalogue.solution(task.lesson)]
+    for path in files:
+        source = path.read_text(encoding="utf-8")
+        submission = Submission("lint", task.lesson, path.name, digest(source.encode()), source)
+        verdict = grade_task(task, submission, settings)
+        name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
+        yield Row(task.full_name, name, verdict, _surprise(task, name, path, verdict))
+
+
+def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
+    attempt = verdict.attempt
+    tier = attempt.speed.tier if attempt.speed else None
+    if verdict.status is Status.GRADER_ERROR:
+        return attempt.rationale
+    if name == "stub":
+        return "" if verdict.points == 0 and attempt.rationale else "the stub earns points or says nothing"
+    if name.startswith("wrong_"):
+        if verdict.status is not Status.WRONG:
+            return f"expected wrong, got {verdict.status}"
+        return "" if attempt.help == docstring(path) else f"explained as {attempt.help!r}"
+    if verdict.status not in EARNS:
+        return f"expected right, got {verdict.status}: {attempt.rationale}"
+    if name == "solution":
+        return _solution(task, verdict)
+    match = NAMES.fullmatch(name)
+    expected = int(match["tier"]) if match and match["tier"] else 0
+    return "" if tier == expected else f"expected tier {expected}, got {tier}"
+
+
+def _solution(task: Task, verdict: Verdict) -> str:
+    if verdict.points < verdict.max_points:
+        return f"the solution earns {verdict.points:g} of {verdict.max_points:g}"
+    speed = verdict.attempt.speed
+    if task.tiers and speed and speed.ratio < GAIN * task.tiers[-1].ratio:
+        return f"the solution gains {speed.ratio:.2f}×, full marks take {task.tiers[-1].ratio:g}×: more than half of it"
+    return ""
