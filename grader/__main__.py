@@ -1,7 +1,8 @@
 """`python -m grader VERB`: the grader's commands, each handing over to the module that does it.
 
-The result goes to standard output, everything else to standard error. Exit codes: 0 as it should be (full marks,
-everything graded), 1 less than that, 2 a usage or machine problem, 3 a fault of ours left submissions without a verdict.
+The result goes to standard output, everything else to standard error. Exit codes: 0 as it should be (full
+marks, everything graded), 1 less than that, 2 a usage or machine problem, 3 a fault of ours left submissions
+without a verdict.
 """
 
 import os
@@ -154,7 +155,8 @@ def examine_machine(debug: Debug = False) -> int:
     can_grade = True
     for finding in doctor.examine():
         can_grade &= finding.present or not finding.needed
-        table.add_row("✓" if finding.present else "–", finding.part, finding.found, "" if finding.present else finding.fix)
+        mark, fix = ("✓", "") if finding.present else ("–", finding.fix)
+        table.add_row(mark, finding.part, finding.found, fix)
     out_console.print(table)
     print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
     return 0 if can_grade else 2

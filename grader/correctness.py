@@ -1,4 +1,4 @@
-"""Raw bytes → is it right? The comparison of a tensor answer with the float64 oracle, and of a wrong one with known ones.
+"""Raw bytes → is it right? A tensor answer against the float64 oracle, and a wrong one against known ones.
 
 Pure: NumPy arrays and what a worker claimed in, words out.
 """
@@ -18,7 +18,7 @@ SHOWN: Final = 6
 """Elements of an array that a message shows at most."""
 
 DTYPES: Final = frozenset(
-    "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
+    ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 )
 
 
@@ -78,8 +78,8 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
 
 def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Element by element: within what is allowed, or the same infinity, or NaN where NaN belongs."""
-    with np.errstate(invalid="ignore"):
-        near = np.abs(got - want) <= allowed
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.isfinite(want) & (np.abs(got - want) <= allowed)
     result: NDArray[np.bool_] = near | (got == want) | (np.isnan(got) & np.isnan(want))
     return result
 
@@ -100,7 +100,7 @@ def _elements(want: NDArray[np.float64], got: NDArray[np.float64], allowed: NDAr
     wrong = ~right(want, got, allowed)
     if not wrong.any():
         return None
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         off = np.where(np.isfinite(got - want), np.abs(got - want), np.inf)
     worst = np.unravel_index(int(np.argmax(np.where(wrong, off, -1.0))), want.shape)
     remark = _off(float(want[worst]), float(got[worst]), float(np.broadcast_to(allowed, want.shape)[worst]))

@@ -5,7 +5,7 @@ score that. A fault of the submission ends that task alone; a fault of ours is n
 """
 
 from grader import catalogue, metered, tensors
-from grader.errors import GraderFault, MachineError, WorkerFault
+from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.score import score
 from grader.supervisor import Settings
@@ -33,7 +33,7 @@ def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdic
         attempt = _attempt(task, submission, settings)
     except WorkerFault as fault:
         attempt = Attempt(fault.status, rationale=fault.rationale, help=fault.help)
-    except (GraderFault, MachineError) as fault:
+    except (GraderFault, FairclockError) as fault:
         attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
     return score(task, attempt)
 

@@ -26,7 +26,7 @@ def generator(*parts: str) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Packed:
-    """Inputs laid out in a worker's memory: where each array lies, and the bytes that must still be there afterwards."""
+    """Inputs laid out in a worker's memory: where each array lies, and the bytes that must be there afterwards."""
 
     layouts: tuple[dict[str, Any], ...]
     bases: tuple[tuple[int, Array], ...]

@@ -42,14 +42,16 @@ def surprises(task: Task) -> Iterator[str]:
     """What is wrong with a task before anything is graded."""
     if not all(hint.strip() for hint in task.hints):
         yield "a hint is empty"
-    if task.tiers and ([t.ratio for t in task.tiers] != sorted({t.ratio for t in task.tiers}) or task.tiers[-1].share != 1):
+    ratios = [tier.ratio for tier in task.tiers]
+    if task.tiers and (ratios != sorted(set(ratios)) or task.tiers[-1].share != 1):
         yield "its tiers do not ascend to all of the points"
     if len(task.wrong_answers) < FEWEST_WRONG:
         yield f"it knows fewer than {FEWEST_WRONG} wrong answers"
     for path in sorted(task.known.iterdir()):
         if path.name != "__pycache__" and (path.suffix != ".py" or not NAMES.fullmatch(path.stem)):
             yield f"{path.name} is no known submission: name it baseline.py, tier<k>_….py or wrong_….py"
-    tiers = {match["tier"] for path in task.known.glob("*.py") if (match := NAMES.fullmatch(path.stem)) and match["tier"]}
+    named = [NAMES.fullmatch(path.stem) for path in task.known.glob("*.py")]
+    tiers = {match["tier"] for match in named if match}
     for number in range(1, len(task.tiers) + 1):
         if str(number) not in tiers:
             yield f"no known submission reaches tier {number}"

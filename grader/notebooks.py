@@ -67,7 +67,7 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     """Return (kind, source) of each cell, once nbformat has found the notebook well-formed."""
     cells = content.get("cells")
     broken = Refusal(f"{name} breaks the notebook format; open it in Jupyter and save it again.")
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+    if not isinstance(cells, list) or not all(_has_kind(cell) for cell in cells):
         raise broken
     if len(cells) > MAX_CELLS:
         raise Refusal(f"{name} has more than {MAX_CELLS:,} cells; hand in the exercise alone.")
@@ -79,6 +79,11 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     except nbformat.ValidationError:
         raise broken from None
     return [(str(cell["cell_type"]), "".join(cell["source"])) for cell in kept]
+
+
+def _has_kind(cell: object) -> bool:
+    """Tell whether nbformat can check a cell at all: a kind that is no text makes its checker fail."""
+    return isinstance(cell, dict) and isinstance(cell.get("cell_type"), str)
 
 
 def _bare(cell: dict[str, Any]) -> dict[str, Any]:

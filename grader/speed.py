@@ -83,7 +83,7 @@ class TensorPair:
         return Expected.of(self.exam, inputs), pack(inputs)
 
     def _turn(self, side: Worker, drawn: Sequence[tuple[Expected, Packed]]) -> list[Reading]:
-        """A call on each input, the first of them unpaid; between calls nothing happens but the next input's arrival."""
+        """A call on each input, the first of them unpaid; between calls only the next input arrives."""
         calls = []
         for expected, packed in drawn:
             packed.write(side.inputs)

@@ -26,6 +26,8 @@ def submit(source: Path | Sequence[Path], out: Path, *, lessons: Sequence[str], 
     Raises `UsageError` when there is no exercise, a file that cannot be taken, or one lesson twice.
     """
     files = _in_folder(source, lessons) if isinstance(source, Path) else list(source)
+    if not files:
+        raise UsageError(f"Name at least one exercise file, such as {lessons[0]}.py.")
     contents: dict[str, bytes] = {}
     for path in sorted(files, key=lambda path: path.name):
         if path.stem not in lessons or path.suffix not in _SUFFIXES:

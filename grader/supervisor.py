@@ -68,7 +68,8 @@ class Worker:
             self._process = sandbox.start(
                 descriptors, tensors=tensors, limits=limits, sandboxed=settings.sandboxed, hidden=settings.hidden
             )
-        self._output = _Tail(self._process.popen.stdout.fileno())  # type: ignore[union-attr] - it is a pipe
+        assert self._process.popen.stdout is not None
+        self._output = _Tail(self._process.popen.stdout.fileno())
         self._pid: int | None = None
         self._last_cpu_s = 0.0
         self._closed = False

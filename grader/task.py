@@ -15,7 +15,7 @@ file's name states what grading it must give:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.values import Value
 
-Array = NDArray[np.generic]
+Array = NDArray[Any]
+"""An array of any dtype: which one is part of the case."""
+
 Inputs = tuple[Array, ...]
 
 

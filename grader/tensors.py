@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from grader import speed
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
-from grader.inputs import Inputs, describe, generator, pack
+from grader.inputs import describe, generator, pack
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
 from grader.supervisor import Raised, Settings, Worker, fault_of, worker
-from grader.task import Mismatch, Task, TensorExam
+from grader.task import Inputs, Mismatch, Task, TensorExam
 from harness.rounds import Outcome
 
 

@@ -25,6 +25,9 @@ from grader.protocol import Channel
 
 SUBMISSION = "<submission>"
 
+SPARE_BYTES = 32 << 20
+"""Address space beyond the submission's own, so that running out of memory can still be told."""
+
 
 class Service:
     """Serves one supervisor: holds the loaded module and the tensors laid out for timed calls."""
@@ -59,9 +62,11 @@ class Service:
         answer = getattr(self.module, body["function"])(*(self._tensor(layout) for layout in body["inputs"]))
         if type(answer) is not self.torch.Tensor:
             return {"type": type(answer).__name__}
+        if answer.layout is not self.torch.strided or answer.is_meta:
+            return {"type": f"{'meta' if answer.is_meta else answer.layout} tensor"}
         said: dict[str, Any] = {"dtype": str(answer.dtype).removeprefix("torch."), "shape": list(answer.shape)}
         size = answer.numel() * answer.element_size()
-        if answer.layout is self.torch.strided and 0 < size <= len(self.outputs):
+        if 0 < size <= len(self.outputs):
             flat = self.torch.frombuffer(self.outputs, dtype=answer.dtype, count=answer.numel())
             flat.copy_(answer.detach().reshape(-1))
         return said
@@ -147,14 +152,15 @@ def raised(error: BaseException) -> dict[str, Any]:
     """What to tell of an exception: its type, its message, and the submission's own line."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SUBMISSION]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
     kind = type(error)
     memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
     return {
         "type": kind.__name__,
-        "message": str(error)[:2000],
+        "message": str(error)[:2000].encode(errors="replace").decode(),
         "line": line if isinstance(line, int) else None,
         "memory": memory,
-        "not_written": isinstance(error, NotImplementedError),
+        "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
     }
 
@@ -177,11 +183,21 @@ def serve(service: Service) -> None:
             elif kind == protocol.NULL:
                 service.go(service.null)
             else:
-                channel.send(protocol.DONE, requests[kind](body))
+                answer = requests[kind](body)
+                sys.__stdout__.flush()  # what was printed is shown, and the process may be killed any time
+                channel.send(protocol.DONE, answer)
         except protocol.Closed:
             raise
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
-            channel.send(protocol.RAISED, raised(error))
+            tell(channel, error)
+
+
+def tell(channel: Channel, error: BaseException) -> None:
+    """Tell of an exception, with some memory to do it even if there is none left."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    channel.send(protocol.RAISED, raised(error))
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def limit(config: dict[str, Any]) -> None:
@@ -192,7 +208,8 @@ def limit(config: dict[str, Any]) -> None:
         wanted = value + used if name == "RLIMIT_AS" else value
         hard = resource.getrlimit(kind)[1]
         wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(kind, (wanted, wanted))
+        spare = SPARE_BYTES if name == "RLIMIT_AS" and hard == resource.RLIM_INFINITY else 0
+        resource.setrlimit(kind, (wanted, wanted + spare))
 
 
 def _nothing() -> None:

@@ -4,7 +4,7 @@ Read it top to bottom: it is the screen's own order. Every step is teaching code
 explanation in words that are chosen by what this machine has just measured.
 """
 
-# ruff: noqa: D103 - what is shown on the screen is explained on the screen
+
 
 import os
 import subprocess

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from harness.command import guarded
 from lessons.engine.catalogue import Entry, entries
-from lessons.engine.command import guarded
 from lessons.engine.progress import Progress, Standings
 from lessons.engine.screen import WIDTH
 
@@ -24,10 +24,11 @@ def listing() -> None:
     console = Console(highlight=False)
     console.width = min(console.width, WIDTH)
     lessons = entries()
-    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid = Grid.grid(padding=(0, 2, 0, 0), pad_edge=False)
     for entry in lessons:
         grid.add_row(*_row(entry, done.get(entry.name)))
     console.print(grid)
+    console.print(Text("\nheld: what the lesson claims, and your machine confirmed", "dim"))
     if progress.remark:
         console.print(progress.remark)
     following = next((entry for entry in lessons if not _complete(done.get(entry.name))), lessons[0])
@@ -54,7 +55,7 @@ def progress_words(standings: Standings | None) -> str:
     day = dt.datetime.fromisoformat(standings.last_run_utc).astimezone().strftime("%d %b")
     if not standings.complete:
         return f"left {day} after step {standings.steps_done}"
-    return f"done {day}, {standings.held} of {len(standings.claims)} claims held"
+    return f"done {day}, {standings.held}/{len(standings.claims)} held"
 
 
 if __name__ == "__main__":

@@ -5,10 +5,7 @@ file was wrong. 130: Ctrl-C. 1: the lesson itself is at fault, or nobody reads w
 is one sentence on standard error.
 """
 
-import io
-import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +14,8 @@ import typer
 from rich.console import Console
 
 from harness import units
-from harness.errors import FairclockError, UsageError
+from harness.command import INTERRUPTED, guarded
+from harness.errors import UsageError
 from lessons.engine.lesson import Lesson
 from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import Progress, length_of
@@ -30,56 +28,16 @@ DEFAULT_LIMIT_S = 20
 FAST_LIMIT_S = 5
 """What a run may take at most, shown while this reader's own machine has not yet timed one."""
 
-_INTERRUPTED = 130
-"""The shell's code for a command ended by Ctrl-C: 128 and the number of SIGINT."""
-
-
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
     """Run `lesson` as the command line `arguments` ask, and return the exit code."""
     return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
-
-
-def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
-    """Run a typer app so that whatever goes wrong is one sentence on standard error; return the exit code.
-
-    With `--debug` among the arguments, a fault of ours keeps its traceback.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without our characters still shows the words
-    try:
-        code = app(args=list(arguments), prog_name=name, standalone_mode=False)
-        sys.stdout.flush()
-    except typer.TyperException as error:
-        return _complain(f"{error.format_message().rstrip('.')}. See {name} --help.", 2)
-    except FairclockError as error:
-        return _complain(str(error), error.exit_code)
-    except (
-        BrokenPipeError
-    ):  # who read has gone, as in `| head`; the interpreter must not find out again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (KeyboardInterrupt, typer.Abort):
-        return _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the last resort of a command: a fault of ours, told as one
-        if "--debug" in arguments:
-            traceback.print_exc()
-        return _complain(
-            f"This lesson has a fault: {error}. Run it with --debug and report what it prints.", 1
-        )
-    return code if isinstance(code, int) else 0
-
-
-def _complain(sentence: str, code: int) -> int:
-    print(" ".join(sentence.split()), file=sys.stderr)
-    return code
 
 
 def _app(lesson: Lesson) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
     @app.command(help=f"Lesson {lesson.number}: {lesson.title} {lesson.objective}")
-    def command(  # noqa: PLR0917 - typer wants its options as plain parameters
+    def command(
         no_input: Annotated[bool, typer.Option("--no-input", help="Never wait for a prediction.")] = False,
         fast: Annotated[
             bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")
@@ -157,7 +115,7 @@ def _play(session: Session, screen: Screen) -> int:
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
         screen.note("You left here. What you did so far is kept; the same command starts the lesson anew.")
-        return 0 if isinstance(leaving, EOFError) else _INTERRUPTED
+        return 0 if isinstance(leaving, EOFError) else INTERRUPTED
     name = session.lesson.name
     screen.your_turn(f"lessons/exercises/{name}.py", f"python -m grader check {name}")
     return 0

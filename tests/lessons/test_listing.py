@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from conftest import Play
 
+from harness.command import guarded
 from lessons.__main__ import app, progress_words
 from lessons.engine.catalogue import Entry, entries
-from lessons.engine.command import guarded
 from lessons.engine.progress import Progress, Standings
 
 
@@ -49,7 +49,7 @@ def test_progress_is_told_in_a_few_words(prepare: Play) -> None:
     played = prepare()
     played.session.play()
     Progress().keep(played.session.record())
-    assert "2 of 2 claims held" in progress_words(Progress().load()["small_lesson"])
+    assert "2/2 held" in progress_words(Progress().load()["small_lesson"])
     left = Standings(last_run_utc="2026-01-02T03:04:05+00:00", complete=False, steps_done=3)
     assert progress_words(left).startswith("left")
     assert progress_words(left).endswith("after step 3")

@@ -46,7 +46,8 @@ def timed(rng: np.random.Generator) -> Inputs:
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
     """The sums in float64."""
     with np.errstate(invalid="ignore"):
-        return np.einsum("bn,bn->b", a, b, dtype=np.float64)
+        products: NDArray[np.float64] = np.einsum("bn,bn->b", a, b, dtype=np.float64)
+    return products
 
 
 def allowed(a: Array, b: Array) -> NDArray[np.float64]:
@@ -57,7 +58,8 @@ def allowed(a: Array, b: Array) -> NDArray[np.float64]:
     if a.dtype.kind in "iu":
         return np.zeros(len(a))
     with np.errstate(invalid="ignore"):
-        return (a.shape[1] + 1) * np.finfo(a.dtype).eps * oracle(np.abs(a), np.abs(b))
+        bound: NDArray[np.float64] = (a.shape[1] + 1) * np.finfo(a.dtype).eps * oracle(np.abs(a), np.abs(b))
+    return bound
 
 
 def _pair(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Inputs:

@@ -1,0 +1,103 @@
+"""A class on disk, and a grader that decides by what a submission's text says. No worker is started."""
+
+import json
+import zipfile
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+from grader.collect import Collection, collect
+from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
+from grader.roll import TaskPoints
+from harness.environment import Environment
+from harness.rounds import Reading, Round
+
+KIT = "9.9.9"
+DOT, CALL, REPAIR = "01_dot.batched", "02_timer.per_call", "02_timer.repair"
+TASKS = (
+    TaskPoints("01_dot", DOT, 10.0),
+    TaskPoints("02_timer", CALL, 6.0),
+    TaskPoints("02_timer", REPAIR, 4.0),
+)
+LESSONS = ("01_dot", "02_timer")
+ENVIRONMENT = Environment.capture(ask_cuda=False)
+ROUNDS = (
+    Round(0, Reading(0.31, 0.32), Reading(0.1, 0.1000000001), baseline_first=True),
+    Round(1, Reading(0.29, 0.33), Reading(0.1, 0.11), baseline_first=False),
+)
+
+
+def hand_in(folder: Path, student: str, text: str = "right", lesson: str = "01_dot") -> Path:
+    """Write one exercise file and return its path."""
+    path = folder / student / f"{lesson}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def collected(folder: Path) -> Collection:
+    return collect(folder, LESSONS, kit=KIT)
+
+
+def zipped(files: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return the bytes of a zip with these members, as any zip tool writes it."""
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def notebook(*cells: str) -> bytes:
+    """Return the bytes of a notebook with these code cells, as Jupyter saves it."""
+    return json.dumps(
+        {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            "cells": [
+                {
+                    "id": f"cell-{number}",
+                    "cell_type": "code",
+                    "source": cell.splitlines(keepends=True),
+                    "metadata": {"forged": True},
+                    "outputs": [{"output_type": "stream", "name": "stdout", "text": ["10 / 10"]}],
+                    "execution_count": 1,
+                }
+                for number, cell in enumerate(cells)
+            ],
+        }
+    ).encode()
+
+
+def attempt_for(submission: Submission) -> Attempt:
+    source = submission.source
+    if source is None:
+        return Attempt(Status.RAISED, submission.refusal)
+    if "boom" in source:
+        raise ZeroDivisionError("a hidden case: [1, 2, 3]")
+    if "wrong" in source:
+        return Attempt(Status.WRONG, f"Fails 7 of 60 cases. {source}", "Sum, not mean.", cases_passed=53, cases=60)
+    if "cheat" in source:
+        return Attempt(Status.CHEATED, "Tried to write results.json.")
+    if "edge" in source:
+        return Attempt(Status.UNDECIDED, "", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True))
+    return Attempt(
+        Status.PASSED,
+        "Right on all 60 cases.",
+        speed=Speed(3.0, 2.9, 3.1, 2, 1),
+        rounds=ROUNDS,
+        output_tail="\udcff",
+    )
+
+
+def grade(submission: Submission, _seed: str = "") -> Report:
+    """Grade by what the text says: right, wrong, edge, cheat, or boom for a fault of the grader's own."""
+    attempt = attempt_for(submission)
+    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0}.get(attempt.status, 0.0)
+    verdicts = tuple(
+        Verdict(task.task, share * task.points, task.points, Cost.TIME, attempt)
+        for task in TASKS
+        if task.lesson == submission.lesson
+    )
+    return Report(submission, verdicts, ENVIRONMENT, sandboxed=True, duration_s=0.25, notes=("a note",))
