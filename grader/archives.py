@@ -26,9 +26,7 @@ MAX_TOTAL_BYTES = 50_000_000
 MAX_NAME_CHARACTERS = 255
 """The longest file name that common file systems hold."""
 
-_COMPRESSIONS = frozenset(
-    {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-)  # LZMA may ask for gigabytes of dictionary
+_COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # LZMA may ask for gigabytes of dictionary
 _ENCRYPTED = 0x1
 _AGAIN = "make it with `python -m grader submit`."
 _DAMAGE = (
@@ -98,14 +96,7 @@ def _judge_name(info: zipfile.ZipInfo) -> None:
     path = PurePosixPath(name)
     if len(path.name) > MAX_NAME_CHARACTERS:
         raise Refusal(f"The zip holds a file name longer than {MAX_NAME_CHARACTERS} characters; {_AGAIN}")
-    if (
-        path.is_absolute()
-        or ".." in path.parts
-        or "\\" in name
-        or ":" in name
-        or "\0" in name
-        or not path.name
-    ):
+    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name or not path.name:
         raise Refusal(f"The zip holds a path that leads out of it ({_shown(name)}); {_AGAIN}")
 
 

@@ -17,7 +17,7 @@ from grader.grade import grade
 from grader.records import Report, Status, Verdict
 from grader.reports import words
 from grader.score import EARNS
-from grader.supervisor import Settings
+from grader.supervisor import NOT_WRITTEN, Settings
 from grader.task import Task
 from harness.lanes import lane
 
@@ -109,14 +109,14 @@ def _state(task: Task, verdict: Verdict) -> str:
     speed = verdict.attempt.speed
     if verdict.status in EARNS and speed and task.tiers:
         return f"right, tier {speed.tier} of {len(task.tiers)}"
-    if verdict.attempt.help == "not written yet":
-        return "not written yet"
+    if verdict.attempt.help == NOT_WRITTEN:
+        return NOT_WRITTEN
     return words.STATUS[verdict.status]
 
 
 def _lines(task: Task, verdict: Verdict, *, ask_hint: bool) -> Iterator[str]:
     attempt = verdict.attempt
-    unwritten = attempt.help == "not written yet"
+    unwritten = attempt.help == NOT_WRITTEN
     yield from attempt.rationale.splitlines()
     if unwritten:
         yield f"{task.read.capitalize()} does this by hand.  First hint: python -m grader check {task.lesson} --hint"

@@ -74,9 +74,7 @@ def collect(folder: Path, lessons: Sequence[str], *, kit: str) -> Collection:
     if not given:
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
-    left = [
-        f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}
-    ]
+    left = [f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}]
     return Collection(
         tuple(students),
         tuple(_only_one(given[key]) for key in sorted(given)),
@@ -87,9 +85,7 @@ def collect(folder: Path, lessons: Sequence[str], *, kit: str) -> Collection:
 def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
     """Take one exercise file, as `check` does. Raises `UsageError` when there is nothing at `path`."""
     if not path.exists():
-        raise UsageError(
-            f"There is no file {path}; name the exercise file, such as lessons/exercises/{lesson}.py."
-        )
+        raise UsageError(f"There is no file {path}; name the exercise file, such as lessons/exercises/{lesson}.py.")
     if path.suffix not in _READERS:
         raise UsageError(f"{path} is no exercise; name a .py or .ipynb file.")
     return _from_file(_Place(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
@@ -102,9 +98,7 @@ def _places(folder: Path, lessons: Sequence[str], kit: str) -> Iterator[tuple[st
     try:
         entries = sorted(folder.iterdir())
     except OSError as fault:
-        raise UsageError(
-            f"{folder} cannot be read ({fault.strerror}); make it readable, run again."
-        ) from None
+        raise UsageError(f"{folder} cannot be read ({fault.strerror}); make it readable, run again.") from None
     root = Path(os.path.realpath(folder))
     for entry in entries:
         name = _text(entry.name)

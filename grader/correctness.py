@@ -17,6 +17,9 @@ from harness.units import percent
 SHOWN: Final = 6
 """Elements of an array that a message shows at most."""
 
+DIGITS: Final = (5, 9, 17)
+"""Digits after the point in which a message shows numbers: the fewest of these that show the difference."""
+
 DTYPES: Final = frozenset(
     ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 )
@@ -107,8 +110,8 @@ def _elements(want: NDArray[np.float64], got: NDArray[np.float64], allowed: NDAr
     if want.size > SHOWN:
         at = ", ".join(str(int(i)) for i in worst)
         remark = f"{int(wrong.sum())} of {want.size} elements wrong, the worst at [{at}]: {remark}"
-        return Mismatch(_number(want[worst]), _number(got[worst]), remark)
-    return Mismatch(_array(want), _array(got), remark)
+        want, got = want[worst], got[worst]
+    return Mismatch(*_apart(want, got), remark)
 
 
 def _off(want: float, got: float, allowed: float) -> str:
@@ -119,12 +122,13 @@ def _off(want: float, got: float, allowed: float) -> str:
     return "a NaN or an infinity on one side only"
 
 
-def _number(value: np.floating[Any]) -> str:
-    return f"{float(value):.7g}"
-
-
-def _array(values: NDArray[np.float64]) -> str:
-    return np.array2string(values, precision=5, separator=", ", suppress_small=False)
+def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, str]:
+    """Both as text, with as many digits as it takes to tell them apart."""
+    for digits in DIGITS:
+        one, other = (np.array2string(values, precision=digits, separator=", ") for values in (want, got))
+        if one != other:
+            break
+    return one, other
 
 
 def _sizes(shape: list[Any]) -> bool:

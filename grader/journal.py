@@ -137,10 +137,10 @@ class Journal:
                 db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
                 db.execute("DELETE FROM hand_ins WHERE lesson = ?", [lesson])
             db.execute("DELETE FROM notes")
-            db.executemany("INSERT OR IGNORE INTO students VALUES (?)", [[name] for name in found.students])
-            db.executemany(
-                "INSERT INTO tasks VALUES (?, ?, ?)", [[t.lesson, t.task, t.points] for t in tasks]
-            )
+            db.execute("DELETE FROM students")
+            db.executemany("INSERT INTO students VALUES (?)", [[name] for name in found.students])
+            db.execute("DELETE FROM hand_ins WHERE student NOT IN (SELECT name FROM students)")
+            db.executemany("INSERT INTO tasks VALUES (?, ?, ?)", [[t.lesson, t.task, t.points] for t in tasks])
             db.executemany("INSERT INTO notes VALUES (?)", [[note] for note in found.notes])
             hand_ins = [[s.student, s.lesson, s.path, s.sha256] for s in found.submissions]
             db.executemany("INSERT INTO hand_ins VALUES (?, ?, ?, ?)", hand_ins)
@@ -171,16 +171,12 @@ class Journal:
         meta = _meta(self._db, self.out)
         reports = self.reports()
         done = {(report.submission.student, report.submission.lesson) for report in reports}
-        hand_ins = [
-            HandIn(*row) for row in self._db.execute("SELECT * FROM hand_ins ORDER BY student, lesson")
-        ]
+        hand_ins = [HandIn(*row) for row in self._db.execute("SELECT * FROM hand_ins ORDER BY student, lesson")]
         return Roll(
             title=Path(meta["class"]).name,
             kit=meta["kit"],
             students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
-            tasks=tuple(
-                TaskPoints(*row) for row in self._db.execute("SELECT * FROM tasks ORDER BY lesson, rowid")
-            ),
+            tasks=tuple(TaskPoints(*row) for row in self._db.execute("SELECT * FROM tasks ORDER BY lesson, rowid")),
             reports=reports,
             waiting=tuple(one for one in hand_ins if (one.student, one.lesson) not in done),
             notes=tuple(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
@@ -190,19 +186,24 @@ class Journal:
 def _connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
     """Open the journal in autocommit mode: transactions are begun and ended by name alone."""
     path = out / FILE
+    address = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        db = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE_S
-        )
+        db = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
+    except sqlite3.Error as fault:
+        raise _unusable(path, fault) from None
+    try:
         db.row_factory = sqlite3.Row
         if mode == "rwc":
             db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the next submission starts
     except sqlite3.Error as fault:
-        raise UsageError(
-            f"{path} cannot be opened ({fault}); make it writable, or grade into a new folder."
-        ) from None
+        db.close()
+        raise _unusable(path, fault) from None
     return db
+
+
+def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:
+    return UsageError(f"{path} cannot be used as a journal ({fault}); make it writable, or name a new folder.")
 
 
 def _meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
@@ -213,26 +214,18 @@ def _meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
             return {}
         return {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
     except sqlite3.Error as fault:
-        raise UsageError(
-            f"{out / FILE} is no journal of this kit ({fault}); grade into a new folder."
-        ) from None
+        raise _unusable(out / FILE, fault) from None
 
 
 def _check_place(out: Path, folder: Path) -> None:
     if out.exists() and not out.is_dir():
-        raise UsageError(
-            f"{out} is a file; name a folder for the grades, which is made when it does not exist."
-        )
+        raise UsageError(f"{out} is a file; name a folder for the grades, which is made when it does not exist.")
     if out.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(
-            f"{out} lies in the class folder, where it would be taken for a student; name one outside."
-        )
+        raise UsageError(f"{out} lies in the class folder, where it would be taken for a student; name one outside.")
     if out.is_dir() and not (out / FILE).exists():
         others = sorted(path.name for path in out.iterdir() if path.name not in {SEED, LOCK})
         if others:
-            raise UsageError(
-                f"{out} holds other files (such as {others[0]}) and no journal; name a new folder."
-            )
+            raise UsageError(f"{out} holds other files (such as {others[0]}) and no journal; name a new folder.")
 
 
 def _check_meta(out: Path, meta: dict[str, str], identity: str = "", kit: str = "") -> None:

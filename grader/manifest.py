@@ -47,9 +47,7 @@ class Manifest:
             raise wrong
         entries = []
         for item in files:
-            values = (
-                [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
-            )
+            values = [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
             if not all(isinstance(value, str) for value in values):
                 raise wrong
             entries.append(Entry(*values))

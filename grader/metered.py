@@ -13,7 +13,7 @@ from grader.errors import GraderFault
 from grader.inputs import generator
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Raised, Settings, Worker, fault_of, worker
+from grader.supervisor import Settings, Worker, ours, theirs, worker
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
 
 LEAST_COST: Final = 1e-12
@@ -37,13 +37,15 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
 
     def play_all(text: str) -> tuple[list[Played], str]:
         with worker(task.limits, settings, tensors=False) as one:
-            _load(one, text)
+            with theirs("The file"):
+                one.load(text)
             return [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))], one.output_tail
 
     mine, printed = play_all(source)
     if any(played.mismatch for played in mine):
         return _wrong(task, exam, mine, settings, seed, printed)
-    reference, _ = play_all(task.baseline)
+    with ours(f"The baseline of {task.full_name}"):
+        reference, _ = play_all(task.baseline)
     for played in reference:
         if played.mismatch:
             raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
@@ -51,21 +53,13 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
     return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
 
 
-def _load(one: Worker, source: str) -> None:
-    try:
-        one.load(source)
-    except Raised as raised:
-        raise fault_of(raised, "The file") from None
-
-
 def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
     arguments = [{"metered": a.name} if isinstance(a, Metered) else {"value": a} for a in scenario.arguments]
-    try:
+    with theirs(scenario.function):
         claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
-    except Raised as raised:
-        raise fault_of(raised, scenario.function) from None
     if "answer" not in claim:
-        mismatch = Mismatch("plain numbers", f"a {str(claim.get('type'))[:80]}", "Return plain numbers, or a tuple of them.")
+        got = f"a {str(claim.get('type'))[:80]}"
+        mismatch = Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them.")
         return Played(scenario, None, mismatch)
     return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
 
@@ -92,10 +86,9 @@ def _wrong(
         played = _play(exam, one, exam.scenarios(generator(*seed))[failed[0]])
         return played.mismatch is not None and _same(played.answer, first.answer)
 
-    mismatch = first.mismatch
     lines = [
         f"Wrong in {len(failed)} of {len(mine)} simulated worlds. The first: {first.scenario.title}",
-        f"  expected {mismatch.expected}    got {mismatch.got}    {mismatch.remark}".rstrip(),
+        *first.mismatch.lines,
     ]
     return Attempt(
         Status.WRONG,
@@ -112,6 +105,6 @@ def _same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, int | float) and isinstance(other, int | float):
+    if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=SAME_ANSWER)
     return bool(one == other)

@@ -39,9 +39,7 @@ def python_source(data: bytes, name: str) -> str:
             f"{name} holds characters that are no text; retype the cell that has them and save it again."
         ) from None
     if size > MAX_SOURCE_BYTES:
-        raise Refusal(
-            f"{name} holds more than {MAX_SOURCE_BYTES:,} bytes of code; hand in the exercise alone."
-        )
+        raise Refusal(f"{name} holds more than {MAX_SOURCE_BYTES:,} bytes of code; hand in the exercise alone.")
     if "\0" in text:
         raise Refusal(f"{name} holds binary data; hand in the exercise as a notebook of Python code.")
     return text
@@ -49,15 +47,11 @@ def python_source(data: bytes, name: str) -> str:
 
 def _parsed(data: bytes, name: str) -> dict[str, object]:
     if len(data) > MAX_NOTEBOOK_BYTES:
-        raise Refusal(
-            f"{name} is larger than {MAX_NOTEBOOK_BYTES:,} bytes; clear its outputs and hand it in again."
-        )
+        raise Refusal(f"{name} is larger than {MAX_NOTEBOOK_BYTES:,} bytes; clear its outputs and hand it in again.")
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise Refusal(
-            f"{name} is not a notebook (it is not JSON); save it in Jupyter and hand it in again."
-        ) from None
+        raise Refusal(f"{name} is not a notebook (it is not JSON); save it in Jupyter and hand it in again.") from None
     if not isinstance(content, dict) or content.get("nbformat") != FORMAT:
         raise Refusal(f"{name} is not a notebook of format {FORMAT}; open it in Jupyter and save it again.")
     return content

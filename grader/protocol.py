@@ -58,9 +58,7 @@ class Channel:
         self._readable.register(descriptor, select.POLLIN)
         self._writable.register(descriptor, select.POLLOUT)
 
-    def send(
-        self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
-    ) -> None:
+    def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
         """Send one frame; `Closed` when the other side is gone, `Late` when it does not read in time."""
         payload = kind if body is None else kind + json.dumps(body).encode()
         if len(payload) > MAX_FRAME_BYTES:

@@ -29,9 +29,7 @@ def python_text(data: bytes, name: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refusal(
-            f"{name} is not UTF-8 text; save it as UTF-8 in your editor and hand it in again."
-        ) from None
+        raise Refusal(f"{name} is not UTF-8 text; save it as UTF-8 in your editor and hand it in again.") from None
     if "\0" in text:
         raise Refusal(f"{name} holds binary data; hand in the exercise as a Python file.")
     return text

@@ -120,6 +120,7 @@ def grade_class(
     before it has touched anything, and `WriteError` when what was graded cannot be kept.
     """
     began_s = wall()
+    tasks = tuple(dict.fromkeys(tasks))
     found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit)
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
@@ -138,9 +139,7 @@ def grade_class(
     return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
 
 
-def _opening(
-    folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str
-) -> Iterator[str]:
+def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str) -> Iterator[str]:
     n_all = len(found.submissions)
     of_lesson = Counter(task.lesson for task in tasks)
     n_tasks = sum(of_lesson[submission.lesson] for submission in found.submissions)
@@ -165,9 +164,7 @@ def _grade_one(
     except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours and ends this grading alone
         # The type alone: a message might quote a hidden case.
         why = f"The grader failed ({type(fault).__name__}); this is not the submission's fault."
-        attempt = Attempt(
-            Status.GRADER_ERROR, rationale=why, help="It will be graded again.", output_tail=_tail(fault)
-        )
+        attempt = Attempt(Status.GRADER_ERROR, rationale=why, help="It will be graded again.", output_tail=_tail(fault))
         report = Report(
             submission=submission,
             verdicts=tuple(

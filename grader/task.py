@@ -15,13 +15,16 @@ file's name states what grading it must give:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grader.records import Cost
 from grader.values import Value
+
+ONE_LINE: Final = 90
+"""Characters up to which a mismatch is told on one line."""
 
 Array = NDArray[Any]
 """An array of any dtype: which one is part of the case."""
@@ -77,6 +80,13 @@ class Mismatch:
     expected: str
     got: str
     remark: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The mismatch as a message shows it."""
+        head = f"  expected {self.expected}    got {self.got}"
+        one = f"{head}    {self.remark}".rstrip()
+        return (one,) if len(one) <= ONE_LINE else (head, f"  {self.remark}")
 
 
 class Scenario(Protocol):

@@ -9,7 +9,7 @@ from grader.errors import WorkerFault
 from grader.inputs import describe, generator, pack
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Raised, Settings, Worker, fault_of, worker
+from grader.supervisor import Raised, Settings, Worker, fault_of, theirs, worker
 from grader.task import Inputs, Mismatch, Task, TensorExam
 from harness.rounds import Outcome
 
@@ -24,19 +24,17 @@ class Failure:
     raised: Raised | None = None
 
     @property
-    def size(self) -> tuple[int, int]:
-        """Smallest first: students debug small cases."""
-        return sum(array.size for array in self.inputs), sum(array.ndim for array in self.inputs)
+    def size(self) -> tuple[bool, int]:
+        """Smallest first, and empty ones last: students debug small cases, and nothing is seen in an empty one."""
+        return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
 
 def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
     cases = exam.cases(generator(*seed, "cases"))
     with worker(task.limits, settings, tensors=True) as one:
-        try:
+        with theirs("The file"):
             one.load(source)
-        except Raised as raised:
-            raise fault_of(raised, "The file") from None
         failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
         printed = one.output_tail
     if failures:
@@ -82,10 +80,10 @@ def _wrong(
         status, help_text = fault.status, fault.help
     else:
         assert smallest.mismatch is not None
-        mismatch, status = smallest.mismatch, Status.WRONG
+        status = Status.WRONG
         lines = [
             f"Fails {len(failures)} of {cases} cases. The smallest: {where}",
-            f"  expected {mismatch.expected}    got {mismatch.got}    {mismatch.remark}".rstrip(),
+            *smallest.mismatch.lines,
         ]
         answer = smallest.answer
         assert answer is not None
@@ -107,5 +105,3 @@ def _wrong(
 def _speed(outcome: Outcome) -> Speed:
     known = outcome.estimate
     return Speed(known.ratio, known.low, known.high, known.rounds, outcome.upper_cell, outcome.undecided)
-
-

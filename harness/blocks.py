@@ -24,6 +24,9 @@ millisecond in which a neighbour on the same host slows a core without taking it
 middle half of A/A ratios spread over 4 to 7 % with blocks of 0.8 ms, 0.6 to 2 % with these. In much shorter
 ones the first block of a round shows that other code ran before it (0.4 % at 0.1 ms)."""
 
+_TRIES = 8
+"""Blocks of a size tried in calibrating. One call of 20 ms and more is tried only once."""
+
 _BEYOND_INTERRUPTION_S = 100 * BLOCK_S
 """A block this long is long by itself: a neighbour takes the core for a few milliseconds at a time."""
 
@@ -85,15 +88,20 @@ def timing_loop(
 def calibrate(loop: TimingLoop) -> Reading:
     """Return a block of about `BLOCK_S`, after warming up; its `calls` are how many fill one, and at least 1.
 
-    The shortest of three tries counts, since an interrupted block looks long, unless no interruption is
-    that long.
+    Of several tries the shortest counts, since an interrupted block looks long; and a number of calls is
+    believed only when blocks of it are not short after all: the reading of the clocks would be a large part
+    of those.
     """
     loop(1)
     calls = 1
-    while (block := _shortest(loop, calls)).wall_s < BLOCK_S / 2:
+    while True:
+        block = _shortest(loop, calls)
+        filling = max(1, round(calls * BLOCK_S / block.wall_s))
+        if filling <= 2 * calls:
+            filled = block if filling == calls else _shortest(loop, filling)
+            if filled.wall_s >= BLOCK_S / 2:
+                return filled
         calls *= 2
-    filling = max(1, round(calls * BLOCK_S / block.wall_s))
-    return block if filling == calls else loop(filling)
 
 
 @contextmanager
@@ -122,7 +130,7 @@ def _shortest(loop: TimingLoop, calls: int) -> Reading:
     block = loop(calls)
     if block.wall_s > _BEYOND_INTERRUPTION_S:
         return block
-    return min(block, loop(calls), loop(calls), key=lambda reading: reading.wall_s)
+    return min(block, *(loop(calls) for _ in range(_TRIES - 1)), key=lambda reading: reading.wall_s)
 
 
 class _Splice(ast.NodeTransformer):

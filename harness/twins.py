@@ -14,8 +14,9 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 ENVIRONMENT: Final = {
@@ -46,9 +47,27 @@ def command(argv: Sequence[str]) -> list[str]:
 
 
 def pin(pid: int, core: int | None) -> None:
-    """Let the process run on one core from now on (nothing where the system has no affinity)."""
-    if core is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(pid, {core})
+    """Let the process, with all its threads, run on one core from now on (nothing where there is no affinity).
+
+    Raises `ProcessLookupError` when there is no such process. Threads it starts from now on inherit the core.
+    """
+    if core is None or not hasattr(os, "sched_setaffinity"):
+        return
+    os.sched_setaffinity(pid, {core})
+    for thread in _threads(pid):
+        with suppress(ProcessLookupError):  # it has just ended
+            os.sched_setaffinity(thread, {core})
+
+
+def stays(pid: int, core: int | None) -> bool:
+    """Whether every thread of the process is still bound to the core it was pinned to."""
+    if core is None or not hasattr(os, "sched_getaffinity"):
+        return True
+    for thread in _threads(pid):
+        with suppress(ProcessLookupError):
+            if os.sched_getaffinity(thread) != {core}:
+                return False
+    return True
 
 
 @contextmanager
@@ -63,3 +82,8 @@ def pinned(core: int | None) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def _threads(pid: int) -> list[int]:
+    """Threads of a process, none of a gone one. Affinity belongs to each alone (Linux: sched_setaffinity(2))."""
+    return [int(thread.name) for thread in Path(f"/proc/{pid}/task").glob("*")]

@@ -107,9 +107,7 @@ def render(roll: Roll) -> str:
 @cache
 def _template() -> Template:
     loader = PackageLoader("grader", "reports")
-    rooms = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    rooms = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return rooms.get_template("page.html")
 
 
@@ -143,10 +141,7 @@ def _concerns(reports: Sequence[Report]) -> list[Concern]:
     for given in (report.submission for report in reports if report.submission.source is None):
         refused.setdefault((given.student, given.refusal), []).append(given.lesson)
     return [
-        *(
-            Concern(student, ", ".join(lessons), "refused", why)
-            for (student, why), lessons in refused.items()
-        ),
+        *(Concern(student, ", ".join(lessons), "refused", why) for (student, why), lessons in refused.items()),
         *(
             Concern(report.submission.student, verdict.task, words.STATUS[status], words.explanation(verdict))
             for status in NEEDS_A_HUMAN
@@ -188,6 +183,5 @@ def _bars(totals: list[float], possible: float) -> tuple[Bar, ...]:
     tallest = max(bins.values())
     edges = [words.points(possible * tenth / _BARS) for tenth in range(_BARS + 1)]
     return tuple(
-        Bar(f"{edges[tenth]} to {edges[tenth + 1]}", bins[tenth], bins[tenth] / tallest)
-        for tenth in range(_BARS)
+        Bar(f"{edges[tenth]} to {edges[tenth + 1]}", bins[tenth], bins[tenth] / tallest) for tenth in range(_BARS)
     )

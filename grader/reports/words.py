@@ -1,7 +1,6 @@
 """Grades in words: what every report says alike."""
 
-from grader.records import Report, Speed, Status, Verdict
-from harness import units
+from grader.records import Report, Status, Verdict
 
 STATUS = {
     Status.PASSED: "right",
@@ -42,18 +41,7 @@ def status(report: Report) -> str:
     return STATUS[worst]
 
 
-def speed(measured: Speed) -> str:
-    """Return the ratio to the baseline, its interval, the rounds played and the tier reached."""
-    interval = f"{units.ratio(measured.low)} to {units.ratio(measured.high)}"
-    reached = f"tier {measured.tier}" if measured.tier else "no tier"
-    if measured.undecided:
-        reached = f"too near to a tier to tell, so the higher one counts: {reached}"
-    rounds = f"; {units.count(measured.rounds)} rounds" if measured.rounds else ""
-    return f"{units.ratio(measured.ratio)} the baseline ({interval}{rounds}), {reached}"
-
-
 def explanation(verdict: Verdict) -> str:
     """Return what a student reads of one task, line by line; never empty."""
     attempt = verdict.attempt
-    lines = [attempt.rationale, speed(attempt.speed) if attempt.speed else "", attempt.help]
-    return "\n".join(line for line in lines if line) or STATUS[attempt.status].capitalize() + "."
+    return "\n".join(line for line in (attempt.rationale, attempt.help) if line) or f"{STATUS[attempt.status]}."

@@ -70,6 +70,10 @@ class Page:
         self.screen.picture(plots.histogram(samples), caption)
         self.save(name, plots.histogram_svg(samples, title=caption))
 
+    def output(self, text: str, *, caption: str) -> None:
+        """Print what a program printed, its lines as they are."""
+        self.screen.picture(text, caption)
+
     def result(self, step: Step[R]) -> R:
         """Return what an earlier step's teaching code gave in this run."""
         return cast("R", self.results[step.name])

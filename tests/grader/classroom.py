@@ -81,7 +81,9 @@ def attempt_for(submission: Submission) -> Attempt:
     if "cheat" in source:
         return Attempt(Status.CHEATED, "Tried to write results.json.")
     if "edge" in source:
-        return Attempt(Status.UNDECIDED, "", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True))
+        return Attempt(
+            Status.UNDECIDED, "7.93 against a tier at 8.", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
+        )
     return Attempt(
         Status.PASSED,
         "Right on all 60 cases.",

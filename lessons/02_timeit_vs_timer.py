@@ -1,0 +1,722 @@
+"""Lesson 02: two timers of one name, what each of them reports, and what neither of them notices.
+
+Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
+explanation in words that are chosen by what this machine has just measured.
+"""
+
+# ruff: noqa: D103 - what is shown on the screen is explained on the screen
+
+import math
+import re
+import subprocess
+import sys
+import timeit
+from collections.abc import Sequence
+from cProfile import Profile
+from random import random
+from statistics import mean, median
+from time import perf_counter
+
+import torch
+from torch import Tensor
+from torch.utils.benchmark import Measurement, Timer
+
+from harness import units
+from harness.tables import Column, Table
+from lessons.engine import Choice, Lesson, Page, Standing, every
+
+lesson = Lesson(
+    __file__,
+    title="Two timers, one name",
+    objective="Afterwards you can read the figures of `timeit` and of torch's `Timer`, and doubt them.",
+    minutes=18,
+)
+
+
+# ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def mul_sum(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+@lesson.given
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
+
+
+@lesson.step(
+    "The first call",
+    predict=Choice(
+        "For how many of the seven functions is the very first call the slowest?",
+        {"a": "one at most, as by chance", "b": "two or three", "c": "four or more"},
+    ),
+    claims={
+        "first-is-slowest": "the first call is the slowest of twenty, for most of the functions",
+        "first-is-dear": "it takes twice the usual time, or more",
+    },
+)
+def first_calls(calls: int = 20) -> dict[str, list[float]]:
+    """Two ways to take the dot product of many pairs of rows. They stay with us for the whole lesson.
+
+    We call them, and five of torch's own functions, twenty times each, and time every call by itself.
+    """
+    a, b = torch.rand(2, 256, 64)
+    others = [torch.maximum, torch.fmod, torch.hypot, torch.atan2, torch.pow]
+    timed: dict[str, list[float]] = {}
+    for function in [mul_sum, bmm, *others]:
+        calls_s = timed[function.__name__] = []
+        for _ in range(calls):
+            start = perf_counter()
+            function(a, b)
+            calls_s.append(perf_counter() - start)
+    return timed
+
+
+@first_calls.observe
+def explain_first(page: Page, timed: dict[str, list[float]]) -> None:
+    dearer = {name: calls_s[0] / median(calls_s) for name, calls_s in timed.items()}
+    columns = (
+        *(Column("function"), Column("first call", units.seconds)),
+        *(Column("usual one", units.seconds), Column("first ÷ usual", units.ratio)),
+    )
+    rows = tuple((name, calls_s[0], median(calls_s), dearer[name]) for name, calls_s in timed.items())
+    page.table(Table("The usual call is the median of the twenty", columns, rows))
+    slowest = sum(calls_s[0] == max(calls_s) for calls_s in timed.values())
+    page.reveal("a" if slowest <= 1 else "b" if slowest <= 3 else "c", f"{slowest} of {len(timed)}.")
+    of_them = f"{slowest} of {len(timed)}"
+    most = page.claim("first-is-slowest", slowest / len(timed), low=0.5, unit=units.percent, remark=of_them)
+    page.claim("first-is-dear", median(dearer.values()), low=2, unit=units.ratio, remark="in the middle")
+    page.say(
+        "A first call does what no later one has to: find the kernel, load code from disk, ask for memory,"
+        " fill the caches. Where a later one was slower still, the machine was disturbed just then."
+        if most.standing is Standing.HELD
+        else "Not so this time. Either something had called these functions before, or the machine was"
+        " disturbed during later calls. In a fresh process on a quiet machine the first one is the slowest.",
+        "So warm up: call a few times before the clock is read. `timeit` does not do that for you.",
+    )
+
+
+# ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+Runs = tuple[float, list[int], list[list[float]]]
+"""One run's total in seconds, the numbers of calls tried by `autorange`, the totals of every turn's runs."""
+
+
+@lesson.given
+def names() -> dict[str, object]:
+    a, b = torch.rand(2, 256, 64)
+    return {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
+
+
+@lesson.step(
+    "Many calls, several times",
+    predict=Choice(
+        "Which of these will stay most alike from turn to turn?",
+        {"a": "a turn's first run", "b": "the mean of its five", "c": "the best of its five"},
+    ),
+    claims={
+        "autorange-steps": "`autorange` tries 1, 2, 5, 10, 20, 50 … calls",
+        "best-is-steadier": "the best of five runs wanders less than the mean of the same five",
+    },
+    fast={"turns": 10},
+)
+def several_runs(
+    turns: int = 20,
+    number: int = 500,
+) -> tuple[float, list[int], list[list[float]]]:
+    """One call is too short for a clock, so `timeit` times many together: `number` of them.
+
+    `timeit.timeit` does it once, `Timer.repeat` several times over, and `Timer.autorange` looks for a number
+    of calls that takes 0.2 s. The code to be timed is a string, and `globals=` says where its names are.
+    """
+    one_run_s = timeit.timeit("mul_sum(a, b)", globals=names(), number=number)
+
+    timer = timeit.Timer("mul_sum(a, b)", globals=names())
+    tried: list[int] = []
+    timer.autorange(callback=lambda calls, _: tried.append(calls))
+
+    turns_s = [timer.repeat(repeat=5, number=number) for _ in range(turns)]
+    return one_run_s, tried, turns_s
+
+
+@several_runs.observe
+def explain_runs(page: Page, runs: Runs) -> None:
+    one_run_s, tried, turns_s = runs
+    answers = {
+        "a turn's first run": [runs_s[0] for runs_s in turns_s],
+        "the mean of its five": [mean(runs_s) for runs_s in turns_s],
+        "the best of its five": [min(runs_s) for runs_s in turns_s],
+    }
+    wander = {name: apart(values) for name, values in answers.items()}
+    columns = (
+        *(Column(f"over {len(turns_s)} turns"), Column("least", units.seconds)),
+        *(Column("most", units.seconds), Column("apart", units.percent)),
+    )
+    rows = tuple((name, min(values), max(values), wander[name]) for name, values in answers.items())
+    page.table(Table("Time of one run", columns, rows))
+    steadiest = min(wander, key=lambda name: wander[name])
+    page.reveal("abc"[list(wander).index(steadiest)], f"Its answers lie {units.percent(wander[steadiest])} apart.")
+
+    right = sum(calls == expected for calls, expected in zip(tried, one_two_five(len(tried)), strict=True))
+    stopped = f"it stopped at {units.count(tried[-1])}"
+    page.claim("autorange-steps", right / len(tried), 1, 1, unit=units.percent, remark=stopped)
+    halves = (slice(0, None, 2), slice(1, None, 2))
+    shares = [
+        apart(answers["the best of its five"][half]) / apart(answers["the mean of its five"][half]) for half in halves
+    ]
+    share, error = every(shares)
+    steadier = page.claim("best-is-steadier", share, high=1, error=error, unit=units.ratio, remark="as far")
+    page.say(
+        f"`timeit.timeit` returned {units.seconds(one_run_s)}. That is the total of all its calls: what one"
+        " call takes is for you to work out. The totals above want dividing as well."
+    )
+    page.say(
+        "Whatever disturbs a run adds time, and nothing takes any away. So the smallest of a few runs is the"
+        " one that was left alone, while a mean is paid for by every disturbance."
+        if steadier.standing is Standing.HELD
+        else "Disturbances only add time, so the smallest of a few runs should be the one left alone. Here it"
+        " was not steadier for certain: with disturbances in every run, or in none, there is little to pick.",
+        "What it hides is how often you are disturbed. Lesson 04 keeps every sample to see that too.",
+    )
+
+
+def apart(values: Sequence[float]) -> float:
+    """Return how far the largest of some times lies above the smallest, as a fraction of it."""
+    return max(values) / min(values) - 1
+
+
+def one_two_five(length: int) -> list[int]:
+    """Return the first numbers of the series 1, 2, 5, 10, 20, 50 and so on."""
+    return [(1, 2, 5)[place % 3] * 10 ** (place // 3) for place in range(length)]
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+LECTURE_RUNS_S = (3.47, 2.99, 2.99, 2.03, 2.98)
+LECTURE_LOOPS = 20
+"""An HPML lecture's `python -m timeit` of a NumPy product of 1000×1000: raw times, and loops in each."""
+
+
+@lesson.step(
+    "From the command line",
+    predict=Choice(
+        "It runs five times and prints one figure at the end. Which one?",
+        {"a": "the mean of the five", "b": "the median", "c": "the best"},
+    ),
+    claims={
+        "prints-the-best": "the last line is the best raw time divided by the loops, and no other",
+        "raw-times-differ": "the five raw times are more than 1 % apart",
+    },
+)
+def command_line(number: int = 200) -> str:
+    """The same on the command line, in a process of its own.
+
+    `-s` is setup, run before each of the five runs and not timed; `-n` the loops in a run (left out, it asks
+    `autorange`); `-r` how many runs; `-v` shows them.
+    """
+    options = ["-v", "-n", str(number), "-r", "5"]
+    setup = "import random; numbers = [random.random() for _ in range(999)]"
+    command = [*options, "-s", setup, "sorted(numbers)"]
+    run = subprocess.run(
+        [sys.executable, "-m", "timeit", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=True,
+    )
+    return run.stdout
+
+
+@command_line.observe
+def explain_command(page: Page, printed: str) -> None:
+    page.output(printed.strip(), caption="python -m timeit -v -n … -r 5 -s … “sorted(numbers)”")
+    loops, figure_s, raw_s = read_printed(printed)
+    candidates = {"a": mean(raw_s), "b": median(raw_s), "c": min(raw_s)}
+    truth = min(candidates, key=lambda key: abs(math.log(figure_s * loops / candidates[key])))
+    page.reveal(truth, f"{units.seconds(figure_s)} is {units.seconds(candidates[truth])} over {loops} loops.")
+    rounding = 0.01
+    best = figure_s * loops / min(raw_s)
+    page.claim("prints-the-best", best, 1 - rounding, 1 + rounding, unit=units.ratio, remark="but for rounding")
+    page.claim("raw-times-differ", apart(raw_s), low=0.01, unit=units.percent)
+    lecture = mean(LECTURE_RUNS_S) / min(LECTURE_RUNS_S) - 1
+    page.say(
+        f"The best is printed, and the mean would have been {units.percent(mean(raw_s) / min(raw_s) - 1)}",
+        "more. A lecture on the subject (HPML, a NumPy product of 1000×1000) shows raw times of",
+        f"{', '.join(map(units.number, LECTURE_RUNS_S))} s, and so prints",
+        f"{units.seconds(min(LECTURE_RUNS_S) / LECTURE_LOOPS)} a loop; the mean is {units.percent(lecture)} more.",
+    )
+    page.say(
+        "It warned, too: the worst run took four times the best or more."
+        if "unreliable" in printed
+        else "It warns only when the worst run takes four times the best, or more. Look at the raw times.",
+    )
+
+
+def read_printed(printed: str) -> tuple[int, float, list[float]]:
+    """Return what `python -m timeit -v` printed: loops a run, seconds a loop, and seconds of every run."""
+    scale = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}
+    time = r"([\d.e+-]+) (sec|msec|usec|nsec)"
+    raw_line = next(line for line in printed.splitlines() if line.startswith("raw times:"))
+    raw_s = [float(value) * scale[unit] for value, unit in re.findall(time, raw_line)]
+    last = re.search(rf"(\d+) loops, best of \d+: {time} per loop", printed)
+    assert last is not None
+    return int(last[1]), float(last[2]) * scale[last[3]], raw_s
+
+
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "What the statement leaves behind",
+    predict=Choice(
+        "One list is sorted five times. How long does the first time take, against the later ones?",
+        {"a": "as long as they", "b": "up to ten times as long", "c": "longer still"},
+    ),
+    claims={
+        "sort-once": "the first sort of a list takes twice as long as the later ones, or more",
+        "setup-renews": "with a new list for every run, every run takes as long as a first one",
+    },
+    fast={"length": 20_000},
+)
+def sort_again(length: int = 100_000) -> tuple[list[float], list[float]]:
+    """`list.sort` works in place, and sorting a list that is in order already is another, easier task.
+
+    We time it on one list again and again, then on a new list each time. `setup` makes that one: it runs
+    before every run of `repeat` and is not timed. A run is here a single call, `number=1`.
+    """
+    numbers = [random() for _ in range(length)]
+
+    same = {"numbers": numbers.copy()}
+    again_s = timeit.repeat("numbers.sort()", globals=same, number=1)
+
+    copy = "new = numbers.copy()"
+    kept = {"numbers": numbers}
+    fresh_s = timeit.repeat("new.sort()", copy, globals=kept, number=1)
+    return again_s, fresh_s
+
+
+@sort_again.observe
+def explain_sort(page: Page, sorts: tuple[list[float], list[float]]) -> None:
+    again_s, fresh_s = sorts
+    columns = (
+        *(Column("run", units.count), Column("the same list", units.seconds)),
+        Column("a new list", units.seconds),
+    )
+    rows = tuple((run, *pair) for run, pair in enumerate(zip(again_s, fresh_s, strict=True), start=1))
+    page.table(Table("One sort a run", columns, rows))
+    later_s = median(again_s[1:])
+    first = again_s[0] / later_s
+    page.reveal(
+        "a" if first < 1.5 else "b" if first <= 10 else "c",
+        f"{units.seconds(again_s[0])}, then {units.seconds(later_s)}: {units.ratio(first)} as long.",
+    )
+    page.claim("sort-once", first, low=2, noise=first * page.noise, unit=units.ratio)
+    renewed, error = every([fresh / later_s for fresh in fresh_s])
+    page.claim("setup-renews", renewed, low=2, error=error, unit=units.ratio, remark="of a sort in order")
+    million = (again_s[0] + 999_999 * later_s) / 1e6 / again_s[0]
+    page.say(
+        f"With timeit's usual million calls the first would not count at all, and the answer would be"
+        f" {units.percent(million)} of what sorting this list takes. The best of several hides it just as well."
+    )
+    page.say(
+        "So ask of every statement what it leaves behind: a sorted list, a full cache, a grown dictionary."
+        " `setup` runs once a run, not once a call. Where every call needs new input, make as many inputs as"
+        " calls before the clock is read. Making one between the two readings would be timed with it."
+    )
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "Worked out beforehand",
+    predict=Choice(
+        "`x` is 2. How much longer does `x**10` take than `2**10`?",
+        {"a": "about as long", "b": "up to three times as long", "c": "longer still"},
+    ),
+    claims={
+        "folded-constant": "`x**10` takes three times as long as `2**10`, or more",
+        "nothing-is-timed": "`2**10` takes no longer than `pass`",
+    },
+    fast={"number": 50_000},
+)
+def worked_out(number: int = 200_000) -> tuple[dict[str, float], list[object]]:
+    """A statement that does less than it says. `pass` stands beside it, so that we see the bare loop.
+
+    The last line asks Python's compiler which constants it has put into a statement.
+    """
+    per_run_s = {}
+    for statement in ["pass", "2**10", "x**10"]:
+        totals_s = timeit.repeat(statement, setup="x = 2", number=number)
+        per_run_s[statement] = min(totals_s) / number
+    code = compile("y = 2**10", "statement", "exec")
+    return per_run_s, list(code.co_consts)
+
+
+@worked_out.observe
+def explain_worked_out(page: Page, timed: tuple[dict[str, float], list[object]]) -> None:
+    per_run_s, constants = timed
+    columns = (Column("statement"), Column("per run, best of 5", units.seconds))
+    page.table(Table("The loop itself is in every figure", columns, tuple(per_run_s.items())))
+    longer = per_run_s["x**10"] / per_run_s["2**10"]
+    page.reveal("a" if longer < 1.5 else "b" if longer <= 3 else "c", f"{units.ratio(longer)} as long.")
+    folded = page.claim("folded-constant", longer, low=3, noise=longer * page.noise, unit=units.ratio)
+    empty = per_run_s["2**10"] / per_run_s["pass"]
+    page.claim("nothing-is-timed", empty, high=1.25, noise=empty * page.noise, unit=units.ratio)
+    found = 2**10 in constants
+    page.say(
+        f"The constants of `y = 2**10` are {', '.join(map(repr, constants))}:",
+        "the compiler has done the work, once, before any clock was read."
+        if found
+        else "this Python leaves the power to be taken at run time.",
+        "What was timed is an empty loop."
+        if found and folded.standing is Standing.HELD
+        else "Yet the two times are nearly alike, so look twice before you explain a figure."
+        if found
+        else "Others work it out beforehand, and then an empty loop is what you time.",
+        "Give a benchmark its numbers as variables, and be wary of what takes no time.",
+    )
+
+
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+Figures = tuple[list[float], list[Measurement], int]
+"""The totals of `timeit` in seconds, torch's measurements, and how many runs more than asked there were."""
+
+
+@lesson.step(
+    "The other Timer",
+    predict=Choice(
+        "Ten times as many runs: which figure becomes ten times as large?",
+        {"a": "that of both", "b": "that of `timeit` only", "c": "that of neither"},
+    ),
+    claims={
+        "total-grows": "ten times the runs, ten times the figure of `timeit`",
+        "timer-is-per-run": "torch's figure stays: it is per run",
+        "timer-warms-up": "torch's Timer runs the statement more often than it was asked to",
+        "timer-one-thread": "unless told otherwise it works on one thread",
+        "one-sample": "its `timeit` keeps a single sample",
+        "no-spread": "and the IQR of that is zero",
+    },
+    fast={"number": 300},
+)
+def the_other_timer(
+    number: int = 1000,
+) -> tuple[list[float], list[Measurement], int]:
+    """`torch.utils.benchmark` has a Timer too, and that has a method `timeit` too.
+
+    It sees what `globals` and `setup` give it, and `torch`. `label` and the three after it change no figure:
+    they say what it is. Of both timers we take the best of five. Last, we count the runs that torch's makes.
+    """
+    timer = Timer(
+        "mul_sum(a, b)",
+        setup="a, b = torch.rand(2, 256, 64)",
+        globals={"mul_sum": mul_sum},
+        label="batched dot",
+        sub_label="mul_sum",
+        description="256 x 64",
+        env="as it stands",
+    )
+    python = timeit.Timer("mul_sum(a, b)", globals=names())
+    totals_s, answers = [], []
+    for n in [number, 10 * number]:
+        totals_s.append(min(python.repeat(5, n)))
+        five = [timer.timeit(n) for _ in range(5)]
+        answers.append(min(five, key=lambda each: each.median))
+    ran: list[int] = []
+    Timer("ran.append(1)", globals={"ran": ran}).timeit(number)
+    return totals_s, answers, len(ran) - number
+
+
+@the_other_timer.observe
+def explain_other(page: Page, figures: Figures) -> None:
+    (few_s, many_s), (few, many), extra = figures
+    page.output(repr(many), caption="What torch prints of the longer one")
+    columns = (
+        *(Column("runs", units.count), Column("timeit", units.seconds), Column("torch's", units.seconds)),
+        Column("timeit, by hand", units.seconds),
+    )
+    timed = ((few, few_s), (many, many_s))
+    rows = tuple((each.number_per_run, s, each.median, s / each.number_per_run) for each, s in timed)
+    page.table(Table("Figures of both", columns, rows))
+    total, per_run = many_s / few_s, many.median / few.median
+    grown = sum(growth > 3 for growth in (total, per_run))
+    truth = "c" if grown == 0 else "a" if grown == 2 else "b" if total > 3 else None
+    page.reveal(truth, f"That of `timeit` grew {units.ratio(total)}, torch's {units.ratio(per_run)}.")
+    page.claim("total-grows", total, 7, 14, unit=units.ratio)
+    page.claim("timer-is-per-run", per_run, 0.7, 1.4, unit=units.ratio)
+    page.claim("timer-warms-up", extra, low=2, unit=units.count, remark=f"more than {few.number_per_run}")
+    page.claim("timer-one-thread", many.num_threads, 1, 1, unit=units.count)
+    page.claim("one-sample", len(many.times), 1, 1, unit=units.count)
+    page.claim("no-spread", many.iqr, 0, 0, unit=units.seconds, remark="in figures: nothing is known of it")
+    page.say(
+        "One name, two meanings: Python's `timeit` gives the total, torch's the time of one run. And torch's",
+        f"made {extra} runs that it did not count, a hundredth of the number asked for and two at least, so",
+        "that the first call is left out.",
+    )
+    page.say(
+        f"An IQR of {units.seconds(many.iqr)} is no steadiness but a single sample, and that is why torch"
+        " leaves it out above.",
+        f"It also keeps `env` (`{many.env}`) to itself: `Compare` tells two environments apart by it.",
+    )
+
+
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+PUBLISHED = (
+    ("recipe: timeit", 239.9e-6, 187.7e-6),
+    ("recipe: Timer, 1 thread", 1.22e-3, 792e-6),
+    ("recipe: Timer, 8 threads", 348.6e-6, 201.4e-6),
+    ("another: timeit", 99.2e-6, 70.7e-6),
+    ("another: Timer, 1 thread", 150.1e-6, 293.2e-6),
+    ("another: Timer, 12 threads", 47.9e-6, 57.1e-6),
+)
+"""Seconds of mul-sum and bmm on 10000×64: PyTorch's benchmark recipe as published, and another machine's
+run of the same notebook."""
+
+WAYS = ("timeit", "Timer, 1 thread", "Timer, all threads")
+
+
+@lesson.given
+def three_ways(stmt: str, work: dict[str, object], number: int) -> tuple[float, float, float]:
+    full = torch.get_num_threads()
+    one = Timer(stmt, globals=work)
+    all_ = Timer(stmt, globals=work, num_threads=full)
+    return (
+        min(timeit.repeat(stmt, globals=work, number=number)) / number,
+        min(one.timeit(number).median for _ in range(5)),
+        min(all_.timeit(number).median for _ in range(5)),
+    )
+
+
+Turn = dict[str, tuple[float, float, float]]
+"""Seconds a call of each function, in each of the `WAYS`."""
+
+
+@lesson.step(
+    "One thread, or all",
+    predict=Choice(
+        "`mul_sum` against `bmm`: with one thread and with all, does the same one win?",
+        {"a": "yes, by about as much", "b": "yes, by more or by less", "c": "no, the other one wins"},
+    ),
+    claims={
+        "one-thread-is-slower": "for `mul_sum`, Timer says more than `timeit`: it uses one thread",
+        "same-threads-agree": "given as many threads, Timer and `timeit` agree within a third",
+        "threads-decide": "between one thread and all, the margin changes by a tenth or more",
+    },
+    fast={"turns": 3, "number": 3},
+)
+def one_thread_or_all(turns: int = 7, number: int = 5) -> list[dict[str, tuple[float, float, float]]]:
+    """Now both timers on larger rows, where torch shares the work out among threads.
+
+    `timeit` knows nothing of threads and gets all of torch's. Timer sets one, or as many as `num_threads`
+    says. We go round several times, so that whatever else the machine does falls on all of them, and each
+    figure is the best of five.
+    """
+    a, b = torch.rand(2, 10_000, 64)
+    work = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
+    return [
+        {
+            "mul_sum": three_ways("mul_sum(a, b)", work, number),
+            "bmm": three_ways("bmm(a, b)", work, number),
+        }
+        for _ in range(turns)
+    ]
+
+
+@one_thread_or_all.observe
+def explain_threads(page: Page, turns: list[Turn]) -> None:
+    threads = torch.get_num_threads()
+    figures = [
+        (way, *(median(turn[name][place] for turn in turns) for name in ("mul_sum", "bmm")))
+        for place, way in enumerate(WAYS)
+    ]
+    page.table(race(f"Here, {threads} thread{'s' if threads > 1 else ''} in all", figures))
+    page.table(race("Published: PyTorch's benchmark recipe, and its notebook on another machine", PUBLISHED))
+
+    one, full = ([turn["bmm"][place] / turn["mul_sum"][place] for turn in turns] for place in range(1, 3))
+    decided = settle_threads(page, turns, one, full, threads)
+    truth = outcome(one, full, decided)
+    with_all = f"{units.ratio(median(full))} with all"
+    page.reveal(truth, f"`bmm` takes {units.ratio(median(one))} as long as `mul_sum` with one thread, {with_all}.")
+    page.say(*WHY_THREADS[truth])
+    (_, one_s, _), (_, full_s, _) = figures[1:]
+    page.say(
+        "torch has a single thread here, so all three ways ask the same."
+        if threads == 1
+        else f"With all threads `mul_sum` is {units.ratio(one_s / full_s)} as fast as with one."
+        if full_s < one_s
+        else f"With all threads `mul_sum` took {units.ratio(full_s / one_s)} as long as with one. Each call"
+        " waits for its last thread, and on a core where others are busy that one comes late.",
+        "A figure without its number of threads is half a figure.",
+    )
+    recipe, another = (bmm_s / sum_s for how, sum_s, bmm_s in PUBLISHED if "1 thread" in how)
+    page.say(
+        f"With one thread `bmm` took {units.ratio(recipe)} as long as `mul_sum` in the recipe,",
+        f"{units.ratio(another)} on the other machine, and {units.ratio(median(one))} here.",
+        "Carry no winner from one machine to the next.",
+    )
+
+
+def race(title: str, figures: Sequence[tuple[str, float, float]]) -> Table:
+    """Return figures of both functions, in seconds, as a table with their ratio."""
+    seconds = (Column("mul_sum", units.seconds), Column("bmm", units.seconds))
+    rows = tuple((how, sum_s, bmm_s, bmm_s / sum_s) for how, sum_s, bmm_s in figures)
+    return Table(title, (Column("per call"), *seconds, Column("bmm ÷ mul_sum", units.ratio)), rows)
+
+
+def settle_threads(
+    page: Page, turns: list[Turn], one: Sequence[float], full: Sequence[float], threads: int
+) -> Standing:
+    """Settle the claims on threads, and return how the one on the margin fared.
+
+    `one` and `full` are bmm ÷ mul_sum of every turn. With a single thread there is nothing to compare.
+    """
+    unknown = [math.nan] if threads == 1 else []
+    slower, error = every(unknown or [turn["mul_sum"][1] / turn["mul_sum"][0] for turn in turns])
+    page.claim("one-thread-is-slower", slower, low=1, error=error, noise=slower * page.noise, unit=units.ratio)
+    agree, error = every([turn["mul_sum"][2] / turn["mul_sum"][0] for turn in turns])
+    page.claim("same-threads-agree", agree, 0.75, 1.33, error=error, noise=agree * page.noise, unit=units.ratio)
+    changes = [after / before for before, after in zip(one, full, strict=True)]
+    grows = median(changes) > 1
+    change, error = every(unknown or [change if grows else 1 / change for change in changes])
+    remark = f"{'wider' if grows else 'narrower'} with all" if threads > 1 else "a single thread"
+    return page.claim(
+        "threads-decide", change, low=1.1, error=error, noise=change * page.noise, unit=units.ratio, remark=remark
+    ).standing
+
+
+def outcome(one: Sequence[float], full: Sequence[float], decided: Standing) -> str | None:
+    """Return the letter of what the threads changed, by bmm ÷ mul_sum of every turn; None if in doubt."""
+    if max(one) < 1 < min(full) or max(full) < 1 < min(one):
+        return "c"
+    return {Standing.HELD: "b", Standing.REFUTED: "a", Standing.INCONCLUSIVE: None}[decided]
+
+
+WHY_THREADS = {
+    "a": (
+        "The threads served both functions alike, so it did not matter here which Timer was asked.",
+        "Nothing promises that for other sizes, or for your functions.",
+    ),
+    "b": (
+        "The two functions do not use more threads equally well, and so the same question, asked through two",
+        "timers that share a name, has two answers.",
+    ),
+    "c": (
+        "The two functions do not use more threads equally well: so unequally that the winner changes. Who",
+        "asks `timeit` and who asks Timer will recommend different code, and both have measured.",
+    ),
+    None: (
+        "The rounds do not agree: on threads that share their cores with others, times scatter more than the",
+        "two functions differ. That too is a reason to compare on one thread first.",
+    ),
+}
+
+
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+Costs = tuple[float, float, dict[str, tuple[int, float, float]]]
+"""Seconds a call plain and profiled, and of every function profiled: calls, own seconds, seconds in all."""
+
+
+@lesson.given
+def square(value: float) -> float:
+    return value * value
+
+
+@lesson.given
+def norm(values: list[float]) -> float:
+    return math.sqrt(sum(square(value) for value in values))
+
+
+@lesson.given
+def unit(values: list[float]) -> list[float]:
+    length = norm(values)
+    return [value / length for value in values]
+
+
+@lesson.step(
+    "How long, or where",
+    predict=Choice(
+        "How much longer does `unit` take while a profiler looks on?",
+        {"a": "less than 1.5 times", "b": "1.5 to 4 times", "c": "more than 4 times"},
+    ),
+    claims={
+        "profile-says-where": "more than half of the time in `unit` goes into `norm`",
+        "profile-costs": "a profiled call takes 1.5 times a plain one, or more",
+    },
+    fast={"number": 40},
+)
+def how_long_or_where(
+    number: int = 200,
+) -> tuple[float, float, dict[str, tuple[int, float, float]]]:
+    """A benchmark says how long a statement takes, and not where in it the time goes. A profile does.
+
+    The same runs twice: by themselves, and with Python's `cProfile`, which notes every call and return.
+    """
+    work = {"unit": unit, "values": [random() for _ in range(1000)]}
+    timer = timeit.Timer("unit(values)", globals=work)
+    plain_s = min(timer.repeat(5, number)) / number
+    with Profile() as profile:
+        profiled_s = min(timer.repeat(5, number)) / number
+
+    seen = {}
+    for each in profile.getstats():
+        name = getattr(each.code, "co_name", str(each.code))
+        seen[name] = each.callcount, each.inlinetime, each.totaltime
+    return plain_s, profiled_s, seen
+
+
+@how_long_or_where.observe
+def explain_profile(page: Page, costs: Costs) -> None:
+    plain_s, profiled_s, seen = costs
+    whole_s = seen["unit"][2]
+    columns = (
+        *(Column("function"), Column("calls", units.count), Column("own time", units.seconds)),
+        *(Column("with what it calls", units.seconds), Column("of `unit`", units.percent)),
+    )
+    within = [(name, cost) for name, cost in seen.items() if cost[2] <= whole_s]
+    dearest = sorted(within, key=lambda item: -item[1][1])[:5]
+    rows = tuple((name, *cost, cost[2] / whole_s) for name, cost in dearest)
+    page.table(Table("What the profile saw: the five with most time of their own", columns, rows))
+    dearer = profiled_s / plain_s
+    page.reveal(
+        "a" if dearer < 1.5 else "b" if dearer <= 4 else "c",
+        f"{units.seconds(plain_s)} plain, {units.seconds(profiled_s)} profiled: {units.ratio(dearer)} as long.",
+    )
+    share = seen["norm"][2] / whole_s
+    found = page.claim("profile-says-where", share, low=0.5, unit=units.percent)
+    page.claim("profile-costs", dearer, low=1.5, noise=dearer * page.noise, unit=units.ratio)
+    name, (calls, own_s, _) = dearest[0]
+    page.say(
+        f"The benchmark gave {units.seconds(plain_s)}, and no hint of what to improve. The profile points at",
+        "`norm`:" if found.standing is Standing.HELD else "no single place:",
+        f"of all functions `{name}` has most time of its own, {units.seconds(own_s)} in {units.count(calls)} calls.",
+    )
+    page.say(
+        f"But its times are not times: every call that it notes costs extra, here {units.ratio(dearer)} in all,"
+        " and the small functions pay most. Profile to find the place, benchmark to tell whether it got faster."
+    )
+
+
+lesson.take_along(
+    "Know the unit: Python's `timeit` gives a total, torch's Timer the time of one run. Then count threads.",
+    "Warm up, time many calls together, several times over; disturbances only add, so look at the best.",
+    "Ask what the statement does the second time, and whether it does anything at all.",
+)
+lesson.read_on(
+    "Python, `timeit` and its command line: docs.python.org/3/library/timeit.html",
+    "PyTorch, `torch.utils.benchmark.Timer`: docs.pytorch.org/docs/stable/benchmark_utils.html",
+    "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
+    "Python, `cProfile` and `profile`: docs.python.org/3/library/profile.html",
+)
+
+if __name__ == "__main__":
+    lesson.main()
