@@ -21,7 +21,7 @@ from harness.rounds import Reading
 BLOCK_S = 0.2e-3
 """Length of a block. Far below a scheduler's slice (3 ms and more on Linux), and below the bursts of a
 millisecond in which a neighbour on the same host slows a core without taking it: on a shared 2-core VM the
-middle half of A/A ratios spread over 4 to 7 % with blocks of 0.8 ms, 0.6 to 2 % with these. In much shorter
+middle half of A/A ratios spread over 4 to 8 % with blocks of 0.8 ms, 0.5 to 2.5 % with these. In much shorter
 ones the first block of a round shows that other code ran before it (0.4 % at 0.1 ms)."""
 
 _TRIES = 8

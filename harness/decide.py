@@ -82,9 +82,7 @@ class Rules:
     def __post_init__(self) -> None:
         """Refuse rules that can give no verdict."""
         if not (0 < self.error_rate < 1 and min(self.layout_sd, self.slice_s, self.cap_s) > 0):
-            raise MeasurementError(
-                "Give an error_rate within (0, 1), and positive layout_sd, slice_s, cap_s."
-            )
+            raise MeasurementError("Give an error_rate within (0, 1), and positive layout_sd, slice_s, cap_s.")
         if not (1 <= self.min_pairs <= self.max_pairs and self.min_rounds >= 1):
             raise MeasurementError("Give 1 ≤ min_pairs ≤ max_pairs, and min_rounds of at least 1.")
 
@@ -162,9 +160,7 @@ def upper_cell(estimate: Estimate, thresholds: Sequence[float]) -> int:
     Raises `MeasurementError` without an interval: the benefit of the doubt needs some evidence.
     """
     if not estimate.bounded:
-        raise MeasurementError(
-            f"{estimate.rounds} rounds on {estimate.pairs} pairs bound no ratio; play more of them."
-        )
+        raise MeasurementError(f"{estimate.rounds} rounds on {estimate.pairs} pairs bound no ratio; play more of them.")
     return bisect_right(_ascending(thresholds), estimate.high)
 
 

@@ -82,9 +82,7 @@ class Duel:
         digits = 4 if 0.9 < self.ratio < 1.1 else 3
         interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
         effort = f"{units.count(len(self.rounds))} rounds, {units.seconds(self.spent_s, 2)}"
-        line = (
-            f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
-        )
+        line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
         if self.verdict in {Finding.SAME, Finding.UNDECIDED}:
             line += f", margin {units.percent(self.margin)}"
         return line + (", by the wall clock: the CPU clock misses its work" if self.hidden_work else "")

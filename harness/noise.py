@@ -107,9 +107,7 @@ def noise_of(blocks: Sequence[Reading]) -> Noise:
     """
     windows = [window for window in _windows(blocks) if len(window) > 1]
     if not windows:
-        raise UsageError(
-            f"Noise is told from windows of {WINDOW_S} s; record at least one, of two blocks or more."
-        )
+        raise UsageError(f"Noise is told from windows of {WINDOW_S} s; record at least one, of two blocks or more.")
     return Noise(
         naive=tuple(abs(math.log(_naive_ratio(window))) for window in windows),
         paired=tuple(abs(math.log(_paired_ratio(window))) for window in windows),

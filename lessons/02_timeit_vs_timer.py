@@ -4,14 +4,12 @@ Read it top to bottom: it is the screen's own order. Every step is teaching code
 explanation in words that are chosen by what this machine has just measured.
 """
 
-# ruff: noqa: D103 - what is shown on the screen is explained on the screen
-
 import math
 import re
 import subprocess
 import sys
 import timeit
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from cProfile import Profile
 from random import random
 from statistics import mean, median
@@ -63,9 +61,11 @@ def first_calls(calls: int = 20) -> dict[str, list[float]]:
     We call them, and five of torch's own functions, twenty times each, and time every call by itself.
     """
     a, b = torch.rand(2, 256, 64)
-    others = [torch.maximum, torch.fmod, torch.hypot, torch.atan2, torch.pow]
+    functions: list[Callable[[Tensor, Tensor], Tensor]] = [mul_sum, bmm]
+    functions += [torch.maximum, torch.fmod, torch.hypot]
+    functions += [torch.atan2, torch.pow]
     timed: dict[str, list[float]] = {}
-    for function in [mul_sum, bmm, *others]:
+    for function in functions:
         calls_s = timed[function.__name__] = []
         for _ in range(calls):
             start = perf_counter()
@@ -132,13 +132,14 @@ def several_runs(
     `timeit.timeit` does it once, `Timer.repeat` several times over, and `Timer.autorange` looks for a number
     of calls that takes 0.2 s. The code to be timed is a string, and `globals=` says where its names are.
     """
-    one_run_s = timeit.timeit("mul_sum(a, b)", globals=names(), number=number)
+    stmt = "mul_sum(a, b)"
+    one_run_s = timeit.timeit(stmt, globals=names(), number=number)
 
-    timer = timeit.Timer("mul_sum(a, b)", globals=names())
+    timer = timeit.Timer(stmt, globals=names())
     tried: list[int] = []
     timer.autorange(callback=lambda calls, _: tried.append(calls))
 
-    turns_s = [timer.repeat(repeat=5, number=number) for _ in range(turns)]
+    turns_s = [timer.repeat(5, number) for _ in range(turns)]
     return one_run_s, tried, turns_s
 
 
@@ -219,10 +220,9 @@ def command_line(number: int = 200) -> str:
     `autorange`); `-r` how many runs; `-v` shows them.
     """
     options = ["-v", "-n", str(number), "-r", "5"]
-    setup = "import random; numbers = [random.random() for _ in range(999)]"
-    command = [*options, "-s", setup, "sorted(numbers)"]
+    setup = "numbers = [n * 7919 % 1000 for n in range(1000)]"
     run = subprocess.run(
-        [sys.executable, "-m", "timeit", *command],
+        [sys.executable, "-m", "timeit", *options, "-s", setup, "sorted(numbers)"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

@@ -25,7 +25,7 @@ def render(roll: Roll, student: str) -> str:
     result: dict[str, Json] = {
         "score": sum(report.points for report in reports),
         "execution_time": round(sum(report.duration_s for report in reports), 3),
-        "output": "\n".join(line for line in said if line) or "Nothing was handed in.",
+        "output": "\n".join(said) or "Nothing was handed in.",
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -42,7 +42,8 @@ def render(roll: Roll, student: str) -> str:
 
 def _said(report: Report) -> str:
     lesson = report.submission.lesson
-    lines = [report.submission.refusal, *report.notes]
+    earned = f"{words.points(report.points)} of {words.points(report.max_points)} points."
+    lines = [earned, report.submission.refusal, *report.notes]
     if is_faulted(report):
         lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
     if not report.sandboxed:

@@ -22,9 +22,7 @@ def test_a_function_is_called_without_arguments() -> None:
 
 def test_cpu_and_wall_time_are_read_from_their_own_clocks() -> None:
     cpu, wall = FakeClock(), FakeClock()
-    loop = timing_loop(
-        "cpu.advance(1); wall.advance(3)", globals={"cpu": cpu, "wall": wall}, clock=cpu, wall=wall
-    )
+    loop = timing_loop("cpu.advance(1); wall.advance(3)", globals={"cpu": cpu, "wall": wall}, clock=cpu, wall=wall)
     assert loop(2) == Reading(2.0, 6.0, calls=2)
 
 
@@ -80,9 +78,7 @@ def test_what_the_code_raises_comes_through() -> None:
 @pytest.mark.parametrize("call_s", [BLOCK_S / 64, BLOCK_S / 8, BLOCK_S / 3, BLOCK_S, BLOCK_S * 7])
 def test_calibration_fills_a_block_or_makes_one_call(call_s: float) -> None:
     clock = FakeClock()
-    loop = timing_loop(
-        "clock.advance(call_s)", globals={"clock": clock, "call_s": call_s}, clock=clock, wall=clock
-    )
+    loop = timing_loop("clock.advance(call_s)", globals={"clock": clock, "call_s": call_s}, clock=clock, wall=clock)
     block = calibrate(loop)
     assert block.calls == max(1, round(BLOCK_S / call_s))
     assert block.wall_s == pytest.approx(block.calls * call_s)

@@ -203,9 +203,7 @@ def test_no_rounds_are_an_error(ratios: list[list[float]]) -> None:
         estimate(ratios)
 
 
-@pytest.mark.parametrize(
-    "thresholds", [(2.0, 2.0), (4.0, 2.0), (0.0, 1.0), (-1.0,), (math.nan,), (math.inf,)]
-)
+@pytest.mark.parametrize("thresholds", [(2.0, 2.0), (4.0, 2.0), (0.0, 1.0), (-1.0,), (math.nan,), (math.inf,)])
 def test_thresholds_must_ascend(thresholds: tuple[float, ...]) -> None:
     with pytest.raises(MeasurementError, match="ascending"):
         cell(estimate([[3.0] * 30] * 3), thresholds)

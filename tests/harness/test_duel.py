@@ -100,9 +100,7 @@ def test_the_histogram_shows_the_ratios() -> None:
     assert "2\N{MULTIPLICATION SIGN}" in exact(50e-6, 100e-6).histogram()
 
 
-@pytest.mark.parametrize(
-    "options", [{"margin": 0.0}, {"margin": math.nan}, {"budget_s": 0.0}, {"budget_s": math.inf}]
-)
+@pytest.mark.parametrize("options", [{"margin": 0.0}, {"margin": math.nan}, {"budget_s": 0.0}, {"budget_s": math.inf}])
 def test_a_margin_or_budget_that_cannot_be_is_refused(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="positive margin and budget_s"):
         exact(1e-3, 1e-3, **options)
@@ -120,9 +118,7 @@ def test_what_the_code_raises_comes_through() -> None:
 
 def test_real_code_against_itself_is_never_faster_or_slower() -> None:
     for seed in range(3):
-        outcome = duel(
-            "sum(values)", "sum(values)", setup="values = list(range(1000))", budget_s=0.3, seed=seed
-        )
+        outcome = duel("sum(values)", "sum(values)", setup="values = list(range(1000))", budget_s=0.3, seed=seed)
         assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
 
 

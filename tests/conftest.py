@@ -1,0 +1,22 @@
+"""What holds for every test: nothing of the reader's own is touched, and what a machine lacks is named."""
+
+from pathlib import Path
+
+import pytest
+
+from grader import sandbox
+from harness.lanes import DIRECTORY_VARIABLE
+from lessons.engine.progress import FOLDER_VARIABLE
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep progress and lane locks of the tests apart from those of whoever runs them."""
+    folder: Path = tmp_path_factory.mktemp("own")
+    monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(folder / "lanes"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("sandbox") and (reason := sandbox.trouble()):
+        pytest.skip(reason)

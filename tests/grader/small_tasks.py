@@ -1,0 +1,137 @@
+"""Tasks small enough to be graded by the dozen, each with a folder of its own for its truth table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.metered import Scenario
+from grader.records import Cost, Submission
+from grader.task import Array, Inputs, Limits, Metered, MeteredExam, Mismatch, Task, TensorExam, Tier
+from grader.values import Value
+
+QUICK = Limits(load_s=20, call_s=5, memory_bytes=1 << 30)
+
+BY_ROWS = """
+import torch
+
+def negate(x):
+    out = torch.empty_like(x)
+    for i in range(len(x)):
+        out[i] = -x[i]
+    return out
+"""
+"""The baseline: 64 rows, one at a time."""
+
+AT_ONCE = """
+def negate(x):
+    return -x
+"""
+
+COUNT_UP = """
+def find(probe):
+    at = 0
+    while not probe(at):
+        at += 1
+    return at
+"""
+
+BISECT = """
+def find(probe):
+    low, high = 0, 100
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if probe(middle) else (middle + 1, high)
+    return low
+"""
+
+
+def hand_in(source: str, student: str = "ada") -> Submission:
+    return Submission(student, "00_small", "ada/00_small.py", sha256(source.encode()).hexdigest(), source)
+
+
+def negation(
+    folder: Path,
+    *,
+    baseline: str = BY_ROWS,
+    tiers: tuple[Tier, ...] = (Tier(2, 0.6), Tier(4, 1.0)),
+    limits: Limits = QUICK,
+) -> Task:
+    """`negate(x)`, one float32 tensor to its negative; pass `Path()` when nothing is going to be run."""
+    exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), _nothing_allowed)
+    return _task(folder, "negate", Cost.TIME, exam, baseline, tiers, limits)
+
+
+def search(
+    folder: Path, *, baseline: str = COUNT_UP, max_calls: int = 1000, limits: Limits = QUICK
+) -> Task:
+    """`find(probe)`: the first whole number for which `probe` is true; its cost is the calls of `probe`."""
+    exam = MeteredExam(_hidden_numbers, max_calls)
+    return _task(folder, "find", Cost.CALLS, exam, baseline, (Tier(2, 0.6), Tier(4, 1.0)), limits)
+
+
+@dataclass
+class HiddenNumber:
+    """A number from 60 to 99 that is found by asking whether others are below it."""
+
+    number: int
+    calls: int = 0
+    seen: list[Sequence[Value]] = field(default_factory=list)
+    function: str = "find"
+    title: str = "a number is hidden"
+
+    @property
+    def arguments(self) -> tuple[Metered, ...]:
+        return (Metered("probe"),)
+
+    @property
+    def cost(self) -> float:
+        return self.calls
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        self.seen.append(arguments)
+        if name != "probe" or len(arguments) != 1 or not isinstance(arguments[0], int):
+            raise ValueError("probe(number) takes one whole number.")
+        self.calls += 1
+        return arguments[0] >= self.number
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        return None if answer == self.number else Mismatch(str(self.number), repr(answer)[:60])
+
+
+def _hidden_numbers(rng: np.random.Generator) -> Sequence[Scenario]:
+    return [HiddenNumber(int(rng.integers(60, 100))) for _ in range(3)]
+
+
+def _cases(rng: np.random.Generator) -> list[Inputs]:
+    wide = rng.standard_normal((4, 6)).astype(np.float32)
+    special = np.array([[0.0, -0.0, np.inf], [np.nan, 1.0, -np.inf]], dtype=np.float32)
+    return [(wide,), (wide[:, ::2],), (np.empty((0, 3), np.float32),), (special,)]
+
+
+def _timed(rng: np.random.Generator) -> Inputs:
+    return (rng.standard_normal((64, 64)).astype(np.float32),)
+
+
+def _nothing_allowed(x: Array) -> NDArray[np.float64]:
+    return np.zeros(x.shape)
+
+
+def _task(
+    folder: Path,
+    name: str,
+    cost: Cost,
+    exam: TensorExam | MeteredExam,
+    baseline: str,
+    tiers: tuple[Tier, ...],
+    limits: Limits,
+) -> Task:
+    if folder != Path():
+        known = folder / "known" / name
+        known.mkdir(parents=True)
+        (known / "baseline.py").write_text(baseline, encoding="utf-8")
+    hints = ("Look.", "Look closer.", "Look at this line.")
+    return Task("00_small", name, "", 10, cost, tiers, hints, exam, folder, "lesson 00", limits=limits)

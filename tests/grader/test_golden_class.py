@@ -1,0 +1,136 @@
+"""A small class of realistic hand-ins, graded by the real command, stopped and taken up again.
+
+`tests/submissions` holds the class and nothing else, for whatever lies there is a student. What grading must give
+stands beside it in `tests/submissions.json`: status, points and tier of each task, decided by reading the hand-ins, so
+it is edited by hand when a task changes. `juno.zip` was written by `python -m grader submit` from one file a lesson;
+unpack it and submit again to renew it.
+
+    ada     right and fast                       hana    a notebook, right
+    ben     right and slow; one task of two      ivan    a notebook with magics, and a note beside it
+    chen    wrong in ways that are known         juno    a zip of all lessons, the first not begun
+    dora    wrong in a way of her own            kofi    saved in Latin-1
+    emil    one task of two, the rest the stub   lena    a folder where the file should be
+    fatima  a syntax error                       and a name that every report has to escape, whose mean of ten
+    george  an empty file                        long blocks is wrong
+"""
+
+import csv
+import json
+import subprocess
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commanding import CLASS, Ended, command, golden, grader, nothing_left_running, outcomes, rows, tree, verdicts
+
+from grader.manifest import Manifest
+from grader.roll import folder_name
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden") / "grades"
+
+
+@pytest.fixture(scope="module")
+def first(out: Path) -> Iterator[Ended]:
+    before = tree(CLASS)
+    with nothing_left_running():
+        ended = grader("run", CLASS, "--out", out)
+    assert tree(CLASS) == before
+    yield ended
+
+
+def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(first: Ended, out: Path) -> None:
+    assert verdicts(outcomes(out)) == golden()
+    assert first.code == 0, first.err
+    assert "13 students, 18 hand-ins, 22 tasks" in first.err
+
+
+def test_what_a_verdict_rests_on_is_told_in_words(first: Ended, out: Path) -> None:
+    told = {
+        (student, task.partition(".")[0]): f"{one.rationale}\n{one.help}"
+        for student, of_student in outcomes(out).items()
+        for task, one in of_student.items()
+    }
+    assert "That is the top tier." in told["ada", "01_correct_first"]
+    assert "Next tier: 2.00×, 6 points." in told["ben", "01_correct_first"]
+    assert "This is what a mean gives where a sum is meant." in told["chen", "01_correct_first"]
+    assert "This is one long run" in told["chen", "04_autorange"]
+    assert "expected [-" in told["dora", "01_correct_first"], "her sums are right where nothing is negative"
+    assert "This" not in told["dora", "01_correct_first"], "nobody has been wrong like her before"
+    assert "line 6 of the file" in told["fatima", "04_autorange"]
+    assert "%load_ext autoreload" in told["ivan", "01_correct_first"]
+    assert "not UTF-8" in told["kofi", "01_correct_first"]
+    assert "is a folder" in told["lena", "04_autorange"]
+
+
+def test_each_student_has_results_and_a_row_in_the_gradebook(first: Ended, out: Path) -> None:
+    expected = golden()
+    with (out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+        names = [row[0].lstrip("'") for row in csv.reader(file)]
+    assert names[2:] == sorted(expected)
+    for student, tasks in expected.items():
+        results = json.loads((out / folder_name(student) / "results.json").read_text(encoding="utf-8"))
+        assert {test["name"]: test["score"] for test in results["tests"]} == {
+            task: one["points"] for task, one in tasks.items()
+        }
+    assert "O'Neil & Søn" not in (out / "report.html").read_text(encoding="utf-8"), "it must stand there escaped"
+
+
+def test_a_second_call_does_nothing_and_says_so(first: Ended, out: Path) -> None:
+    before = tree(out)
+    again = grader("run", CLASS, "--out", out)
+    assert again.code == 0
+    assert again.out.startswith("Nothing to do: all 18 hand-ins were graded before.")
+    assert tree(out) == before
+
+
+def test_reports_are_made_again_from_the_journal_alone(first: Ended, out: Path) -> None:
+    page = out / "report.html"
+    before = page.read_bytes()
+    page.unlink()
+    assert grader("report", out).code == 0
+    assert page.read_bytes() == before
+
+
+def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades(first: Ended, tmp_path: Path) -> None:
+    out = tmp_path / "grades"
+    graded = "SELECT student, lesson, id FROM gradings ORDER BY id"
+    with nothing_left_running():
+        running = subprocess.Popen(
+            command("run", CLASS, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while len(kept := rows(out, graded)) < 5 and running.poll() is None:
+            time.sleep(0.02)
+        running.kill()
+        assert running.wait() == -9, "it was to be killed, not to end by itself"
+    assert 5 <= len(kept) < 18
+
+    with nothing_left_running():
+        second = grader("run", CLASS, "--out", out)
+    assert second.code == 0, second.err
+    assert "are graded already; going on with" in second.err
+    assert rows(out, graded)[: len(kept)] == kept, "what was graded before the kill stands as it was"
+    assert len(rows(out, graded)) == 18
+    assert verdicts(outcomes(out)) == golden()
+    assert grader("run", CLASS, "--out", out).out.startswith("Nothing to do")
+
+
+def test_the_zip_of_the_golden_class_is_what_submit_writes(tmp_path: Path) -> None:
+    with zipfile.ZipFile(CLASS / "juno.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    exercises = tmp_path / "exercises"
+    exercises.mkdir()
+    for name in files.keys() - {"manifest.json"}:
+        (exercises / name).write_bytes(files[name])
+    assert grader("submit", exercises, "--out", tmp_path / "again.zip").code == 0
+    with zipfile.ZipFile(tmp_path / "again.zip") as archive:
+        again = {name: archive.read(name) for name in archive.namelist()}
+    listed, relisted = (Manifest.from_json(one.pop("manifest.json")) for one in (files, again))
+    assert again == files
+    assert relisted.files == listed.files

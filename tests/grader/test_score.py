@@ -1,0 +1,77 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_tasks import negation
+
+from grader.records import Attempt, Speed, Status
+from grader.score import score, share
+from grader.task import Task, Tier
+
+TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
+EVIDENCE = Speed(ratio=3.0, low=2.9, high=3.1, rounds=60, tier=1)
+
+
+def passed(speed: Speed | None, status: Status = Status.PASSED) -> Attempt:
+    return Attempt(status, speed=speed, cases_passed=7, cases=7)
+
+
+@pytest.mark.parametrize(("tier", "points"), [(0, 4.0), (1, 6.0), (2, 10.0)])
+def test_each_tier_earns_its_share(tier: int, points: float) -> None:
+    verdict = score(TASK, passed(replace(EVIDENCE, tier=tier)))
+    assert (verdict.points, verdict.max_points) == (points, 10.0)
+
+
+def test_a_task_without_tiers_gives_all_points_for_a_right_answer() -> None:
+    free = replace(TASK, tiers=())
+    assert share(free, 0) == 1.0
+    assert score(free, passed(EVIDENCE)).attempt.rationale == "Right on all 7 cases."
+
+
+@pytest.mark.parametrize("status", [one for one in Status if one not in {Status.PASSED, Status.UNDECIDED}])
+def test_no_other_status_earns_a_point_whatever_was_measured(status: Status) -> None:
+    verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
+    assert verdict.points == 0
+    assert verdict.attempt.rationale == "why"
+
+
+def test_a_pass_without_evidence_earns_nothing() -> None:
+    assert score(TASK, passed(None)).points == 0
+
+
+def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
+    said = score(TASK, passed(EVIDENCE)).attempt.rationale
+    assert said.startswith("Right on all 7 cases. 3.00× the baseline (2.90× to 3.10×; 60 rounds).")
+    assert said.endswith("Next tier: 4×, 10 points.")
+
+
+def test_the_top_tier_has_no_next_one() -> None:
+    said = score(TASK, passed(replace(EVIDENCE, ratio=9.0, low=8.8, high=9.2, tier=2))).attempt.rationale
+    assert said.endswith("That is the top tier.")
+
+
+def test_a_simulated_cost_is_exact_and_shows_no_interval() -> None:
+    said = score(TASK, passed(replace(EVIDENCE, low=3.0, high=3.0))).attempt.rationale
+    assert "(" not in said
+
+
+def test_the_undecided_get_the_higher_tier_and_are_told() -> None:
+    verdict = score(TASK, passed(Speed(3.99, 3.9, 4.1, 600, tier=2, undecided=True), Status.UNDECIDED))
+    assert verdict.points == 10
+    assert "against a tier at 4×" in verdict.attempt.rationale
+    assert "you get the higher tier" in verdict.attempt.rationale
+
+
+@given(
+    shares=st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
+    points=st.floats(0, 100),
+    data=st.data(),
+)
+def test_points_lie_between_nothing_and_all(shares: list[float], points: float, data: st.DataObject) -> None:
+    tiers = tuple(Tier(2.0**number, one) for number, one in enumerate(shares, 1))
+    task: Task = replace(TASK, tiers=tiers, points=points)
+    tier = data.draw(st.integers(0, len(tiers)))
+    verdict = score(task, passed(replace(EVIDENCE, tier=tier)))
+    assert 0 <= verdict.points <= round(points, 2)
