@@ -3,6 +3,7 @@
 Pure: NumPy arrays and what a worker claimed in, words out.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -38,11 +39,11 @@ class Answer:
         """Make an answer of a worker's claim and the bytes it left; a claim that fits no bytes is no tensor."""
         dtype, shape = claim.get("dtype"), claim.get("shape")
         if not (isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list) and _sizes(shape)):
-            return cls(None, str(claim.get("type", dtype))[:80], inputs_unchanged)
-        size_bytes = np.dtype(dtype).itemsize * int(np.prod([float(n) for n in shape]))
-        if size_bytes > outputs.bytes.size:
-            return cls(None, f"tensor of shape {tuple(shape)}, far larger than asked for", inputs_unchanged)
-        array = np.frombuffer(outputs.read(size_bytes), dtype=dtype).reshape(shape)
+            return cls(None, str(claim.get("type", f"tensor of {dtype}"))[:80], inputs_unchanged)
+        extent_bytes = np.dtype(dtype).itemsize * math.prod(max(n, 1) for n in shape)
+        if extent_bytes > outputs.bytes.size:
+            return cls(None, f"tensor of shape {shape!s:.60}, far larger than asked for", inputs_unchanged)
+        array = np.frombuffer(outputs.read(extent_bytes), dtype=dtype, count=math.prod(shape)).reshape(shape)
         return cls(array, "Tensor", inputs_unchanged)
 
 
@@ -132,4 +133,4 @@ def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, st
 
 
 def _sizes(shape: list[Any]) -> bool:
-    return len(shape) <= 8 and all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 1 << 40 for n in shape)
+    return len(shape) <= 8 and all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 1 << 63 for n in shape)

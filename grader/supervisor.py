@@ -124,6 +124,8 @@ class Worker:
             cpu_s = now_s - self._last_cpu_s
             if cpu_s <= 0:
                 self.vouch()
+                said = "The submission broke the protocol in a timed call: it was done before it was asked."
+                raise WorkerFault(Status.CRASHED, said)
             reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
         self._last_cpu_s = now_s
         if claim:

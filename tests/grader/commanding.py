@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
@@ -70,13 +71,13 @@ def outcomes(out: Path) -> dict[str, dict[str, Outcome]]:
     """All verdicts in the journal of OUT by student and task; two for one task are an error."""
     query = "SELECT student, task, status, points, tier, rationale, help FROM attempts"
     found: dict[str, dict[str, Outcome]] = {}
-    for student, task, status, *rest in rows(out, query):
+    for student, task, status, points, tier, rationale, help_text in rows(out, query):
         assert task not in found.setdefault(student, {}), f"{student} has two verdicts for {task}"
-        found[student][task] = Outcome(status.upper().replace(" ", "_"), *rest)
+        found[student][task] = Outcome(status.upper().replace(" ", "_"), points, tier, rationale, help_text)
     return found
 
 
-def rows(out: Path, query: str) -> list[tuple[str, str, str, float, int | None, str, str]]:
+def rows(out: Path, query: str) -> list[Any]:
     """Rows of a query to the journal of OUT; none while there is no journal yet."""
     try:
         with closing(sqlite3.connect(f"{(out / 'grades.sqlite').as_uri()}?mode=ro", uri=True)) as db:

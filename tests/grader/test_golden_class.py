@@ -19,7 +19,7 @@ import json
 import subprocess
 import time
 import zipfile
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,34 +31,38 @@ from grader.roll import folder_name
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("golden") / "grades"
+@dataclass(frozen=True)
+class Graded:
+    """The golden class after its first run."""
+
+    out: Path
+    ended: Ended
 
 
 @pytest.fixture(scope="module")
-def first(out: Path) -> Iterator[Ended]:
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    out = tmp_path_factory.mktemp("golden") / "grades"
     before = tree(CLASS)
     with nothing_left_running():
         ended = grader("run", CLASS, "--out", out)
     assert tree(CLASS) == before
-    yield ended
+    return Graded(out, ended)
 
 
-def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(first: Ended, out: Path) -> None:
-    assert verdicts(outcomes(out)) == golden()
-    assert first.code == 0, first.err
-    assert "13 students, 18 hand-ins, 22 tasks" in first.err
+def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(graded: Graded) -> None:
+    assert verdicts(outcomes(graded.out)) == golden()
+    assert graded.ended.code == 0, graded.ended.err
+    assert "13 students, 18 hand-ins, 22 tasks" in graded.ended.err
 
 
-def test_what_a_verdict_rests_on_is_told_in_words(first: Ended, out: Path) -> None:
+def test_what_a_verdict_rests_on_is_told_in_words(graded: Graded) -> None:
     told = {
         (student, task.partition(".")[0]): f"{one.rationale}\n{one.help}"
-        for student, of_student in outcomes(out).items()
+        for student, of_student in outcomes(graded.out).items()
         for task, one in of_student.items()
     }
     assert "That is the top tier." in told["ada", "01_correct_first"]
-    assert "Next tier: 2.00×, 6 points." in told["ben", "01_correct_first"]
+    assert "Next tier: 2×, 6 points." in told["ben", "01_correct_first"]
     assert "This is what a mean gives where a sum is meant." in told["chen", "01_correct_first"]
     assert "This is one long run" in told["chen", "04_autorange"]
     assert "expected [-" in told["dora", "01_correct_first"], "her sums are right where nothing is negative"
@@ -69,43 +73,43 @@ def test_what_a_verdict_rests_on_is_told_in_words(first: Ended, out: Path) -> No
     assert "is a folder" in told["lena", "04_autorange"]
 
 
-def test_each_student_has_results_and_a_row_in_the_gradebook(first: Ended, out: Path) -> None:
+def test_each_student_has_results_and_a_row_in_the_gradebook(graded: Graded) -> None:
     expected = golden()
-    with (out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+    with (graded.out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
         names = [row[0].lstrip("'") for row in csv.reader(file)]
     assert names[2:] == sorted(expected)
     for student, tasks in expected.items():
-        results = json.loads((out / folder_name(student) / "results.json").read_text(encoding="utf-8"))
+        results = json.loads((graded.out / folder_name(student) / "results.json").read_text(encoding="utf-8"))
         assert {test["name"]: test["score"] for test in results["tests"]} == {
             task: one["points"] for task, one in tasks.items()
         }
-    assert "O'Neil & Søn" not in (out / "report.html").read_text(encoding="utf-8"), "it must stand there escaped"
+    assert "O'Neil & Søn" not in (graded.out / "report.html").read_text(encoding="utf-8"), "it must stand there escaped"
 
 
-def test_a_second_call_does_nothing_and_says_so(first: Ended, out: Path) -> None:
-    before = tree(out)
-    again = grader("run", CLASS, "--out", out)
+def test_a_second_call_does_nothing_and_says_so(graded: Graded) -> None:
+    before = tree(graded.out)
+    again = grader("run", CLASS, "--out", graded.out)
     assert again.code == 0
     assert again.out.startswith("Nothing to do: all 18 hand-ins were graded before.")
-    assert tree(out) == before
+    assert tree(graded.out) == before
 
 
-def test_reports_are_made_again_from_the_journal_alone(first: Ended, out: Path) -> None:
-    page = out / "report.html"
+def test_reports_are_made_again_from_the_journal_alone(graded: Graded) -> None:
+    page = graded.out / "report.html"
     before = page.read_bytes()
     page.unlink()
-    assert grader("report", out).code == 0
+    assert grader("report", graded.out).code == 0
     assert page.read_bytes() == before
 
 
-def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades(first: Ended, tmp_path: Path) -> None:
+def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades(tmp_path: Path) -> None:
     out = tmp_path / "grades"
-    graded = "SELECT student, lesson, id FROM gradings ORDER BY id"
+    given = "SELECT student, lesson, id FROM gradings ORDER BY id"
     with nothing_left_running():
         running = subprocess.Popen(
             command("run", CLASS, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        while len(kept := rows(out, graded)) < 5 and running.poll() is None:
+        while len(kept := rows(out, given)) < 5 and running.poll() is None:
             time.sleep(0.02)
         running.kill()
         assert running.wait() == -9, "it was to be killed, not to end by itself"
@@ -115,8 +119,8 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades
         second = grader("run", CLASS, "--out", out)
     assert second.code == 0, second.err
     assert "are graded already; going on with" in second.err
-    assert rows(out, graded)[: len(kept)] == kept, "what was graded before the kill stands as it was"
-    assert len(rows(out, graded)) == 18
+    assert rows(out, given)[: len(kept)] == kept, "what was graded before the kill stands as it was"
+    assert len(rows(out, given)) == 18
     assert verdicts(outcomes(out)) == golden()
     assert grader("run", CLASS, "--out", out).out.startswith("Nothing to do")
 

@@ -167,9 +167,10 @@ def test_a_full_disk_stops_the_run_in_one_sentence_and_the_next_goes_on(large_cl
 
 
 def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
-    crowd: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = small_disk / "grades"
+    hand_in(tmp_path / "hw1", "ada")
     filler = small_disk / "filler"
     write = reports.write
 
@@ -184,9 +185,9 @@ def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
 
     monkeypatch.setattr(reports, "write", fill_first)
     with pytest.raises(WriteError, match="the disk is full; make room and run the same command again"):
-        run(crowd, out)
+        run(tmp_path / "hw1", out)
     monkeypatch.undo()
     filler.unlink()
-    summary, _ = run(crowd, out)
+    summary, _ = run(tmp_path / "hw1", out)
     assert (summary.graded, summary.exit_code) == (0, 0)
     assert (out / reports.PAGE).is_file()

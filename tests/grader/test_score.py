@@ -43,7 +43,7 @@ def test_a_pass_without_evidence_earns_nothing() -> None:
 
 def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
     said = score(TASK, passed(EVIDENCE)).attempt.rationale
-    assert said.startswith("Right on all 7 cases. 3.00× the baseline (2.90× to 3.10×; 60 rounds).")
+    assert said.startswith("Right on all 7 cases. 3× the baseline (2.90× to 3.10×; 60 rounds).")
     assert said.endswith("Next tier: 4×, 10 points.")
 
 

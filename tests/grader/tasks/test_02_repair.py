@@ -32,9 +32,7 @@ def test_a_number_typed_in_from_the_first_world_is_wrong_in_the_second(function:
 
 
 def test_a_list_that_was_never_made_is_refused_in_one_sentence() -> None:
-    world = next(
-        world for world in play(TASK, TASK.baseline, seed=4).scenarios if world.function == "time_sort"
-    )
+    world = next(world for world in play(TASK, TASK.baseline, seed=4).scenarios if world.function == "time_sort")
     for arguments in ([], ["list 0"], [3], [["list 1"]], ["list 1", "list 2"]):
         with pytest.raises(ValueError, match="takes one list, as make_list"):
             world.call("sort", arguments)

@@ -1,0 +1,161 @@
+"""One submission, one task: whatever is handed in, a verdict comes out and no exception."""
+
+from pathlib import Path
+
+import pytest
+from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
+
+from grader import grade, sandbox, speed
+from grader.catalogue import Catalogue
+from grader.grade import grade_task
+from grader.records import Status, Submission, Verdict
+from grader.supervisor import Settings
+from grader.task import Limits, Task
+from harness.decide import MeasurementError
+from harness.errors import MachineError
+
+HASTY = Limits(load_s=10, call_s=0.7, memory_bytes=300 << 20)
+
+FIND_CHANNEL = """
+import os, stat, struct
+DESCRIPTOR = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")
+                  and stat.S_ISSOCK(os.fstat(n).st_mode))
+def say(payload):
+    os.write(DESCRIPTOR, struct.pack("<I", len(payload)) + payload)
+"""
+
+
+@pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
+def settings(request: pytest.FixtureRequest) -> Settings:
+    return Settings("a secret", sandboxed=request.param == "sandbox")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return search(tmp_path, limits=HASTY)
+
+
+def test_a_right_and_cheap_answer_gets_all_points(task: Task, settings: Settings) -> None:
+    verdict = grade_task(task, hand_in(BISECT), settings)
+    assert (verdict.status, verdict.points, verdict.max_points) == (Status.PASSED, 10, 10)
+
+
+def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, settings: Settings) -> None:
+    verdict = grade_task(task, hand_in(COUNT_UP), settings)
+    assert (verdict.status, verdict.points) == (Status.PASSED, 4)
+    assert "Next tier: 2×, 6 points." in verdict.attempt.rationale
+
+
+@pytest.mark.parametrize(
+    ("code", "statuses"),
+    [
+        ("return 1", {Status.WRONG}),
+        ("raise NotImplementedError", {Status.RAISED}),
+        ("import sys; sys.exit(0)", {Status.RAISED}),
+        ("import os; os._exit(0)", {Status.CRASHED}),
+        ("import ctypes; ctypes.string_at(0)", {Status.CRASHED}),
+        ("while True: pass", {Status.TIMED_OUT}),
+        ("x = []\n  while True: x.append(bytearray(1 << 20))", {Status.OUT_OF_MEMORY}),
+        ("say(b'D{\"answer\": 60}'); say(b'D{\"answer\": 60}'); return 60", {Status.WRONG}),
+        ("say(b'D'); say(b'D')", {Status.WRONG}),
+        ("os.write(DESCRIPTOR, os.urandom(4096)); return 60", {Status.CRASHED, Status.TIMED_OUT}),
+        ("os.write(DESCRIPTOR, b'\\1'); import time; time.sleep(60)", {Status.TIMED_OUT}),
+        ("os.close(DESCRIPTOR); os._exit(0)", {Status.CRASHED}),
+        ("os.fork(); return 60", {Status.WRONG, Status.CRASHED}),
+        ("raise type('\\ud800', (Exception,), {})('\\udfff' * 9)", {Status.RAISED, Status.CRASHED}),
+        ('say(b\'R{"type": [], "message": {}, "line": true, "memory": 1}\')', {Status.RAISED}),
+    ],
+)
+def test_no_end_of_a_submission_earns_points_or_breaks_the_grading(
+    task: Task, settings: Settings, code: str, statuses: set[Status]
+) -> None:
+    verdict = grade_task(task, hand_in(f"{FIND_CHANNEL}\ndef find(probe):\n  {code}"), settings)
+    assert verdict.status in statuses, verdict.attempt
+    assert verdict.points == 0
+    assert verdict.attempt.rationale
+    (verdict.attempt.rationale + verdict.attempt.help).encode()
+
+
+@pytest.mark.parametrize(
+    "source", ["", "def find(probe", "import nothing_of_that_name", "find = 3", "raise SystemExit"]
+)
+def test_a_file_without_a_working_function_is_told_so(task: Task, settings: Settings, source: str) -> None:
+    verdict = grade_task(task, hand_in(source), settings)
+    assert (verdict.status, verdict.points) == (Status.RAISED, 0)
+
+
+def test_a_file_that_was_refused_is_not_run(task: Task, settings: Settings) -> None:
+    refused = Submission("ada", "00_small", "ada/00_small.py", "0", None, "It is not UTF-8 text.")
+    verdict = grade_task(task, refused, settings)
+    assert (verdict.status, verdict.points) == (Status.RAISED, 0)
+    assert verdict.attempt.rationale == "It is not UTF-8 text."
+
+
+def test_a_stub_reads_that_it_is_not_written_yet(task: Task, settings: Settings) -> None:
+    verdict = grade_task(task, hand_in("def find(probe):\n    raise NotImplementedError"), settings)
+    assert "still raises NotImplementedError (line 2 of the file)" in verdict.attempt.rationale
+
+
+@pytest.mark.parametrize("baseline", ["def find(probe): return 1", "1 / 0", "import os; os._exit(0)", "def find(probe"])
+def test_a_faulty_baseline_is_ours(tmp_path: Path, baseline: str) -> None:
+    verdict = grade_task(search(tmp_path, baseline=baseline), hand_in(BISECT), Settings("s", sandboxed=False))
+    assert verdict.status is Status.GRADER_ERROR
+    assert "not the submission's fault" in verdict.attempt.rationale
+
+
+@pytest.mark.parametrize("fault", [MachineError("The machine is full."), MeasurementError("A turn took 0 s.")])
+def test_what_the_machine_lacks_is_never_the_submissions_fault(
+    task: Task, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def broken(*_arguments: object, **_named: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(sandbox, "start", broken)
+    verdict = grade_task(task, hand_in(BISECT), Settings("s", sandboxed=False))
+    assert verdict.status is Status.GRADER_ERROR
+    assert str(fault) in verdict.attempt.rationale
+
+
+def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(
+    task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grade.catalogue, "load", lambda: Catalogue({"00_small": (task, task)}))
+    submission = hand_in(BISECT)
+    report = grade.grade(submission, settings)
+    assert [verdict.task for verdict in report.verdicts] == ["00_small.find", "00_small.find"]
+    assert (report.submission, report.sandboxed) == (submission, settings.sandboxed)
+    assert (report.points, report.max_points) == (20, 20)
+    assert report.duration_s > 0
+
+
+def tensors(tmp_path: Path, source: str) -> Verdict:
+    return grade_task(negation(tmp_path), hand_in(source), Settings("a secret", sandboxed=False))
+
+
+def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
+    verdict = tensors(tmp_path, "def negate(x): return -x.nan_to_num()")
+    assert (verdict.status, verdict.points) == (Status.WRONG, 0)
+    assert verdict.attempt.rationale.startswith(
+        "Fails 1 of 4 cases. The smallest: x of shape (2, 3), float32, x has a NaN"
+    )
+    assert (verdict.attempt.cases_passed, verdict.attempt.cases) == (3, 4)
+
+
+def test_a_known_mistake_with_tensors_is_explained(tmp_path: Path) -> None:
+    task = negation(tmp_path)
+    (task.known / "wrong_unchanged.py").write_text('"""You return x\n    itself."""\ndef negate(x): return x.clone()')
+    verdict = grade_task(task, hand_in("def negate(x): return x * 1"), Settings("a secret", sandboxed=False))
+    assert (verdict.status, verdict.attempt.help) == (Status.WRONG, "You return x itself.")
+
+
+def test_an_end_in_one_case_names_the_case(tmp_path: Path) -> None:
+    verdict = tensors(tmp_path, "import os\ndef negate(x): return -x if len(x) else os._exit(0)")
+    assert verdict.status is Status.CRASHED
+    assert "x of shape (0, 3)" in verdict.attempt.help
+
+
+def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "duel", None)
+    verdict = tensors(tmp_path, AT_ONCE.replace("-x", "x.neg_()"))
+    assert verdict.status is Status.WRONG
+    assert "an input that was changed" in verdict.attempt.rationale

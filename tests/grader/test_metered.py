@@ -1,0 +1,142 @@
+"""Measuring functions against hidden numbers: what counts, what is right, and what cannot be forged."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
+
+from grader.errors import GraderFault, WorkerFault
+from grader.metered import examine
+from grader.records import Attempt, Status
+from grader.supervisor import Settings
+from grader.task import Limits, MeteredExam, Task
+
+BARE = Settings("a secret", sandboxed=False)
+SEED = ("a secret", "ada", "00_small.find", "0")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return search(tmp_path)
+
+
+def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
+    assert isinstance(task.exam, MeteredExam)
+    return examine(task, task.exam, source, BARE, seed)
+
+
+def known(task: Task, name: str, source: str) -> None:
+    (task.known / f"{name}.py").write_text(source, encoding="utf-8")
+
+
+def test_a_right_answer_is_measured_in_calls(task: Task) -> None:
+    attempt = run(task, BISECT)
+    assert attempt.status is Status.PASSED
+    assert (attempt.cases_passed, attempt.cases) == (3, 3)
+    assert attempt.speed is not None
+    assert attempt.speed.tier == 2
+    assert 60 / 7 < attempt.speed.ratio < 100 / 6
+
+
+def test_the_baseline_is_exactly_as_good_as_itself(task: Task) -> None:
+    speed = run(task, COUNT_UP).speed
+    assert speed is not None
+    assert (speed.ratio, speed.low, speed.high, speed.tier) == (1.0, 1.0, 1.0, 0)
+
+
+def test_another_secret_hides_other_numbers_and_the_same_one_the_same(task: Task) -> None:
+    one, again, other = run(task, BISECT), run(task, BISECT), run(task, BISECT, ("another secret",))
+    assert one == again
+    assert one.speed != other.speed
+
+
+def test_a_tier_reached_exactly_is_reached(tmp_path: Path) -> None:
+    twice = "def find(probe):\n  at = 0\n  while not probe(at): probe(at) if at else None; at += 1\n  return at"
+    task = search(tmp_path, baseline=twice)
+    once = run(task, COUNT_UP).speed
+    assert once is not None
+    assert (once.tier, once.ratio < 2) == (0, True)
+
+
+def test_a_wrong_answer_shows_the_first_world_it_fails_in(task: Task) -> None:
+    attempt = run(task, "def find(probe): return 60")
+    assert attempt.status is Status.WRONG
+    assert attempt.speed is None
+    assert attempt.cases_passed < attempt.cases
+    assert "The first: a number is hidden" in attempt.rationale
+    assert "got 60" in attempt.rationale
+
+
+def test_a_known_mistake_is_explained(task: Task) -> None:
+    known(task, "wrong_broken", '"""Never this one."""\ndef find(probe): raise ValueError')
+    known(
+        task,
+        "wrong_last",
+        f'"""You return the last number that is too small."""{COUNT_UP}'.replace("return at", "return at - 1"),
+    )
+    attempt = run(task, BISECT.replace("return low", "return low - 1"))
+    assert attempt.help == "You return the last number that is too small."
+
+
+@pytest.mark.parametrize(
+    "answer", ["None", "[1]", "'60'", "{'a': 1}", "float('nan')", "float('inf')", "10**400", "object()", "[[]] * 9"]
+)
+def test_an_odd_answer_is_wrong_also_beside_known_mistakes(task: Task, answer: str) -> None:
+    for number, other in enumerate(("1.5", "10**399", "[1, 2]", "'a'")):
+        known(task, f"wrong_{number}", f'"""Another."""\ndef find(probe): return {other}')
+    attempt = run(task, f"def find(probe): return {answer}")
+    assert (attempt.status, attempt.help) == (Status.WRONG, "")
+
+
+@pytest.mark.parametrize(
+    "call", ["probe()", "probe('a')", "probe(1, 2)", "probe([[]])", "probe(float('nan'))", "probe(object())"]
+)
+def test_a_malformed_call_raises_in_the_submission(task: Task, call: str) -> None:
+    with pytest.raises(WorkerFault) as caught:
+        run(task, f"def find(probe): return {call}")
+    assert caught.value.status is Status.RAISED
+    assert "(line 1 of the file)" in caught.value.rationale
+
+
+def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
+    with pytest.raises(WorkerFault, match="more than 300 times") as caught:
+        run(search(tmp_path, max_calls=300), "def find(probe):\n  while True: probe(0)")
+    assert caught.value.status is Status.TIMED_OUT
+
+
+def test_the_count_is_kept_out_of_reach(task: Task) -> None:
+    """Whatever a submission finds in its own process, each question is counted where it arrives."""
+    forged = """
+import gc, time
+for thing in gc.get_objects():
+    if isinstance(thing, dict) and "calls" in thing: thing["calls"] = 0
+time.perf_counter = lambda: 0.0
+""" + COUNT_UP.replace("return at", "probe.__closure__ and None\n    return at")
+    speed = run(task, forged).speed
+    assert speed is not None
+    assert speed.ratio == 1.0
+
+
+@pytest.mark.parametrize(
+    "baseline", ["def find(probe): return 1", "raise ValueError", "def find(probe): 1 / 0", "import os; os._exit(0)"]
+)
+def test_a_faulty_baseline_is_never_the_submissions_fault(tmp_path: Path, baseline: str) -> None:
+    with pytest.raises(GraderFault, match="baseline of 00_small.find"):
+        run(search(tmp_path, baseline=baseline), BISECT)
+
+
+def test_a_slow_baseline_is_not_the_submissions_fault_either(tmp_path: Path) -> None:
+    hasty = replace(QUICK, call_s=0.5)
+    task = search(tmp_path, baseline="def find(probe):\n  while True: pass", limits=hasty)
+    with pytest.raises(GraderFault, match="No answer within"):
+        run(task, BISECT)
+
+
+def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
+    assert "found" in run(task, BISECT.replace("    return low", "    print('found')\n    return low")).output_tail
+
+
+def test_each_hand_in_has_its_own_seed() -> None:
+    assert hand_in(BISECT).sha256 != hand_in(COUNT_UP).sha256
+    assert Limits() != QUICK

