@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from grader import catalogue, doctor, journal, lint, reports, run, sandbox
 from grader import check as checking
@@ -151,13 +150,12 @@ def lint_exercises(
 def examine_machine(debug: Debug = False) -> int:
     """Say what this machine has and lacks, and what brings it."""
     del debug
-    table = Table("", "part", "found", "to do", box=None)
     can_grade = True
     for finding in doctor.examine():
         can_grade &= finding.present or not finding.needed
-        mark, fix = ("✓", "") if finding.present else ("–", finding.fix)
-        table.add_row(mark, finding.part, finding.found, fix)
-    out_console.print(table)
+        print(f"{'✓' if finding.present else '–'} {finding.part:28} {finding.found}", flush=True)
+        if not finding.present:
+            print(f"{'→':>33} {finding.fix}")
     print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
     return 0 if can_grade else 2
 

@@ -11,10 +11,14 @@ class GraderFault(Exception):  # noqa: N818 - named like its sibling
 
 
 class WorkerFault(Exception):  # noqa: N818 - it is the submission's fault, not an error of ours
-    """A submission ended its own grading: it hung, died, or broke the protocol. Carries its status."""
+    """A submission ended its own grading: it raised, hung, died, or broke the protocol. Carries its status.
+
+    `printed` is the end of what it had printed, filled in when its worker is closed.
+    """
 
     def __init__(self, status: Status, rationale: str, help_text: str = "") -> None:
         super().__init__(rationale)
         self.status = status
         self.rationale = rationale
         self.help = help_text
+        self.printed = ""

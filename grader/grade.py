@@ -32,7 +32,7 @@ def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdic
     try:
         attempt = _attempt(task, submission, settings)
     except WorkerFault as fault:
-        attempt = Attempt(fault.status, rationale=fault.rationale, help=fault.help)
+        attempt = Attempt(fault.status, fault.rationale, fault.help, output_tail=fault.printed)
     except (GraderFault, FairclockError) as fault:
         attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
     return score(task, attempt)

@@ -60,10 +60,10 @@ def surprises(task: Task) -> Iterator[str]:
 
 def stray(lesson: str) -> Iterator[str]:
     """What does not fit around a lesson's exercise: a stub unlike its solution, a folder of no task."""
+    tasks = catalogue.load().tasks(lesson)
     source = catalogue.solution(lesson).read_text(encoding="utf-8")
     if not catalogue.stub(lesson).is_file() or catalogue.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
         yield "the stub is not what its solution gives: run python -m grader.stubs"
-    tasks = catalogue.load().tasks(lesson)
     for folder in (tasks[0].folder / "known").iterdir():
         if folder.name not in {task.name for task in tasks}:
             yield f"known/{folder.name} belongs to no task"

@@ -7,7 +7,6 @@ way a submission can end its own grading becomes a `WorkerFault` that carries a 
 import contextlib
 import os
 import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from grader.inputs import Packed
 from grader.memory import SharedMemory
 from grader.protocol import Channel
 from grader.records import Status
+from grader.tail import Tail
 from grader.task import Limits
 from harness import twins
 from harness.clocks import ProcessGoneError, process_cpu, wall
@@ -26,7 +26,6 @@ from harness.rounds import Reading
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
-TAIL_BYTES: Final = 4096
 NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
 WORD_CHARACTERS: Final = 80
@@ -55,6 +54,7 @@ class Raised(Exception):  # noqa: N818 - it is the submission's exception, told 
         self.not_written = body.get("not_written") is True
         self.syntax = body.get("syntax") is True
         self.memory = body.get("memory") is True
+        self.missing = body.get("missing") is True
 
 
 class Worker:
@@ -74,7 +74,7 @@ class Worker:
                 descriptors, tensors=tensors, limits=limits, sandboxed=settings.sandboxed, hidden=settings.hidden
             )
         assert self._process.popen.stdout is not None
-        self._output = _Tail(self._process.popen.stdout.fileno())
+        self._output = Tail(self._process.popen.stdout.fileno())
         self._pid: int | None = None
         self._last_cpu_s = 0.0
         self._closed = False
@@ -260,33 +260,16 @@ class Worker:
         )
 
 
-class _Tail:
-    """Keeps the end of a pipe, however much is written into it."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._kept = bytearray()
-        self._thread = threading.Thread(target=self._drain, args=(descriptor,), daemon=True)
-        self._thread.start()
-
-    def text(self) -> str:
-        return bytes(self._kept[-TAIL_BYTES:]).decode(errors="replace")
-
-    def close(self) -> None:
-        self._thread.join(timeout=5)
-
-    def _drain(self, descriptor: int) -> None:
-        with contextlib.suppress(OSError):
-            while part := os.read(descriptor, 1 << 16):
-                self._kept += part
-                del self._kept[:-TAIL_BYTES]
-
-
 @contextlib.contextmanager
 def worker(limits: Limits, settings: Settings, *, tensors: bool) -> Iterator[Worker]:
     """A worker that is ended whatever happens."""
     one = Worker(limits, settings, tensors=tensors)
     try:
         yield one
+    except WorkerFault as fault:
+        one.close()
+        fault.printed = fault.printed or one.output_tail
+        raise
     finally:
         one.close()
 
@@ -297,6 +280,9 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
     if raised.not_written:
         said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
         return WorkerFault(Status.RAISED, said, NOT_WRITTEN)
+    if raised.missing:
+        said = f"The file has no function {where}."
+        return WorkerFault(Status.RAISED, said, "Write it under that name; the exercise shows how it begins.")
     if raised.memory:
         return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
     if raised.syntax:

@@ -76,7 +76,8 @@ def _wrong(
     where = describe(exam.parameters, smallest.inputs)
     if smallest.raised:
         fault = fault_of(smallest.raised, task.name)
-        lines = [fault.rationale] if smallest.raised.not_written else [f"{fault.rationale} The smallest case: {where}"]
+        in_any_case = smallest.raised.not_written or smallest.raised.missing
+        lines = [fault.rationale if in_any_case else f"{fault.rationale} The smallest case: {where}"]
         status, help_text = fault.status, fault.help
     else:
         assert smallest.mismatch is not None

@@ -25,8 +25,15 @@ from grader.protocol import Channel
 
 SUBMISSION = "<submission>"
 
+OUTPUT = sys.stdout
+"""As it was before a submission could replace it."""
+
 SPARE_BYTES = 32 << 20
 """Address space beyond the submission's own, so that running out of memory can still be told."""
+
+
+class MissingError(Exception):
+    """The submission has no function of the name asked for."""
 
 
 class Service:
@@ -59,7 +66,7 @@ class Service:
 
     def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
         """Call once; leave the answer's elements in the output memory and say their dtype and shape."""
-        answer = getattr(self.module, body["function"])(*(self._tensor(layout) for layout in body["inputs"]))
+        answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
         if type(answer) is not self.torch.Tensor:
             return {"type": type(answer).__name__}
         if answer.layout is not self.torch.strided or answer.is_meta:
@@ -73,7 +80,7 @@ class Service:
 
     def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
         """Prepare timed calls: same tensors, same output place, contents that the supervisor changes between calls."""
-        function = getattr(self.module, body["function"])
+        function = self._function(body)
         tensors = [self._tensor(layout) for layout in body["inputs"]]
         dtype, shape = getattr(self.torch, body["dtype"]), self.torch.Size(body["shape"])
         place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
@@ -102,11 +109,17 @@ class Service:
     def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
         """Call with plain values and metered functions; the answer must be plain again."""
         arguments = [self._metered(a["metered"]) if "metered" in a else a["value"] for a in body["arguments"]]
-        answer = getattr(self.module, body["function"])(*arguments)
+        answer = self._function(body)(*arguments)
         try:
             return {"answer": plain(answer)}
         except (TypeError, RecursionError):
             return {"type": type(answer).__name__}
+
+    def _function(self, body: dict[str, Any]) -> Callable[..., Any]:
+        function = getattr(self.module, body["function"], None)
+        if not callable(function):
+            raise MissingError(body["function"])
+        return function  # type: ignore[no-any-return] - a submission's may be of any type
 
     def _metered(self, name: str) -> Callable[..., Any]:
         def metered(*arguments: Any) -> Any:
@@ -157,11 +170,14 @@ def raised(error: BaseException) -> dict[str, Any]:
     memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
     return {
         "type": kind.__name__,
-        "message": str(error)[:2000].encode(errors="replace").decode(),
+        "message": (str(error.msg) if isinstance(error, SyntaxError) else str(error))[:2000]
+        .encode(errors="replace")
+        .decode(),
         "line": line if isinstance(line, int) else None,
         "memory": memory,
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
+        "missing": isinstance(error, MissingError),
     }
 
 
@@ -184,7 +200,7 @@ def serve(service: Service) -> None:
                 service.go(service.null)
             else:
                 answer = requests[kind](body)
-                sys.__stdout__.flush()  # what was printed is shown, and the process may be killed any time
+                OUTPUT.flush()  # what was printed is shown, and the process may be killed any time
                 channel.send(protocol.DONE, answer)
         except protocol.Closed:
             raise

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.metered import Scenario
 from grader.records import Cost, Submission
-from grader.task import Array, Inputs, Limits, Metered, MeteredExam, Mismatch, Task, TensorExam, Tier
+from grader.task import Array, Inputs, Limits, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam, Tier
 from grader.values import Value
 
 QUICK = Limits(load_s=20, call_s=5, memory_bytes=1 << 30)

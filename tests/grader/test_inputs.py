@@ -1,6 +1,6 @@
 """Arrays arrive in a worker as they are here: every dtype, shape, stride and sharing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def whole(dtype: str) -> Array:
     return np.arange(24).reshape(4, 6).astype(dtype)
 
 
-VIEWS = {
+VIEWS: dict[str, Callable[[Array], Array]] = {
     "whole": lambda x: x,
     "one element": lambda x: x[2:3, 1:2],
     "no dimension": lambda x: x[2, 1],

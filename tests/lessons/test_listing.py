@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import Play
+from sessions import Play
 
 from harness.command import guarded
 from lessons.__main__ import app, progress_words

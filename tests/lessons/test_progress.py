@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Play
+from sessions import Play
 
 from harness.errors import UsageError
 from lessons.engine.progress import Progress, Told

@@ -3,7 +3,7 @@ import math
 
 import pytest
 import small_lesson
-from conftest import Play
+from sessions import Play
 
 from lessons.engine import Choice, Lesson, Page, Standing
 

@@ -1,0 +1,161 @@
+"""`python -m grader check`, as a student meets it: what is missing, what is wrong or slow, and what to do next."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from commanding import CLASS, ROOT, Ended, grader
+
+from grader import catalogue
+
+KNOWN = ROOT / "grader" / "tasks"
+NOT_TAKEN = {
+    "a lesson that does not exist": ("77_nonsense", "There is no exercise '77_nonsense'. There are: 01_correct_first"),
+    "a file that does not exist": ("nowhere/04_autorange.py", "There is no file"),
+    "a folder": (str(CLASS), "is a folder; name the exercise file in it"),
+    "a folder named like an exercise": (str(CLASS / "lena" / "04_autorange.py"), "is a folder"),
+    "a file that is neither Python nor a notebook": (str(ROOT / "LICENSE"), "is neither Python (.py) nor a notebook"),
+    "a file named like no exercise": (str(ROOT / "harness" / "units.py"), "is named like no exercise"),
+    "a file that is not UTF-8": (str(CLASS / "kofi" / "01_correct_first.py"), "is not UTF-8 text; save it as UTF-8"),
+    "a notebook with magics": (str(CLASS / "ivan" / "01_correct_first.ipynb"), "only a notebook can run (%load_ext"),
+}
+
+
+def handed(tmp_path: Path, source: Path, lesson: str) -> Path:
+    """A copy of a file under the name of an exercise."""
+    path = tmp_path / f"{lesson}{source.suffix}"
+    shutil.copy(source, path)
+    return path
+
+
+def of_truth_table(tmp_path: Path, lesson: str, task: str, name: str) -> Path:
+    return handed(tmp_path, KNOWN / lesson / "known" / task / f"{name}.py", lesson)
+
+
+def squeezed(line: str) -> str:
+    return " ".join(line.split())
+
+
+def test_the_untouched_stub_is_told_in_three_lines_what_is_missing() -> None:
+    ended = grader("check", "04_autorange")
+    heading, missing, where = ended.out.splitlines()
+    assert squeezed(heading) == "04_autorange · blocked_autorange 0 / 10 not written yet"
+    assert missing.startswith("   blocked_autorange still raises NotImplementedError (line ")
+    assert where.startswith("   Lesson 04, ")
+    assert where.endswith("First hint: python -m grader check 04_autorange --hint")
+    assert ended.code == 1
+
+
+def test_of_a_wrong_answer_the_smallest_failing_case_is_shown_and_explained(tmp_path: Path) -> None:
+    ended = grader("check", of_truth_table(tmp_path, "01_correct_first", "batched_dot", "wrong_mean"))
+    heading, case, *answers, explanation = ended.out.splitlines()
+    assert squeezed(heading) == "01_correct_first · batched_dot 0 / 10 wrong"
+    assert "cases. The smallest: a, b of shape (1, 3), float32" in case
+    assert any("expected" in line for line in answers)
+    assert any("got" in line for line in answers)
+    assert any("allowed" in line for line in answers)
+    assert explanation == "   This is what a mean gives where a sum is meant."
+    assert ended.code == 1
+
+
+def test_a_wrong_answer_nobody_has_given_before_gets_no_explanation() -> None:
+    ended = grader("check", CLASS / "dora" / "01_correct_first.py")
+    assert "The smallest: a, b of shape (1, 1), float32" in ended.out
+    assert "This" not in ended.out
+
+
+def test_a_slow_answer_is_told_its_ratio_the_next_tier_and_one_hint(tmp_path: Path) -> None:
+    ended = grader("check", of_truth_table(tmp_path, "04_autorange", "blocked_autorange", "tier1_four_times"))
+    heading, measured, hint = ended.out.splitlines()
+    assert squeezed(heading).endswith(" 6 / 10 right, tier 1 of 3")
+    assert "× the baseline. Next tier: 2.2" in measured
+    assert measured.endswith("8 points.")
+    assert hint.startswith("   Hint 1 of 3: ")
+    assert ended.code == 1
+
+
+@pytest.mark.slow
+def test_a_slow_tensor_answer_is_told_how_sure_its_ratio_is() -> None:
+    ended = grader("check", CLASS / "ben" / "01_correct_first.py")
+    heading, measured, hint = ended.out.splitlines()
+    assert squeezed(heading).endswith(" 4 / 10 right, tier 0 of 3")
+    assert "rounds). Next tier: 2" in measured
+    assert hint.startswith("   Hint 1 of 3: ")
+
+
+def test_full_marks_end_with_zero_and_no_advice(tmp_path: Path) -> None:
+    ended = grader("check", handed(tmp_path, catalogue.solution("04_autorange"), "04_autorange"))
+    heading, measured = ended.out.splitlines()
+    assert squeezed(heading).endswith(" 10 / 10 right, tier 3 of 3")
+    assert measured.endswith("That is the top tier.")
+    assert ended.code == 0
+
+
+def test_a_notebook_is_checked_like_a_file() -> None:
+    assert grader("check", CLASS / "hana" / "04_autorange.ipynb").code == 0
+
+
+def test_each_call_with_hint_gives_the_next_of_three() -> None:
+    given = [grader("check", "04_autorange", "--hint").out.splitlines()[-1] for _ in range(4)]
+    assert [line.split(":")[0] for line in given] == [f"   Hint {number} of 3" for number in (1, 2, 3, 3)]
+    (task,) = catalogue.load().tasks("04_autorange")
+    assert [line.partition(": ")[2] for line in given[:3]] == list(task.hints)
+
+
+def test_what_a_submission_prints_is_shown_when_it_fails(tmp_path: Path) -> None:
+    path = tmp_path / "04_autorange.py"
+    path.write_text("print('half way there')\ndef blocked_autorange(run, clock, min_run_time):\n    return 1 / 0\n")
+    ended = grader("check", path)
+    assert "blocked_autorange raised ZeroDivisionError: division by zero (line 3 of the file)." in ended.out
+    assert "It printed:\n     half way there\n" in ended.out
+
+
+def test_json_carries_every_verdict_and_the_environment(tmp_path: Path) -> None:
+    written = tmp_path / "verdicts.json"
+    ended = grader("check", CLASS / "emil" / "02_timeit_vs_timer.py", "--json", written)
+    told = json.loads(written.read_text(encoding="utf-8"))
+    first, second = told["tasks"]
+    assert (first["task"], first["status"], first["points"]) == ("02_timeit_vs_timer.time_per_call", "raised", 0)
+    assert (second["task"], second["status"], second["points"]) == ("02_timeit_vs_timer.repair", "passed", 10)
+    assert "python" in told["environment"]
+    assert ended.code == 1
+
+
+def test_what_is_not_python_is_a_verdict_that_names_the_line() -> None:
+    ended = grader("check", CLASS / "fatima" / "04_autorange.py")
+    assert "The file is not Python: expected ':' (line 6 of the file)." in ended.out
+    assert ended.code == 1
+
+
+def test_an_empty_file_is_told_which_function_is_missing() -> None:
+    ended = grader("check", CLASS / "george" / "01_correct_first.py")
+    _, missing, advice = ended.out.splitlines()
+    assert missing == "   The file has no function batched_dot."
+    assert advice.startswith("   Write it under that name")
+    assert ended.code == 1
+
+
+def test_a_notebook_that_is_not_json_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "04_autorange.ipynb"
+    path.write_text("def blocked_autorange(run, clock, min_run_time): ...\n")
+    refused(grader("check", path), "is not a notebook (it is not JSON); save it in Jupyter")
+
+
+@pytest.mark.parametrize(("target", "says"), NOT_TAKEN.values(), ids=NOT_TAKEN)
+def test_what_cannot_be_checked_is_refused_in_one_sentence(target: str, says: str) -> None:
+    refused(grader("check", target), says)
+
+
+def test_a_place_where_json_cannot_be_written_is_named(tmp_path: Path) -> None:
+    ended = grader("check", CLASS / "george" / "01_correct_first.py", "--json", tmp_path / "nowhere" / "verdicts.json")
+    assert ended.code == 2
+    assert "verdicts.json could not be written" in ended.err
+
+
+def refused(ended: Ended, says: str) -> None:
+    """One sentence on standard error, nothing on standard output, exit code 2."""
+    assert ended.code == 2
+    assert ended.out == ""
+    assert says in ended.err
+    assert len(ended.err.splitlines()) == 1

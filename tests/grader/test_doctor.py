@@ -1,0 +1,45 @@
+"""`python -m grader doctor`: what is here, what is not, and the command that brings it."""
+
+import shutil
+
+import pytest
+from commanding import grader
+
+from grader import doctor, sandbox
+from grader.__main__ import app
+from harness.command import guarded
+
+PARTS = ("torch", "sandbox", "another process's CPU clock", "fixed memory layout", "cores", "valgrind", "g++", "noise")
+
+
+def test_every_part_of_the_machine_is_named_with_what_was_found() -> None:
+    findings = {finding.part: finding for finding in doctor.examine()}
+    assert findings.keys() >= set(PARTS)
+    for finding in findings.values():
+        assert finding.found
+        assert finding.present or finding.fix, f"{finding.part} is missing, and nothing says how to get it"
+
+
+@pytest.mark.sandbox
+def test_a_machine_with_all_that_is_needed_can_grade_a_class() -> None:
+    ended = grader("doctor")
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1] == "This machine can grade a class."
+
+
+def test_a_machine_without_a_sandbox_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sandbox, "trouble", lambda: "bubblewrap is missing")
+    assert guarded(app, "python -m grader", ["doctor"]) == 2
+    said = capsys.readouterr().out
+    assert "apt-get install bubblewrap" in said
+    assert said.splitlines()[-1] == "This machine cannot grade a class: see above."
+
+
+def test_a_missing_program_comes_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    valgrind = next(finding for finding in doctor.examine() if finding.part == "valgrind")
+    assert not valgrind.present
+    assert valgrind.fix == "apt-get install valgrind"
+    assert not valgrind.needed

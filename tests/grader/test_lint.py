@@ -1,0 +1,90 @@
+"""`python -m grader lint`: a fair truth table passes, and whatever is made unfair comes up as a surprise."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commanding import ROOT, Ended, grader
+
+LESSON = "04_autorange"
+TASK = f"grader/tasks/{LESSON}/blocked_autorange.py"
+KNOWN = f"grader/tasks/{LESSON}/known/blocked_autorange"
+NEEDED = ("baseline.py", "tier1_four_times.py", "tier2_three_times.py", "tier3_one_rehearsal.py")
+WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
+
+
+@pytest.mark.slow
+def test_the_truth_table_of_lesson_04_holds() -> None:
+    ended = grader("lint", LESSON)
+    assert ended.code == 0, ended.out
+    assert ended.out.splitlines()[-1] == "Every known submission got what it should."
+    marked = [line.split()[2] for line in ended.out.splitlines()[:-1] if line.startswith("✓")]
+    assert marked == ["stub", *sorted(path.stem for path in (ROOT / KNOWN).glob("*.py")), "solution"]
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """A copy of the kit with lesson 04 alone, and of its truth table only as much as must be there."""
+    tidy = shutil.ignore_patterns("__pycache__", "0[!4]_*", "1?_*")
+    for package in ("grader", "harness", "lessons", "solutions"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=tidy)
+    for path in (tmp_path / KNOWN).glob("*.py"):
+        if path.name not in NEEDED + WRONG:
+            path.unlink()
+    return tmp_path
+
+
+def lint(kit: Path) -> Ended:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "lint"],
+        cwd=kit,
+        env={**os.environ, "PYTHONPATH": str(kit)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def changed(path: Path, pattern: str, replacement: str) -> None:
+    text, times = re.subn(pattern, replacement, path.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
+    assert times == 1
+    path.write_text(text, encoding="utf-8")
+
+
+def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> None:
+    known = kit / KNOWN
+    changed(kit / TASK, r"hints=\(\s*\(.*?\),\n", 'hints=(" ",\n')
+    (known / "notes.txt").write_text("what I meant to do")
+    (known / "tier1_four_times.py").rename(known / "tier2_four_times.py")
+    changed(known / "wrong_mean.py", r'"""This is.*?"""', '"""This is a median."""')
+    shutil.copy(kit / "solutions" / f"{LESSON}.py", known / "wrong_but_right.py")
+    changed(kit / "lessons" / "exercises" / f"{LESSON}.py", "Exercise of lesson 04", "Exercise of lesson 40")
+    (known.parent / "another_task").mkdir()
+
+    ended = lint(kit)
+    told = [line.removeprefix("SURPRISE  ") for line in ended.out.splitlines() if line.startswith("SURPRISE")]
+
+    assert ended.code == 1
+    assert ended.out.splitlines()[-1] == f"{len(told)} surprises."
+    task = f"{LESSON}.blocked_autorange"
+    assert told == [
+        f"{LESSON}: the stub is not what its solution gives: run python -m grader.stubs",
+        f"{LESSON}: known/another_task belongs to no task",
+        f"{task}: a hint is empty",
+        f"{task}: notes.txt is no known submission: name it baseline.py, tier<k>_….py or wrong_….py",
+        f"{task}: no known submission reaches tier 1",
+        f"{task}, tier2_four_times: expected tier 2, got 1",
+        f"{task}, wrong_but_right: expected wrong, got passed",
+    ]
+
+
+def test_a_lesson_that_does_not_exist_is_refused() -> None:
+    ended = grader("lint", "77_nonsense")
+    assert ended.code == 2
+    assert "There is no exercise '77_nonsense'" in ended.err
