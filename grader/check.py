@@ -13,11 +13,12 @@ from rich.text import Text
 from grader import catalogue, hints
 from grader.collect import submission_of
 from grader.errors import UsageError
+from grader.faults import NOT_WRITTEN
 from grader.grade import grade
 from grader.records import Report, Status, Verdict
 from grader.reports import words
 from grader.score import EARNS
-from grader.supervisor import NOT_WRITTEN, Settings
+from grader.supervisor import Settings
 from grader.task import Task
 from harness.lanes import lane
 

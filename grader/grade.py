@@ -4,7 +4,10 @@ For each task of the exercise: run it in a worker (`tensors` or `metered`), turn
 score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
 """
 
-from grader import catalogue, metered, tensors
+import os
+from typing import Final
+
+from grader import catalogue, metered, supervisor, tensors
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.score import score
@@ -12,6 +15,8 @@ from grader.supervisor import Settings
 from grader.task import Task, TensorExam
 from harness.clocks import wall
 from harness.environment import Environment
+
+ESTIMATE: Final = "No clock here sees another process's CPU time: ratios are estimates from the wall clock."
 
 
 def grade(submission: Submission, settings: Settings) -> Report:
@@ -24,6 +29,7 @@ def grade(submission: Submission, settings: Settings) -> Report:
         environment=Environment.capture(),
         sandboxed=settings.sandboxed,
         duration_s=wall() - began_s,
+        notes=() if supervisor.cpu_clock(os.getpid()) else (ESTIMATE,),
     )
 
 

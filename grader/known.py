@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.errors import WorkerFault
-from grader.supervisor import Raised, Settings, Worker, worker
+from grader.faults import Raised
+from grader.supervisor import Settings, Worker, worker
 from grader.task import Task
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.errors import GraderFault
+from grader.faults import ours, theirs
 from grader.inputs import generator
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Settings, Worker, ours, theirs, worker
+from grader.supervisor import Settings, Worker, worker
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
 
 LEAST_COST: Final = 1e-12

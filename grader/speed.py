@@ -16,9 +16,10 @@ import numpy as np
 
 from grader.correctness import Answer, Expected, judge
 from grader.errors import WorkerFault
+from grader.faults import ours, theirs
 from grader.inputs import Packed, pack
 from grader.records import Status
-from grader.supervisor import Settings, Worker, ours, theirs, worker
+from grader.supervisor import Settings, Worker, worker
 from grader.task import Task, TensorExam
 from harness import twins
 from harness.decide import Rules

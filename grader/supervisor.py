@@ -7,13 +7,15 @@ way a submission can end its own grading becomes a `WorkerFault` that carries a 
 import contextlib
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from grader import protocol, sandbox
-from grader.errors import GraderFault, MachineError, WorkerFault
+from grader.errors import MachineError, WorkerFault
+from grader.faults import WORD_CHARACTERS, Raised
 from grader.inputs import Packed
 from grader.memory import SharedMemory
 from grader.protocol import Channel
@@ -21,15 +23,11 @@ from grader.records import Status
 from grader.tail import Tail
 from grader.task import Limits
 from harness import twins
-from harness.clocks import ProcessGoneError, process_cpu, wall
+from harness.clocks import Clock, ProcessGoneError, process_cpu, wall
 from harness.rounds import Reading
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
-NOT_WRITTEN: Final = "not written yet"
-"""The help of an attempt whose function is still the stub's."""
-WORD_CHARACTERS: Final = 80
-MESSAGE_CHARACTERS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +38,6 @@ class Settings:
     sandboxed: bool = True
     core: int | None = None
     hidden: tuple[Path, ...] = field(default=())
-
-
-class Raised(Exception):  # noqa: N818 - it is the submission's exception, told by the worker
-    """The submission raised; `body` is what the worker says of it."""
-
-    def __init__(self, body: Mapping[str, Any]) -> None:
-        super().__init__(f"{body.get('type')}: {body.get('message')}")
-        self.type = str(body.get("type"))[:WORD_CHARACTERS]
-        self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
-        line = body.get("line")
-        self.line = line if isinstance(line, int) else None
-        self.not_written = body.get("not_written") is True
-        self.syntax = body.get("syntax") is True
-        self.memory = body.get("memory") is True
-        self.missing = body.get("missing") is True
 
 
 class Worker:
@@ -76,6 +59,8 @@ class Worker:
         assert self._process.popen.stdout is not None
         self._output = Tail(self._process.popen.stdout.fileno())
         self._pid: int | None = None
+        self._schedule: int | None = None
+        self._clock: Clock | None = None
         self._last_cpu_s = 0.0
         self._closed = False
 
@@ -105,23 +90,24 @@ class Worker:
         assert self._pid is not None
         with self._running(f"before {function} was timed"):
             twins.pin(self._pid, self._core)
-            self._clock = process_cpu(self._pid)
-            self._last_cpu_s = self._clock()
+            self._clock = cpu_clock(self._pid)
+            self._last_cpu_s = self._clock() if self._clock else 0.0
 
     def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
         """One timed call: what it cost, and the output's bytes.
 
         The clock never stops: CPU time used since the end of the previous turn counts towards this one, so nothing
         is won by working ahead while it is somebody else's turn. The reading ends when the bytes are held here. Its
-        wall time leaves out what the worker waited for its core: that is the neighbours' doing.
+        wall time leaves out what the worker waited for its core: that is the neighbours' doing. Where the system has no
+        such clock, wall time stands in for it.
         """
         where = "in a timed call"
         with self._running(where):
             began_s, waited_s = wall(), self._waited_s()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, where)
             answer = self.outputs.read(size_bytes)
-            now_s = self._clock()
-            cpu_s = now_s - self._last_cpu_s
+            now_s = self._clock() if self._clock else wall()
+            cpu_s = now_s - (self._last_cpu_s if self._clock else began_s)
             if cpu_s <= 0:
                 self.vouch()
                 said = "The submission broke the protocol in a timed call: it was done before it was asked."
@@ -180,7 +166,7 @@ class Worker:
             return
         self._closed = True
         self._process.kill()
-        if self._pid is not None:
+        if self._schedule is not None:
             os.close(self._schedule)
         self._output.close()
         if self._process.popen.stdout:
@@ -191,7 +177,7 @@ class Worker:
 
     def _waited_s(self) -> float:
         """Seconds the worker was ready to run and another had its core (Linux: Documentation/scheduler/sched-stats)."""
-        return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9
+        return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
 
     def _meet(self) -> None:
         if self._pid is not None:
@@ -199,7 +185,8 @@ class Worker:
         try:
             kind, _ = self._channel.receive(self.limits.load_s)
             pid = self._process.interpreter()
-            self._schedule = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY)
+            if sys.platform == "linux":
+                self._schedule = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY)
             self._pid = pid
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
             self._process.kill()
@@ -274,35 +261,9 @@ def worker(limits: Limits, settings: Settings, *, tensors: bool) -> Iterator[Wor
         one.close()
 
 
-def fault_of(raised: Raised, where: str) -> WorkerFault:
-    """An exception of the submission as a fault with words for the student."""
-    line = f" (line {raised.line} of the file)" if raised.line else ""
-    if raised.not_written:
-        said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
-        return WorkerFault(Status.RAISED, said, NOT_WRITTEN)
-    if raised.missing:
-        said = f"The file has no function {where}."
-        return WorkerFault(Status.RAISED, said, "Write it under that name; the exercise shows how it begins.")
-    if raised.memory:
-        return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
-    if raised.syntax:
-        return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
-    return WorkerFault(Status.RAISED, f"{where} raised {raised.type}: {raised.message}{line}.")
-
-
-@contextlib.contextmanager
-def theirs(where: str) -> Iterator[None]:
-    """Run a submission: what it raises becomes a fault of its own, with words for the student."""
+def cpu_clock(pid: int) -> Clock | None:
+    """The CPU clock of a worker, read from outside; None where the system has none (anything but Linux)."""
     try:
-        yield
-    except Raised as raised:
-        raise fault_of(raised, where) from None
-
-
-@contextlib.contextmanager
-def ours(what: str) -> Iterator[None]:
-    """Run trusted code: whatever goes wrong with it is never a submission's fault."""
-    try:
-        yield
-    except (Raised, WorkerFault) as fault:
-        raise GraderFault(f"{what} failed: {fault}") from fault
+        return process_cpu(pid)
+    except MachineError:
+        return None

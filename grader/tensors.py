@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from grader import speed
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
+from grader.faults import Raised, fault_of, theirs
 from grader.inputs import describe, generator, pack
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Raised, Settings, Worker, fault_of, theirs, worker
+from grader.supervisor import Settings, Worker, worker
 from grader.task import Inputs, Mismatch, Task, TensorExam
 from harness.rounds import Outcome
 

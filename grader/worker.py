@@ -119,7 +119,7 @@ class Service:
         function = getattr(self.module, body["function"], None)
         if not callable(function):
             raise MissingError(body["function"])
-        return function  # type: ignore[no-any-return] - a submission's may be of any type
+        return function  # type: ignore[no-any-return]  # a submission gives what it likes
 
     def _metered(self, name: str) -> Callable[..., Any]:
         def metered(*arguments: Any) -> Any:

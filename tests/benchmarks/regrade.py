@@ -53,7 +53,8 @@ def main() -> int:
         middle = median(ratios)
         off = sorted(abs(math.log(value / middle)) for value in ratios)
         p95 = quantiles(off, n=20, method="inclusive")[-1]
-        print(f"points: {sorted(set(points))}   ratio: median {ratio(middle)}, p95 {percent(p95)}, worst {percent(off[-1])}")
+        spread = f"median {ratio(middle)}, p95 {percent(p95)}, worst {percent(off[-1])}"
+        print(f"points: {sorted(set(points))}   ratio: {spread}")
     return 1 if len(set(points)) > 1 else 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
 
-from grader import catalogue, grade, sandbox, speed
+from grader import catalogue, grade, sandbox, speed, supervisor
 from grader.catalogue import Catalogue
 from grader.grade import grade_task
 from grader.records import Status, Submission, Verdict
@@ -159,3 +159,14 @@ def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytes
     verdict = tensors(tmp_path, AT_ONCE.replace("-x", "x.neg_()"))
     assert verdict.status is Status.WRONG
     assert "an input that was changed" in verdict.attempt.rationale
+
+
+def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(supervisor, "cpu_clock", lambda _pid: None)
+    task = negation(tmp_path)
+    monkeypatch.setattr(catalogue, "load", lambda: Catalogue({task.lesson: (task,)}))
+    report = grade.grade(hand_in(AT_ONCE), Settings("seed", sandboxed=False))
+    assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
+    assert "estimates" in report.notes[0]

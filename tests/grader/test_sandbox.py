@@ -13,7 +13,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 
-from grader import sandbox, supervisor
+from grader import faults, sandbox
 from grader.catalogue import KIT
 from grader.errors import MachineError, WorkerFault
 from grader.protocol import Closed
@@ -271,6 +271,6 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
 
 def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
     assert answer("len(bytearray(200 << 20)) >> 20", BARE) == 200
-    with worker(LIMITS, BARE, tensors=False) as one, pytest.raises(supervisor.Raised) as caught:
+    with worker(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
         ask(one, "def f(x): return len(bytearray(400 << 20))", None)
     assert caught.value.memory

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader import supervisor
+from grader import faults
 from grader.correctness import Answer, Expected, judge
 from grader.errors import MachineError, WorkerFault
+from grader.faults import Raised
 from grader.inputs import Packed, pack
 from grader.records import Status
-from grader.supervisor import Raised, Settings, Worker, worker
+from grader.supervisor import Settings, Worker, worker
 from grader.tail import TAIL_BYTES
 from grader.task import Inputs, Limits
 
@@ -84,8 +85,8 @@ def test_an_exception_cannot_flood_or_break_the_report(settings: Settings) -> No
     source = "raise type('T' * 500, (Exception,), {})('\\ud800' + 'm' * 1_000_000)"
     with worker(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
         one.load(source)
-    assert len(caught.value.type) == supervisor.WORD_CHARACTERS
-    assert len(caught.value.message) == supervisor.MESSAGE_CHARACTERS
+    assert len(caught.value.type) == faults.WORD_CHARACTERS
+    assert len(caught.value.message) == faults.MESSAGE_CHARACTERS
     caught.value.message.encode()
 
 
@@ -329,5 +330,5 @@ def test_a_tensor_beyond_the_memory_limit_is_named(tensor_worker: Worker) -> Non
 
 
 def test_a_function_that_is_not_there_is_told(tensor_worker: Worker) -> None:
-    with pytest.raises(Raised, match="no attribute 'missing'"):
+    with pytest.raises(Raised, match="MissingError: missing"):
         answer(tensor_worker, "missing")
