@@ -65,7 +65,7 @@ def test_what_a_verdict_rests_on_is_told_in_words(graded: Graded) -> None:
     assert "Next tier: 2×, 6 points." in told["ben", "01_correct_first"]
     assert "This is what a mean gives where a sum is meant." in told["chen", "01_correct_first"]
     assert "This is one long run" in told["chen", "04_autorange"]
-    assert "expected [-" in told["dora", "01_correct_first"], "her sums are right where nothing is negative"
+    assert "cases. The smallest: a, b of shape (1, " in told["dora", "01_correct_first"]
     assert "This" not in told["dora", "01_correct_first"], "nobody has been wrong like her before"
     assert "line 6 of the file" in told["fatima", "04_autorange"]
     assert "%load_ext autoreload" in told["ivan", "01_correct_first"]
@@ -107,7 +107,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades
     given = "SELECT student, lesson, id FROM gradings ORDER BY id"
     with nothing_left_running():
         running = subprocess.Popen(
-            command("run", CLASS, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command("run", CLASS, "--out", out, "--jobs", "2"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         while len(kept := rows(out, given)) < 5 and running.poll() is None:
             time.sleep(0.02)
@@ -116,7 +116,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades
     assert 5 <= len(kept) < 18
 
     with nothing_left_running():
-        second = grader("run", CLASS, "--out", out)
+        second = grader("run", CLASS, "--out", out, "--jobs", "2")
     assert second.code == 0, second.err
     assert "are graded already; going on with" in second.err
     assert rows(out, given)[: len(kept)] == kept, "what was graded before the kill stands as it was"
