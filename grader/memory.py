@@ -23,9 +23,7 @@ class SharedMemory:
         if hasattr(os, "memfd_create"):
             self.descriptor = os.memfd_create("fairclock", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
             os.ftruncate(self.descriptor, size_bytes)
-            fcntl.fcntl(
-                self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-            )
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
         else:
             with tempfile.TemporaryFile() as file:
                 file.truncate(size_bytes)

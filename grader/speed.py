@@ -34,7 +34,7 @@ TURN_S: Final = 1e-3
 LEAST_CALLS: Final = 3
 """Paid calls of a turn at least: their median forgives one that met an interrupt."""
 
-MOST_CALLS: Final = 6
+MOST_CALLS: Final = 4
 """Paid calls of a turn at most: each needs an input of its own, drawn before the turn and checked after it."""
 
 NULL_CALLS: Final = 3
@@ -43,7 +43,7 @@ NULL_CALLS: Final = 3
 LEAST_NET: Final = 0.25
 """A net cost below this part of the price of asking is not resolved: it counts as this much."""
 
-RULES: Final = Rules(slice_s=0.25)
+RULES: Final = Rules(slice_s=0.15)
 
 
 @dataclass

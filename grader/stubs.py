@@ -39,15 +39,11 @@ def stub_of(solution: str) -> str:
         text = line.strip()
         if text == BEGIN:
             if part is not None:
-                raise SolutionError(
-                    f"Line {number} begins a solution inside that of line {begun}; end that first."
-                )
+                raise SolutionError(f"Line {number} begins a solution inside that of line {begun}; end that first.")
             part, begun = [], number
         elif text == END:
             if part is None:
-                raise SolutionError(
-                    f"Line {number} ends a solution that did not begin; put {BEGIN!r} above it."
-                )
+                raise SolutionError(f"Line {number} ends a solution that did not begin; put {BEGIN!r} above it.")
             stub += part or _not_written(stub, _indent(line))
             part = None
         elif part is None:

@@ -63,9 +63,7 @@ class Cuda:
         import torch  # noqa: PLC0415 - takes over a second; a CPU or a simulated stream does without
 
         if not torch.cuda.is_available() or not 0 <= index < torch.cuda.device_count():
-            raise MachineError(
-                f"torch finds no CUDA device {index} here; a SimulatedStream() shows the same effects."
-            )
+            raise MachineError(f"torch finds no CUDA device {index} here; a SimulatedStream() shows the same effects.")
         self._cuda = torch.cuda
         self._index = index
         self.name = torch.cuda.get_device_name(index)
@@ -106,17 +104,13 @@ class SimulatedStream:
     def launch(self, work: Work) -> None:
         """Put `work` in the queue and return at once."""
         if not self._open:
-            raise UsageError(
-                "This simulated stream is closed; make a new SimulatedStream() to launch more work."
-            )
+            raise UsageError("This simulated stream is closed; make a new SimulatedStream() to launch more work.")
         self._queue.put(work)
 
     def synchronize(self) -> None:
         """Wait until the queue is worked off; raise what launched work raised."""
         if threading.current_thread() is self._thread:
-            raise UsageError(
-                "Work on a stream cannot wait for its own stream; synchronize where you launched it."
-            )
+            raise UsageError("Work on a stream cannot wait for its own stream; synchronize where you launched it.")
         if self._open:
             reached = threading.Event()
             self._queue.put(reached)

@@ -142,9 +142,7 @@ class Environment:
         if NOT_ASKED in (self.cuda_device, other.cuda_device):
             theirs["cuda_device"] = mine["cuda_device"]
         return tuple(
-            f"{name}: {_shown(mine[name])}, {_shown(theirs[name])}"
-            for name in mine
-            if mine[name] != theirs[name]
+            f"{name}: {_shown(mine[name])}, {_shown(theirs[name])}" for name in mine if mine[name] != theirs[name]
         )
 
 

@@ -60,9 +60,7 @@ class Measured:
         n = len(self.samples_s)
         spread = f", IQR {percent(self.iqr_s / self.median_s)}" if n > 1 else ""
         samples = f"{count(n)} sample{'s' if n > 1 else ''} of {count(self.runs_per_sample)}"
-        return (
-            f"median {seconds(self.median_s)}{spread}, {samples} run{'s' if self.runs_per_sample > 1 else ''}"
-        )
+        return f"median {seconds(self.median_s)}{spread}, {samples} run{'s' if self.runs_per_sample > 1 else ''}"
 
 
 def measure(
@@ -110,9 +108,7 @@ def measure(
     )
     try:
         if adaptive:
-            measurement = runner.adaptive_autorange(
-                threshold, min_run_time=min_run_time, max_run_time=max_run_time
-            )
+            measurement = runner.adaptive_autorange(threshold, min_run_time=min_run_time, max_run_time=max_run_time)
         else:
             measurement = runner.blocked_autorange(min_run_time=min_run_time)
     except NameError as error:

@@ -145,6 +145,4 @@ def _svg_text(x: float, y: float, anchor: str, text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return `text` for XML, without the control characters that XML forbids even escaped."""
-    return html.escape(
-        "".join(character for character in text if character.isprintable() or character == "\n")
-    )
+    return html.escape("".join(character for character in text if character.isprintable() or character == "\n"))

@@ -42,9 +42,7 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(
-                    f"{self.title}: a row of {len(row)} cells under {len(self.columns)} columns."
-                )
+                raise ValueError(f"{self.title}: a row of {len(row)} cells under {len(self.columns)} columns.")
 
     def __rich__(self) -> RichTable:
         """Return what `rich` prints. Cells are shown as they are: square brackets in them mean nothing."""
@@ -70,10 +68,7 @@ class Table:
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
     def _texts(self) -> list[tuple[str, ...]]:
-        return [
-            tuple(column.text(cell) for column, cell in zip(self.columns, row, strict=True))
-            for row in self.rows
-        ]
+        return [tuple(column.text(cell) for column, cell in zip(self.columns, row, strict=True)) for row in self.rows]
 
     def _is_numeric(self, index: int) -> bool:
         return not any(isinstance(row[index], str) for row in self.rows)

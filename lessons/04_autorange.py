@@ -4,8 +4,6 @@ Read it top to bottom: it is the screen's own order. Every step is teaching code
 explanation in words that are chosen by what this machine has just measured.
 """
 
-
-
 import os
 import subprocess
 import sys
@@ -82,9 +80,7 @@ def explain_one_call(page: Page, timed: tuple[list[float], list[float]]) -> None
     calls_s, nothing_s = timed
     usual_s, slowest_s, looking_s = median(calls_s), max(calls_s), median(nothing_s)
     times = slowest_s / usual_s
-    page.histogram(
-        calls_s, name="single-calls", caption=f"{units.count(len(calls_s))} single calls, each timed alone"
-    )
+    page.histogram(calls_s, name="single-calls", caption=f"{units.count(len(calls_s))} single calls, each timed alone")
     page.reveal("a" if times < 1.5 else "b" if times <= 5 else "c", f"{units.ratio(times)} the usual call.")
     page.claim("single-calls-differ", times, low=1.5, unit=units.ratio)
     page.say(
@@ -103,9 +99,7 @@ def explain_one_call(page: Page, timed: tuple[list[float], list[float]]) -> None
 
 def how_many_calls(page: Page) -> Guess:
     usual_s = median(page.result(one_call)[0])
-    return Guess(
-        f"One call took about {units.seconds(usual_s)}. At how many calls does `autorange` stop?", "calls"
-    )
+    return Guess(f"One call took about {units.seconds(usual_s)}. At how many calls does `autorange` stop?", "calls")
 
 
 @lesson.step(
@@ -210,9 +204,7 @@ def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[
     page.claim("blocks-have-spread", spread, low=1e-4, unit=units.percent)
     block_s = median(blocks.raw_times)
     clock_share = median(clock_s) / block_s
-    page.claim(
-        "clock-is-small", clock_share, high=1e-3, unit=units.percent, remark="torch's code aims below 0.01 %"
-    )
+    page.claim("clock-is-small", clock_share, high=1e-3, unit=units.percent, remark="torch's code aims below 0.01 %")
     tries = page.result(one_long_run)
     run_waste = sum(s for _, s in tries[:-1]) / tries[-1][1]
     waste = spent_s / sum(blocks.raw_times) - 1
@@ -232,9 +224,7 @@ def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[
 def warning_words(spread: float) -> str:
     """Return what torch says about such an IQR; its limits are in `torch/utils/benchmark/utils/common.py`."""
     if spread > 0.25:
-        return (
-            "Above 25 %, torch warns of “significant environmental influence”. Believe it, and measure again."
-        )
+        return "Above 25 %, torch warns of “significant environmental influence”. Believe it, and measure again."
     if spread > 0.1:
         return "Above 10 %, torch warns that this “could indicate system fluctuation”. It does."
     return "torch warns when the IQR is above 10 %, and more loudly above 25 %. Here it has nothing to say."
@@ -321,9 +311,7 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     medians = [loud.median / quiet.median - 1 for quiet, loud in pairs]
     for name, side in (("quiet", 0), ("loud", 1)):
         samples = [time for pair in pairs for time in pair[side].times]
-        page.histogram(
-            samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call"
-        )
+        page.histogram(samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call")
     shown = tuple(Column(name, signed) for name in ("least", "middle", "most"))
     rows = tuple((name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians)))
     page.table(Table(f"Moved by the neighbours, over {len(pairs)} rounds", (Column(""), *shown), rows))
@@ -332,9 +320,7 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     further = [x - y for x, y in zip(means, medians, strict=True)]
     (felt, felt_error), (apart, apart_error) = every(means), every(further)
     truth = which_moved(further)
-    page.reveal(
-        truth, f"In the middle round, the mean moved by {signed(mean)}, the median by {signed(middle)}."
-    )
+    page.reveal(truth, f"In the middle round, the mean moved by {signed(mean)}, the median by {signed(middle)}.")
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=signed)
     page.claim("median-moves-less", apart, low=0, error=apart_error, unit=signed, remark="between the two")
     page.say(*WHY_MOVED[truth])
@@ -407,9 +393,7 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
     medians = [each.median for each in sums]
     apart = max(medians) / min(medians) - 1
     iqr = median(each.iqr / each.median for each in sums)
-    page.reveal(
-        "a" if apart < 0.01 else "b" if apart <= 0.05 else "c", f"They lie {units.percent(apart)} apart."
-    )
+    page.reveal("a" if apart < 0.01 else "b" if apart <= 0.05 else "c", f"They lie {units.percent(apart)} apart.")
     blocks_s = sum(page.result(many_blocks)[1].raw_times)
     quick = median(sum(each.raw_times) for each in sums) / blocks_s
     page.claim("steady-is-quick", quick, high=0.5, unit=units.percent, remark="of that time")
@@ -480,9 +464,7 @@ def explain_slow(page: Page, runs: tuple[Measurement, Measurement]) -> None:
     truth = "a" if samples == 1 else "b" if samples < 4 else "c"
     page.reveal(truth, f"Each took {units.seconds(usual.median)}.")
     page.claim("slow-gives-one", samples, 1, 1, unit=units.count)
-    page.claim(
-        "nobody-warns", float(usual.has_warnings), 0, 0, unit=lambda warned: "one came" if warned else "none"
-    )
+    page.claim("nobody-warns", float(usual.has_warnings), 0, 0, unit=lambda warned: "one came" if warned else "none")
     page.claim("longer-cures", len(longer.times), low=4, unit=units.count)
     page.say(
         f"The IQR of a single sample is {units.seconds(usual.iqr)}, which looks perfect. torch prints no",

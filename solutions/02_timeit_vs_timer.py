@@ -83,9 +83,7 @@ def time_block(fn: Callable[[], None], clock: Callable[[], float], calls: int) -
 # repairs each of them. How many calls they make is not graded.
 
 
-def time_sum(
-    make_list: Callable[[], str], add_up: Callable[[str], None], clock: Callable[[], float]
-) -> float:
+def time_sum(make_list: Callable[[], str], add_up: Callable[[str], None], clock: Callable[[], float]) -> float:
     """Return the seconds that add_up(numbers) takes.
 
     make_list() returns a new list (here only its name, to be passed on). Making one takes time as well.

@@ -57,9 +57,7 @@ def claim(
     if not (error >= 0 and noise >= 0):
         raise ValueError(f"Claim {id}: a doubt is a half width, zero or more; got {error} and {noise}.")
     standing = _standing(measured, low, high, error + noise)
-    return Claim(
-        id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing)
-    )
+    return Claim(id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing))
 
 
 def _standing(measured: float, low: float, high: float, doubt: float) -> Standing:

@@ -28,6 +28,7 @@ DEFAULT_LIMIT_S = 20
 FAST_LIMIT_S = 5
 """What a run may take at most, shown while this reader's own machine has not yet timed one."""
 
+
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
     """Run `lesson` as the command line `arguments` ask, and return the exit code."""
     return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
@@ -39,22 +40,16 @@ def _app(lesson: Lesson) -> typer.Typer:
     @app.command(help=f"Lesson {lesson.number}: {lesson.title} {lesson.objective}")
     def command(
         no_input: Annotated[bool, typer.Option("--no-input", help="Never wait for a prediction.")] = False,
-        fast: Annotated[
-            bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")
-        ] = False,
+        fast: Annotated[bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")] = False,
         json_file: Annotated[
             Path | None, typer.Option("--json", metavar="FILE", help="Write claims and environment there.")
         ] = None,
         notebook: Annotated[
             Path | None, typer.Option(metavar="FILE", help="Write the lesson as a notebook, and run nothing.")
         ] = None,
-        plots: Annotated[
-            Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")
-        ] = None,
+        plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")] = None,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
-        debug: Annotated[
-            bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")
-        ] = False,
+        debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
     ) -> int:
         del debug  # read by `guarded`, which also sees what goes wrong before this
         if list_steps:
@@ -81,9 +76,7 @@ def _list_steps(lesson: Lesson) -> int:
     return 0
 
 
-def _take(
-    lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None
-) -> int:
+def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None) -> int:
     screen, progress, save = Screen(Console(highlight=False)), Progress(), picture_saver(plots)
     before = progress.load().get(lesson.name)
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None

@@ -141,14 +141,10 @@ class Lesson:
         def build(function: Callable[..., R]) -> Step[R]:
             unknown = set(fast or {}) - set(defaults_of(function))
             if unknown:
-                raise TypeError(
-                    f"{function.__name__} takes no argument {', '.join(sorted(unknown))} to shorten."
-                )
+                raise TypeError(f"{function.__name__} takes no argument {', '.join(sorted(unknown))} to shorten.")
             taken = {id_ for step in self.steps for id_ in step.claims} & set(claims)
             if taken:
-                raise TypeError(
-                    f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}."
-                )
+                raise TypeError(f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}.")
             step = Step(function, title, dict(claims), dict(fast or {}), predict, tuple(self._given))
             self._given.clear()
             self.steps.append(step)  # type: ignore[arg-type]  # a list of steps of every result type

@@ -41,9 +41,7 @@ def write(lesson: Lesson, path: Path, *, fast: bool) -> None:
     try:
         nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     except OSError as error:
-        raise UsageError(
-            f"The notebook cannot be written to {path} ({error.strerror}); name another file."
-        ) from error
+        raise UsageError(f"The notebook cannot be written to {path} ({error.strerror}); name another file.") from error
 
 
 class Guide:
@@ -65,9 +63,7 @@ class Guide:
         self._screen.ask(prediction.question, prediction.offer())
         understood = prediction.parse(answer)
         if answer.strip() and understood is None:
-            self._screen.say(
-                f"`{answer}` is none of the answers; put one between the quotes and run this cell again."
-            )
+            self._screen.say(f"`{answer}` is none of the answers; put one between the quotes and run this cell again.")
         self._asked[name] = (prediction, understood)
 
     def observe(self, name: str, result: object) -> None:

@@ -31,9 +31,7 @@ def writable(path: Path | None) -> Iterator[None]:
 def write_json(value: Json, path: Path) -> None:
     """Write a JSON file. Raises `UsageError` when it cannot be written."""
     with _explained(path):
-        path.write_text(
-            json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-        )
+        path.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def picture_saver(folder: Path | None) -> Callable[[str, str], None]:

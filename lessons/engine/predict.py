@@ -107,13 +107,9 @@ class Guess:
         said, measured = float(answer.value), float(truth)
         times = max(said / measured, measured / said) if measured > 0 else math.inf
         if times <= self.near:
-            return Judgement(
-                right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured."
-            )
+            return Judgement(right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured.")
         direction = "high" if said > measured else "low"
-        words = (
-            f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
-        )
+        words = f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
         return Judgement(right=False, words=words)
 
     def say(self, truth: str | float) -> str:

@@ -98,20 +98,14 @@ class Progress:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self.remark = (
-                f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
-            )
+            self.remark = f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
         except (ValueError, KeyError, TypeError):
             aside = self.path.with_suffix(".damaged.json")
             try:
                 self.path.replace(aside)
-                self.remark = (
-                    f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
-                )
+                self.remark = f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
             except OSError as error:
-                self.remark = (
-                    f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
-                )
+                self.remark = f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
         return {}
 
     def keep(self, record: LessonRecord) -> None:

@@ -59,9 +59,7 @@ class LessonRecord:
             "duration_s": self.duration_s,
             "noise": _finite(self.noise),
             "environment": environment,  # type: ignore[dict-item]  # made of JSON values, typed more loosely
-            "claims": [
-                _claim(claim, sentences[claim.id], step.name) for step in self.steps for claim in step.claims
-            ],
+            "claims": [_claim(claim, sentences[claim.id], step.name) for step in self.steps for claim in step.claims],
             "steps": [_step(step) for step in self.steps],
         }
 

@@ -105,8 +105,6 @@ def explain(step: Step[object], page: Page, result: object) -> None:
     step.explanation(page, result)
     settled = sorted(claim.id for claim in page.claims)
     if settled != sorted(step.claims):
-        raise RuntimeError(
-            f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}."
-        )
+        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}.")
     if page.prediction is not None and page.prophecy is None:
         raise RuntimeError(f"The step {step.name} asks a question and never reveals the answer.")

@@ -67,9 +67,7 @@ class Screen:
         highlighter = Syntax("", "python", theme="ansi_dark", background_color="default")
         lines = highlighter.highlight(code).split("\n", allow_blank=False)
         for number, line in enumerate(lines, start=1):
-            self._console.print(
-                Text.assemble((f"{number:>4} │ ", "dim"), line), no_wrap=True, overflow="ellipsis"
-            )
+            self._console.print(Text.assemble((f"{number:>4} │ ", "dim"), line), no_wrap=True, overflow="ellipsis")
 
     def say(self, text: str) -> None:
         """Print a paragraph."""

@@ -16,6 +16,6 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     `a` and `b` have the same shape (batch, n) and the same dtype: float32, float64 or int64. The answer has shape
     (batch,) and that dtype. Both may be empty, strided, or the same tensor; leave them as they are.
 
-    Points: 4 of 10 for right answers, 6 when twice as fast as a loop of `torch.dot`, 8 at 4×, all 10 at 8×.
+    Points: 4 of 10 for right answers, 6 when 1.5 times as fast as a loop of `torch.dot`, 8 at 3×, all 10 at 7×.
     """
     raise NotImplementedError("Write batched_dot.")

@@ -62,7 +62,7 @@ def test_what_a_verdict_rests_on_is_told_in_words(graded: Graded) -> None:
         for task, one in of_student.items()
     }
     assert "That is the top tier." in told["ada", "01_correct_first"]
-    assert "Next tier: 2×, 6 points." in told["ben", "01_correct_first"]
+    assert "Next tier: 1.50×, 6 points." in told["ben", "01_correct_first"]
     assert "This is what a mean gives where a sum is meant." in told["chen", "01_correct_first"]
     assert "This is one long run" in told["chen", "04_autorange"]
     assert "cases. The smallest: a, b of shape (1, " in told["dora", "01_correct_first"]

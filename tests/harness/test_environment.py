@@ -89,9 +89,7 @@ def test_differences_name_both_sides() -> None:
     assert HERE.differences(replace(HERE, cuda_device="H200")) == ("cuda_device: none, H200",)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("cores", "2"), ("settings", []), ("python", None), ("libc", ...)]
-)
+@pytest.mark.parametrize(("name", "value"), [("cores", "2"), ("settings", []), ("python", None), ("libc", ...)])
 def test_a_damaged_record_is_refused_by_name(name: str, value: object) -> None:
     record = {**HERE.to_dict(), name: value}
     if value is ...:

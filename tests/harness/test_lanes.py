@@ -131,9 +131,7 @@ def test_other_users_can_lock_the_same_files(own_lanes: Path) -> None:
     assert {file.stat().st_mode & 0o777 for file in own_lanes.iterdir()} == {0o666}
 
 
-def test_a_folder_that_cannot_be_made_is_named_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "missing" / "lanes"))
     with pytest.raises(MachineError, match=f"set {DIRECTORY_VARIABLE}"), lane():
         pass

@@ -30,9 +30,7 @@ def test_a_costly_clock_makes_blocks_longer() -> None:
 
 def test_a_statement_finds_its_names_in_globals_and_setup() -> None:
     clock = FakeClock()
-    measured = measure(
-        "advance(step)", "step = 0.5", globals={"advance": clock.advance}, timer=clock, min_run_time=2
-    )
+    measured = measure("advance(step)", "step = 0.5", globals={"advance": clock.advance}, timer=clock, min_run_time=2)
     assert measured.samples_s == (0.5,) * 4
 
 

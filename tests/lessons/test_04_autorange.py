@@ -52,9 +52,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
         timeout=300,
         check=False,
     )
-    return Taken(
-        done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots
-    )
+    return Taken(done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots)
 
 
 def burners() -> list[str]:

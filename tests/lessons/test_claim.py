@@ -27,9 +27,7 @@ def test_a_claim_stands_only_as_far_as_its_doubt_allows(
 
 
 def test_an_inconclusive_claim_says_whether_the_measurement_or_the_machine_was_to_blame() -> None:
-    assert (
-        claim("id", 2.0, low=1.0, error=2.0, noise=5.0).reason == "the measurement itself was too uncertain"
-    )
+    assert claim("id", 2.0, low=1.0, error=2.0, noise=5.0).reason == "the measurement itself was too uncertain"
     assert claim("id", 2.0, low=1.0, error=0.5, noise=0.6).reason == "the machine was too restless today"
     assert claim("id", math.nan, low=1.0).reason == "nothing could be measured"
     assert claim("id", 2.0, low=1.0, error=0.5, noise=0.5).reason == ""

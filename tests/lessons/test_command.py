@@ -96,9 +96,7 @@ def test_the_header_tells_how_long_it_took_last_time(capsys: pytest.CaptureFixtu
     assert "runs up to 5 s" in capsys.readouterr().out
 
 
-def test_progress_that_cannot_be_kept_does_not_stop_the_lesson(
-    state: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_progress_that_cannot_be_kept_does_not_stop_the_lesson(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state.write_text("a file where the folder should be")
     assert run_command(small_lesson.lesson, []) == 0
     assert capsys.readouterr().out.count("FAIRCLOCK_STATE") == 1

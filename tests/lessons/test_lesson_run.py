@@ -97,9 +97,7 @@ def test_pictures_are_saved_under_lesson_and_step_with_words_for_those_who_canno
 def test_the_json_record_has_no_number_that_json_lacks(prepare: Play) -> None:
     played = prepare(noise=math.inf)
     played.session.play()
-    text = json.dumps(
-        played.session.record().to_json({"twice-is-two": "two", "root": "root"}), allow_nan=False
-    )
+    text = json.dumps(played.session.record().to_json({"twice-is-two": "two", "root": "root"}), allow_nan=False)
     claims = json.loads(text)["claims"]
     assert claims[0]["verdict"] == "held"
     assert claims[1]["noise"] is None
@@ -108,9 +106,7 @@ def test_the_json_record_has_no_number_that_json_lacks(prepare: Play) -> None:
 def test_what_a_run_could_not_tell_is_neither_right_nor_wrong(prepare: Play) -> None:
     played = prepare()
     prediction = Choice("Yes?", {"a": "yes"})
-    page = Page(
-        played.session.screen, 0.0, {}, {}, played.saved.__setitem__, prediction, prediction.parse("a")
-    )
+    page = Page(played.session.screen, 0.0, {}, {}, played.saved.__setitem__, prediction, prediction.parse("a"))
     page.reveal(None, "Too loud.")
     assert page.prophecy is not None
     assert (page.prophecy.answer, page.prophecy.truth, page.prophecy.right) == ("yes", None, None)

@@ -17,9 +17,7 @@ def test_every_lesson_is_found_with_its_title_and_minutes() -> None:
 
 def test_lessons_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("10_b", "02_a"):
-        (tmp_path / f"{name}.py").write_text(
-            "lesson = Lesson(__file__, title='A', objective='B', minutes=3)\n"
-        )
+        (tmp_path / f"{name}.py").write_text("lesson = Lesson(__file__, title='A', objective='B', minutes=3)\n")
     (tmp_path / "other.py").write_text("")
     assert entries(tmp_path) == (Entry("02_a", "A", 3), Entry("10_b", "A", 3))
 

@@ -70,9 +70,7 @@ def test_an_answer_that_is_none_is_said_so(guide: Guide, capsys: pytest.CaptureF
     assert "You said" not in out
 
 
-def test_a_cell_run_without_its_question_still_explains(
-    guide: Guide, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cell_run_without_its_question_still_explains(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
     guide.observe("twice", small_lesson.twice())
     assert "Yes. It always is." in capsys.readouterr().out
 

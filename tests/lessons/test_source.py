@@ -41,7 +41,5 @@ def test_what_has_no_body_has_no_code() -> None:
 def test_only_the_imports_that_teaching_code_uses_go_with_it() -> None:
     file = Path(small_lesson.__file__)
     assert imports_of(file, needed_by="math.sqrt(2)") == "import math"
-    assert imports_of(file, needed_by="Choice, textwrap") == (
-        "import textwrap\nfrom lessons.engine import Choice"
-    )
+    assert imports_of(file, needed_by="Choice, textwrap") == ("import textwrap\nfrom lessons.engine import Choice")
     assert imports_of(file, needed_by="1 + 1") == ""

@@ -1,8 +1,9 @@
 """`batched_dot(a, b)`: right on any shape, stride and dtype first, then fast.
 
-Timed on (512, 256) float32, large enough that a call costs several times what asking for it costs. Against a loop of
-`torch.dot`, one vectorised expression gains 15× (einsum) to 35× (multiply and sum), so full marks at 8× are in
-everybody's reach who leaves the loop, and no hardware decides between two good answers.
+Timed on (512, 512) float32, where a call of the solution costs several times what asking for it costs. Against a loop
+of `torch.dot`, multiplying and summing whole tensors gains about 17×, so full marks are at 7×; einsum and bmm, which take
+the way through a batched matrix product, gain about 4× and end in the second tier. (Measured with `grader lint` on a
+2-core VM, torch 2.13.)
 """
 
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
-TIMED_SHAPE = (512, 256)
+TIMED_SHAPE = (512, 512)
 SHAPES = ((0, 5), (3, 0), (0, 0), (1, 1), (1, 3), (4, 1), (3, 3), (2, 5), (7, 4))
 DTYPES = ("float32", "float64", "int64")
 
@@ -94,7 +95,7 @@ TASK = Task(
     summary="dot products of matching rows: (batch, n) and (batch, n) give (batch,)",
     points=10,
     cost=Cost.TIME,
-    tiers=(Tier(2, 0.6), Tier(4, 0.8), Tier(8, 1.0)),
+    tiers=(Tier(1.5, 0.6), Tier(3, 0.8), Tier(7, 1.0)),
     hints=(
         "How many times does Python itself do something while your function runs: once, or once a row?",
         "torch multiplies two whole tensors at once with *. What is left to do with each row of the product?",

@@ -79,9 +79,7 @@ def _hash(rng: np.random.Generator) -> Scenario:
     quiet = rng.uniform(150, 250, 64) * per_call_s
     stall = rng.uniform(60, 100, 64) * per_call_s
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
-    weather = Weather(
-        [part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))]
-    )
+    weather = Weather([part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))])
     title = "time_hash, interrupted now and then"
     advice = "Repair time_hash: which of its blocks tell what a call takes when nothing interrupts?"
     machine = _machine(rng, per_call_s / 10, weather)

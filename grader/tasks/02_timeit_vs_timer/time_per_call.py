@@ -33,9 +33,7 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
         _world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, disturbed=False),
         _world(rng, "a short call, interrupted now and then", HIT, SHORT_STEPS),
         _world(rng, "a longer call, interrupted now and then", HIT, LONG_STEPS),
-        _world(
-            rng, "a clock that takes long to read, interruptions", READING, SHORT_STEPS, reading_steps=1.0
-        ),
+        _world(rng, "a clock that takes long to read, interruptions", READING, SHORT_STEPS, reading_steps=1.0),
     )
 
 

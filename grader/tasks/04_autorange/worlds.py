@@ -47,9 +47,7 @@ class StatementWorld:
         runs = arguments[0] if len(arguments) == 1 else None
         if not is_block_size(runs):
             given = ", ".join(map(shown, arguments))
-            raise ValueError(
-                f"run(n) takes a whole number from 1 to {MOST_RUNS}; it was called as run({given})."
-            )
+            raise ValueError(f"run(n) takes a whole number from 1 to {MOST_RUNS}; it was called as run({given}).")
         start_s = self.machine.now_s
         self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
         self.log.append(Block(runs, self.machine.now_s - start_s))

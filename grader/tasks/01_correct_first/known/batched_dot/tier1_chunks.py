@@ -6,4 +6,4 @@ import torch
 def batched_dot(a, b):
     if len(a) == 0:
         return a.new_empty(0)
-    return torch.cat([(x * y).sum(-1) for x, y in zip(a.split(6), b.split(6))])
+    return torch.cat([(x * y).sum(-1) for x, y in zip(a.split(5), b.split(5))])

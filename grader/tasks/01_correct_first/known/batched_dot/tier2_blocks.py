@@ -1,4 +1,4 @@
-"""A loop over longer blocks of rows."""
+"""A loop over blocks of rows: the loop's price is paid less often, but still paid."""
 
 import torch
 
