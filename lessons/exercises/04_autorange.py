@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable
 
 
+
 def blocked_autorange(
     run: Callable[[int], None], clock: Callable[[], float], min_run_time: float
 ) -> tuple[int, list[float], float, float]:

@@ -81,7 +81,7 @@ def test_a_slow_tensor_answer_is_told_how_sure_its_ratio_is() -> None:
     ended = grader("check", CLASS / "ben" / "01_correct_first.py")
     heading, measured, hint = ended.out.splitlines()
     assert squeezed(heading).endswith(" 4 / 10 right, tier 0 of 3")
-    assert "rounds). Next tier: 2" in measured
+    assert "rounds). Next tier: 1.50×" in measured
     assert hint.startswith("   Hint 1 of 3: ")
 
 

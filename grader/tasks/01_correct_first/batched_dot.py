@@ -1,9 +1,9 @@
 """`batched_dot(a, b)`: right on any shape, stride and dtype first, then fast.
 
 Timed on (512, 512) float32, where a call of the solution costs several times what asking for it costs. Against a loop
-of `torch.dot`, multiplying and summing whole tensors gains about 17×, so full marks are at 7×; einsum and bmm, which take
-the way through a batched matrix product, gain about 4× and end in the second tier. (Measured with `grader lint` on a
-2-core VM, torch 2.13.)
+of `torch.dot`, multiplying and summing whole tensors gains about 17×, so full marks are at 7×; einsum and bmm, which
+take the way through a batched matrix product, gain about 4× and end in the second tier. (Measured with `grader lint`
+on a 2-core VM, torch 2.13.)
 """
 
 from pathlib import Path
