@@ -52,7 +52,7 @@ def stub_of(solution: str) -> str:
             part.append((_indent(line) + text.removeprefix(KEPT).removeprefix(" ")).rstrip())
     if part is not None:
         raise SolutionError(f"The solution that begins in line {begun} never ends; put {END!r} below it.")
-    source = "\n".join(stub).rstrip() + "\n"
+    source = re.sub(r"\n{4,}", "\n\n\n", "\n".join(stub).rstrip() + "\n")  # what stood between blank lines is gone
     _must_parse(source)
     return source
 

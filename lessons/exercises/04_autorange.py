@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Callable
 
 
-
 def blocked_autorange(
     run: Callable[[int], None], clock: Callable[[], float], min_run_time: float
 ) -> tuple[int, list[float], float, float]:
