@@ -116,16 +116,24 @@ def tree(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def nothing_left_running(patience_s: float = 5.0) -> Iterator[None]:
     """Fail unless every process started within, by whomever, has ended soon after; then end those that have not."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     before = set(psutil.Process().children(recursive=True))
-    yield
-    deadline_s = time.monotonic() + patience_s
-    while (left := _running() - before) and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    for process in left:
-        process.kill()
-    assert not left
+    _adopt_orphans(adopt=True)
+    try:
+        yield
+        deadline_s = time.monotonic() + patience_s
+        while (left := _running() - before) and time.monotonic() < deadline_s:
+            time.sleep(0.02)
+        for process in left:
+            process.kill()
+        assert not left
+    finally:
+        _adopt_orphans(adopt=False)
+
+
+def _adopt_orphans(*, adopt: bool) -> None:
+    """Whether what loses its parent below this process becomes its child, or that of the machine's init."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def _running() -> set[psutil.Process]:
