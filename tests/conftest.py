@@ -1,6 +1,7 @@
 """What holds for every test: nothing of the reader's own is touched, and what a machine lacks is named."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,4 +24,10 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("sandbox") and (reason := sandbox.trouble()):
-        (pytest.fail if os.environ.get(NO_SKIPS_VARIABLE) else pytest.skip)(reason)
+        _missing(reason)
+    if item.get_closest_marker("browser") and not shutil.which("chromium"):
+        _missing("chromium is missing: install it with `apt-get install chromium`")
+
+
+def _missing(reason: str) -> None:
+    (pytest.fail if os.environ.get(NO_SKIPS_VARIABLE) else pytest.skip)(reason)
