@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from commanding import ROOT, Ended, grader
 
+from grader import catalogue
+
 LESSON = "04_autorange"
 TASK = f"grader/tasks/{LESSON}/blocked_autorange.py"
 KNOWN = f"grader/tasks/{LESSON}/known/blocked_autorange"
@@ -18,12 +20,17 @@ WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
 
 
 @pytest.mark.slow
-def test_the_truth_table_of_lesson_04_holds() -> None:
-    ended = grader("lint", LESSON)
+@pytest.mark.parametrize("lesson", catalogue.load().lessons)
+def test_the_truth_table_of_every_lesson_holds(lesson: str) -> None:
+    ended = grader("lint", lesson)
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1] == "Every known submission got what it should."
-    marked = [line.split()[2] for line in ended.out.splitlines()[:-1] if line.startswith("✓")]
-    assert marked == ["stub", *sorted(path.stem for path in (ROOT / KNOWN).glob("*.py")), "solution"]
+    marked = [line.split()[1:3] for line in ended.out.splitlines()[:-1] if line.startswith("✓")]
+    assert marked == [
+        [task.full_name, name]
+        for task in catalogue.load().tasks(lesson)
+        for name in ("stub", *sorted(path.stem for path in task.known.glob("*.py")), "solution")
+    ]
 
 
 @pytest.fixture
