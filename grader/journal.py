@@ -176,7 +176,7 @@ class Journal:
             title=Path(meta["class"]).name,
             kit=meta["kit"],
             students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
-            tasks=tuple(TaskPoints(*row) for row in self._db.execute("SELECT * FROM tasks ORDER BY lesson, rowid")),
+            tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
             reports=reports,
             waiting=tuple(one for one in hand_ins if (one.student, one.lesson) not in done),
             notes=tuple(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
