@@ -1,16 +1,11 @@
 """Which hint comes next: three a task, shown one at a time, remembered between calls."""
 
 import json
-import os
 from pathlib import Path
-
-import platformdirs
 
 from grader.files import write_atomically
 from grader.task import Task
-
-STATE_VARIABLE = "FAIRCLOCK_STATE"
-"""Environment variable that names another folder for what is remembered between calls."""
+from harness.state import state_folder
 
 
 def next_hint(task: Task) -> str:
@@ -40,5 +35,4 @@ def _seen() -> dict[str, int]:
 
 
 def _file() -> Path:
-    folder = os.environ.get(STATE_VARIABLE) or platformdirs.user_state_dir("fairclock")
-    return Path(folder) / "hints.json"
+    return state_folder() / "hints.json"

@@ -8,7 +8,7 @@ import pytest
 
 from grader import sandbox
 from harness.lanes import DIRECTORY_VARIABLE
-from lessons.engine.progress import FOLDER_VARIABLE
+from harness.state import FOLDER_VARIABLE
 
 NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 """Set where the machine has been given everything: what is missing there is a failure, not a reason to skip."""

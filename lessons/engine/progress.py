@@ -13,14 +13,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import platformdirs
-
 from harness.errors import UsageError
+from harness.state import FOLDER_VARIABLE, state_folder
 from lessons.engine.claim import Standing
 from lessons.engine.record import LessonRecord
-
-FOLDER_VARIABLE = "FAIRCLOCK_STATE"
-"""Environment variable that names another folder for the progress file."""
 
 FORMAT = 1
 
@@ -120,12 +116,6 @@ class Progress:
                 f"Your progress cannot be kept in {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to "
                 "a folder that can be written."
             ) from error
-
-
-def state_folder() -> Path:
-    """Return the folder that keeps this user's progress."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else Path(platformdirs.user_state_dir("fairclock", appauthor=False))
 
 
 def _encode(lessons: dict[str, Standings]) -> str:

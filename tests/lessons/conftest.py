@@ -7,8 +7,8 @@ from rich.console import Console
 from sessions import Play, Played
 
 from harness.environment import Environment
+from harness.state import FOLDER_VARIABLE
 from lessons.engine.lesson import Lesson
-from lessons.engine.progress import FOLDER_VARIABLE
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session, Settings
 from lessons.engine.screen import Screen

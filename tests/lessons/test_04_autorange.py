@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from harness.state import FOLDER_VARIABLE
 from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
-from lessons.engine.progress import FOLDER_VARIABLE
 
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_LINE = 80 - len("   1 │ ")
