@@ -20,12 +20,11 @@ from grader import submit as handing_in
 from grader.errors import UsageError
 from grader.files import explained
 from grader.grade import grade
-from grader.records import Report, Submission
+from grader.pool import Pool
 from grader.roll import TaskPoints
-from grader.supervisor import Settings
+from grader.settings import Settings
 from harness.command import guarded
 from harness.environment import Environment
-from harness.lanes import lane
 
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
@@ -49,11 +48,12 @@ def check(
     """Grade your own exercise here and now."""
     del debug
     graded = []
-    for lesson, path in checking.targets(target):
-        with err_console.status(f"Checking {path.name} …"):
-            report = checking.check(lesson, path)
-        checking.show(report, out_console, ask_hint=hint)
-        graded.append(report)
+    with Pool(sandboxed=False) as pool:
+        for lesson, path in checking.targets(target):
+            with err_console.status(f"Checking {path.name} …"):
+                report = checking.check(lesson, path, pool)
+            checking.show(report, out_console, ask_hint=hint)
+            graded.append(report)
     if json_file:
         with explained(json_file):
             json_file.write_text(checking.as_json(graded), encoding="utf-8")
@@ -89,25 +89,19 @@ def run_class(
         sandbox.require()
     known = catalogue.load()
     chosen = [task for lesson in lessons or known.lessons for task in known.tasks(lesson)]
-    hidden = (folder.resolve(), out.resolve())
-
-    def graded(submission: Submission, seed: str) -> Report:
-        with lane() as held:
-            settings = Settings(seed=seed, sandboxed=not no_sandbox, core=held.core, hidden=hidden)
-            return grade(submission, settings)
-
-    summary = run.grade_class(
-        folder,
-        out,
-        grade=graded,
-        tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
-        jobs=jobs,
-        console=err_console,
-        kit=_kit(),
-        sandboxed=not no_sandbox,
-        seed_file=seed_file,
-        about=_about(jobs, sandboxed=not no_sandbox),
-    )
+    with Pool(sandboxed=not no_sandbox, hidden=(folder.resolve(), out.resolve()), spare=jobs) as pool:
+        summary = run.grade_class(
+            folder,
+            out,
+            grade=lambda submission, seed: grade(submission, Settings(seed, pool)),
+            tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
+            jobs=jobs,
+            console=err_console,
+            kit=_kit(),
+            sandboxed=not no_sandbox,
+            seed_file=seed_file,
+            about=_about(jobs, sandboxed=not no_sandbox),
+        )
     print("\n".join(summary.lines()))
     return summary.exit_code
 
@@ -135,8 +129,8 @@ def lint_exercises(
         problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
         for task in known.tasks(lesson):
             problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
-            with lane() as held:
-                for row in lint.rows(task, Settings(seed=str(time.time_ns()), sandboxed=False, core=held.core)):
+            with Pool(sandboxed=False, spare=1) as pool:
+                for row in lint.rows(task, Settings(str(time.time_ns()), pool)):
                     _print_row(row)
                     problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
         for problem in problems:

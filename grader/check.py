@@ -2,9 +2,7 @@
 
 import json
 import secrets
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -15,12 +13,15 @@ from grader.collect import submission_of
 from grader.errors import UsageError
 from grader.faults import NOT_WRITTEN
 from grader.grade import grade
+from grader.pool import Pool
 from grader.records import Report, Status, Verdict
 from grader.reports import words
 from grader.score import EARNS
-from grader.supervisor import Settings
-from grader.task import Task
-from harness.lanes import lane
+from grader.settings import Settings
+from grader.task import Task, TensorExam
+
+TREES = 2
+"""Process trees that a check of a tensor task needs: the student's and the baseline's. They start side by side."""
 
 SUFFIXES = (".py", ".ipynb")
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
@@ -40,7 +41,7 @@ def targets(target: str | None) -> list[tuple[str, Path]]:
     return [(begins[0], catalogue.stub(begins[0]))]
 
 
-def check(lesson: str, path: Path) -> Report:
+def check(lesson: str, path: Path, pool: Pool) -> Report:
     """Grade one file, unsandboxed: it is the student's own code on the student's own machine.
 
     A file that cannot be taken at all is a UsageError: there is nothing to grade.
@@ -48,9 +49,9 @@ def check(lesson: str, path: Path) -> Report:
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.source is None:
         raise UsageError(submission.refusal)
-    with lane() if sys.platform == "linux" else nullcontext() as held:
-        core = held.core if held else None
-        return grade(submission, Settings(seed=secrets.token_hex(16), sandboxed=False, core=core))
+    if any(isinstance(task.exam, TensorExam) for task in catalogue.load().tasks(lesson)):
+        pool.warm(TREES)
+    return grade(submission, Settings(secrets.token_hex(16), pool))
 
 
 def show(report: Report, console: Console, *, ask_hint: bool) -> None:

@@ -7,11 +7,11 @@ score that. A fault of the submission ends that task alone; a fault of ours is n
 import os
 from typing import Final
 
-from grader import catalogue, metered, supervisor, tensors
+from grader import catalogue, forkserver, metered, tensors
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.score import score
-from grader.supervisor import Settings
+from grader.settings import Settings
 from grader.task import Task, TensorExam
 from harness.clocks import wall
 from harness.environment import Environment
@@ -27,9 +27,9 @@ def grade(submission: Submission, settings: Settings) -> Report:
         submission=submission,
         verdicts=tuple(verdicts),
         environment=Environment.capture(),
-        sandboxed=settings.sandboxed,
+        sandboxed=settings.pool.sandboxed,
         duration_s=wall() - began_s,
-        notes=() if supervisor.cpu_clock(os.getpid()) else (ESTIMATE,),
+        notes=() if forkserver.cpu_clock(os.getpid()) else (ESTIMATE,),
     )
 
 

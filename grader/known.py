@@ -10,13 +10,14 @@ from pathlib import Path
 
 from grader.errors import WorkerFault
 from grader.faults import Raised
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import Worker, worker
 from grader.task import Task
 
 
 def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
     """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
-    with worker(task.limits, settings, tensors=tensors) as one:
+    with settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
         for path in task.wrong_answers:
             source = path.read_text(encoding="utf-8")
             try:

@@ -17,8 +17,8 @@ from grader.known import docstring
 from grader.records import Status, Submission, Verdict
 from grader.refusal import digest
 from grader.score import EARNS
+from grader.settings import Settings
 from grader.stubs import stub_of
-from grader.supervisor import Settings
 from grader.task import Task
 
 GAIN: Final = 2.0

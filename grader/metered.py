@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.faults import ours, theirs
+from grader.forkserver import ForkServer
 from grader.inputs import generator
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import Worker, worker
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
 
 LEAST_COST: Final = 1e-12
@@ -36,17 +38,18 @@ class Played:
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Play all scenarios with the submission and, when it is right in all, with the baseline."""
 
-    def play_all(text: str) -> tuple[list[Played], str]:
-        with worker(task.limits, settings, tensors=False) as one:
+    def play_all(tree: ForkServer, text: str) -> tuple[list[Played], str]:
+        with worker(tree, task.limits) as one:
             with theirs("The file"):
                 one.load(text)
             return [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))], one.output_tail
 
-    mine, printed = play_all(source)
+    with settings.pool.fresh(tensors=False) as tree:
+        mine, printed = play_all(tree, source)
     if any(played.mismatch for played in mine):
         return _wrong(task, exam, mine, settings, seed, printed)
-    with ours(f"The baseline of {task.full_name}"):
-        reference, _ = play_all(task.baseline)
+    with ours(f"The baseline of {task.full_name}"), settings.pool.trusted(tensors=False) as tree:
+        reference, _ = play_all(tree, task.baseline)
     for played in reference:
         if played.mismatch:
             raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")

@@ -18,10 +18,14 @@ from typing import Any, Final
 MAX_FRAME_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 
+FORK: Final = b"f"  # → fork a worker with these limits; its three descriptors follow with one byte
+REAP: Final = b"w"  # → wait for a worker that hung up
+
 LOAD: Final = b"l"  # → source text
 TENSORS: Final = b"t"  # → call with tensors laid out in shared memory, once
 ARRANGE: Final = b"a"  # → lay out tensors for timed calls to come
 GO: Final = b"g"  # → one timed call
+SLOW: Final = b"s"  # → burn so much CPU time in each timed call from now on, as a control does
 NULL: Final = b"n"  # → one timed call of nothing, to know the price of asking
 VALUES: Final = b"v"  # → call with plain values and metered functions
 ANSWER: Final = b"A"  # ← a metered call's answer (supervisor to worker)
@@ -73,6 +77,10 @@ class Channel:
                     raise Late from None
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise Closed from error
+
+    def spoken(self) -> bool:
+        """Whether something has come that nobody has read."""
+        return bool(self._readable.poll(0))
 
     def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
         """Wait for one frame: its kind and its object (empty when the frame carries none)."""

@@ -64,6 +64,15 @@ class Speed:
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`."""
+
+    same: float
+    slowed: float
+    planted: float
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """What running one task once showed, before any points: the evidence an appeal is answered from."""
 
@@ -72,6 +81,7 @@ class Attempt:
     help: str = ""
     speed: Speed | None = None
     rounds: tuple[Round, ...] = ()
+    control: Control | None = None
     cases_passed: int = 0
     cases: int = 0
     output_tail: str = ""

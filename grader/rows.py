@@ -2,18 +2,19 @@
 
 `gradings` has one row a graded submission, `verdicts` one a task of it; `attempts` joins the two for people.
 Raw rounds are JSON lists of [pair, baseline CPU s, baseline wall s, candidate CPU s, candidate wall s,
-baseline first].
+baseline first], and a control is a JSON object, or null where none was played.
 """
 
 import json
 import math
 import sqlite3
+from dataclasses import asdict
 
-from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
+from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 
-SCHEMA = "1"
+SCHEMA = "2"
 """Version of the tables below; a journal of another one is refused."""
 
 Cell = str | int | float | None
@@ -42,16 +43,17 @@ CREATE TABLE verdicts (
     ratio REAL, low REAL, high REAL, rounds_played INTEGER, tier INTEGER, undecided INTEGER,
     cases_passed INTEGER NOT NULL, cases INTEGER NOT NULL,
     rationale TEXT NOT NULL, help TEXT NOT NULL, output_tail TEXT NOT NULL, rounds TEXT NOT NULL,
+    control TEXT NOT NULL,
     PRIMARY KEY (grading, position), UNIQUE (grading, task)
 );
 CREATE VIEW attempts AS SELECT
     student, lesson, task, sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
-    undecided, rationale, help, rounds, environment, kit, sandboxed, started_utc, finished_utc, duration_s,
+    undecided, rationale, help, rounds, control, environment, kit, sandboxed, started_utc, finished_utc, duration_s,
     path FROM verdicts JOIN gradings ON gradings.id = verdicts.grading ORDER BY gradings.id, position;
 """
 
 INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 14 + ")"
-INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 18 + ")"
+INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 19 + ")"
 
 TASKS = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
 
@@ -109,6 +111,7 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
         _text(attempt.help),
         _text(attempt.output_tail),
         json.dumps(rounds),
+        json.dumps(asdict(attempt.control) if attempt.control else None),
     )
 
 
@@ -137,6 +140,7 @@ def _verdict(row: sqlite3.Row) -> Verdict:
         help=row["help"],
         speed=_speed(row),
         rounds=rounds,
+        control=Control(**control) if (control := json.loads(row["control"])) else None,
         cases_passed=row["cases_passed"],
         cases=row["cases"],
         output_tail=row["output_tail"],

@@ -1,4 +1,4 @@
-"""Start, find and kill one worker: a process tree of its own, in bubblewrap, that inherits three descriptors.
+"""Start, find and kill one process tree, in bubblewrap, whose first process inherits one socket.
 
 Inside there is no network, no process but its own, a read-only system with Python and its packages, an empty `/tmp` of
 bounded size, and of this kit two files: the worker and the protocol. Without a sandbox (a student's own code on the
@@ -75,39 +75,25 @@ def require() -> None:
 
 @dataclass
 class Process:
-    """A running worker: the started command, and from the inside out what it became."""
+    """A running process tree: the started command, and from the outside in what it became."""
 
     popen: subprocess.Popen[bytes]
     info: int | None
-    known: frozenset[int] = frozenset()
     killed: bool = False
 
-    def interpreter(self) -> int:
-        """PID, as seen here, of the Python process itself (bubblewrap's init is its parent).
+    def chain(self) -> tuple[int, ...]:
+        """PIDs, as seen here, from the started command to the Python process (between them bubblewrap's init).
 
         Ask once, and before a submission is loaded: from then on any other process inside is a helper.
         """
         if self.info is None:
-            self.known = frozenset({self.popen.pid})
-            return self.popen.pid
+            return (self.popen.pid,)
         with os.fdopen(os.dup(self.info), "rb") as file:
             init = int(json.loads(file.read())["child-pid"])
         children = _children(init)
         if len(children) != 1:
             raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
-        self.known = frozenset({self.popen.pid, init, children[0]})
-        return children[0]
-
-    def helpers(self) -> frozenset[int]:
-        """What runs besides the interpreter; in a sandbox, also what its parent has left behind."""
-        return frozenset(processes(self.popen.pid)) - self.known
-
-    def reap(self) -> int | None:
-        """Wait a moment for a process that hung up to end by itself: its exit status, or None if it does not."""
-        try:
-            return self.popen.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            return None
+        return self.popen.pid, init, children[0]
 
     def kill(self) -> int:
         """End the whole tree now, and what an ended command has left of it; the exit status of the command."""
@@ -121,18 +107,16 @@ class Process:
         return self.popen.wait()
 
 
-def start(
-    descriptors: Sequence[int], *, tensors: bool, limits: Limits, sandboxed: bool, hidden: Sequence[Path] = ()
-) -> Process:
-    """Start a worker that inherits (channel, inputs, outputs); standard output and error come through one pipe.
+def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> Process:
+    """Start a fork server that inherits the socket `control`; standard output and error come through one pipe.
 
     `hidden` are paths that must not be seen inside even if the system part contains them.
     """
-    config = json.dumps({"tensors": tensors, "limits": _rlimits(limits, sandboxed=sandboxed)})
-    python = [sys.executable, "-P", "-s", "-m", "grader.worker", *map(str, descriptors), config]
+    config = json.dumps({"tensors": tensors})
+    python = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
     kit = KIT_INSIDE if sandboxed else str(KIT)
     environment = {**twins.ENVIRONMENT, "PYTHONPATH": kit}
-    passed, info_read, info_write = list(descriptors), None, None
+    passed, info_read, info_write = [control], None, None
     argv = python
     if sandboxed:
         info_read, info_write = os.pipe()
@@ -162,9 +146,16 @@ def processes(root: int) -> Iterator[int]:
         yield from processes(child)
 
 
-def died_of_memory(status: int) -> bool:
-    """Whether an exit status (bubblewrap reports a signal as 128 + its number) says that the kernel killed it."""
-    return status in (-signal.SIGKILL, 128 + signal.SIGKILL)
+def ended_children(pid: int) -> int:
+    """A count that grows whenever a process reaps a child: the page faults of those (Linux: proc_pid_stat(5)).
+
+    None lives without any. Raises `ProcessLookupError` for a process that is gone.
+    """
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        raise ProcessLookupError(pid) from None
+    return int(after_name[8])
 
 
 def _children(pid: int) -> list[int]:
@@ -176,7 +167,7 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
+def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """Limits for one process. Linux counts processes by user, since 5.14 within a sandbox alone, and never root's."""
     return ({"RLIMIT_NPROC": MOST_PROCESSES} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,

@@ -1,77 +1,65 @@
 """The supervisor's side of one worker: it asks, waits, reads the clock, and believes nothing but bytes it holds.
 
-A worker is started at once and met when first asked, so that the next ones can start up while this one works. Every
-way a submission can end its own grading becomes a `WorkerFault` that carries a status.
+Every way a submission can end its own grading becomes a `WorkerFault` that carries a status.
 """
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from grader import protocol, sandbox
-from grader.errors import MachineError, WorkerFault
+from grader import protocol
+from grader.errors import WorkerFault
 from grader.faults import WORD_CHARACTERS, Raised
+from grader.forkserver import ForkServer
 from grader.inputs import Packed
 from grader.memory import SharedMemory
 from grader.protocol import Channel
 from grader.records import Status
-from grader.tail import Tail
 from grader.task import Limits
-from harness import twins
-from harness.clocks import Clock, ProcessGoneError, process_cpu, wall
+from harness.clocks import ProcessGoneError, wall
 from harness.rounds import Reading
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How grading is done here: in a sandbox or not, on which core, with which secret, hiding which folders."""
-
-    seed: str
-    sandboxed: bool = True
-    core: int | None = None
-    hidden: tuple[Path, ...] = field(default=())
-
-
 class Worker:
-    """One process tree that may run one submission, or trusted code, and is then thrown away."""
+    """One process, forked for one use and then thrown away, with the memory it shares with the supervisor."""
 
-    def __init__(self, limits: Limits, settings: Settings, *, tensors: bool) -> None:
+    def __init__(self, server: ForkServer, limits: Limits) -> None:
         self.limits = limits
-        self.inputs = SharedMemory(INPUT_BYTES if tensors else 1)
-        self.outputs = SharedMemory(OUTPUT_BYTES if tensors else 1)
-        self._socket, theirs = socket.socketpair()
-        self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
-        self._channel = Channel(self._socket.fileno())
-        self._core = settings.core
-        with theirs:
-            descriptors = (theirs.fileno(), self.inputs.descriptor, self.outputs.descriptor)
-            self._process = sandbox.start(
-                descriptors, tensors=tensors, limits=limits, sandboxed=settings.sandboxed, hidden=settings.hidden
-            )
-        assert self._process.popen.stdout is not None
-        self._output = Tail(self._process.popen.stdout.fileno())
-        self._pid: int | None = None
-        self._schedule: int | None = None
-        self._clock: Clock | None = None
-        self._last_cpu_s = 0.0
-        self._closed = False
+        self._server = server
+        self._core: int | None = None
+        with contextlib.ExitStack() as ours:
+            self.inputs = SharedMemory(INPUT_BYTES if server.tensors else 1)
+            ours.callback(self.inputs.close)
+            self.outputs = SharedMemory(OUTPUT_BYTES if server.tensors else 1)
+            ours.callback(self.outputs.close)
+            self._socket, theirs = socket.socketpair()
+            ours.callback(self._socket.close)
+            with theirs:
+                descriptors = theirs.fileno(), self.inputs.descriptor, self.outputs.descriptor
+                self._forked = server.fork(limits, descriptors, self._socket)
+            ours.callback(server.end, self._forked)
+            self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
+            self._channel = Channel(self._socket.fileno())
+            self._schedule: int | None = None
+            if sys.platform == "linux":
+                self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
+                ours.callback(os.close, self._schedule)
+            self._ours = ours.pop_all()
 
     @property
     def output_tail(self) -> str:
         """The end of what the worker's tree printed."""
-        return self._output.text()
+        return self._server.output_tail
 
     def load(self, source: str) -> None:
         """Run a submission's module code."""
-        self._meet()
         try:
             self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
         except protocol.ProtocolError as error:
@@ -83,57 +71,47 @@ class Worker:
         body = {"function": function, "inputs": packed.layouts}
         return self._request(protocol.TENSORS, body, self.limits.call_s, f"in {function}")
 
-    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int]) -> None:
-        """Prepare timed calls with inputs laid out as these; take the pinned core and start the CPU clock."""
+    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], core: int | None) -> None:
+        """Prepare timed calls with inputs laid out as these; bind the tree to its core and start its CPU clock."""
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
         self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
-        assert self._pid is not None
+        self._core = core
         with self._running(f"before {function} was timed"):
-            twins.pin(self._pid, self._core)
-            self._clock = cpu_clock(self._pid)
-            self._last_cpu_s = self._clock() if self._clock else 0.0
+            self._server.pin(core)
+
+    def slow(self, extra_s: float) -> None:
+        """Let each timed call of a trusted worker cost so many CPU seconds more, from now on; 0 is as before."""
+        self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
 
     def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
         """One timed call: what it cost, and the output's bytes.
 
-        The clock never stops: CPU time used since the end of the previous turn counts towards this one, so nothing
-        is won by working ahead while it is somebody else's turn. The reading ends when the bytes are held here. Its
-        wall time leaves out what the worker waited for its core: that is the neighbours' doing. Where the system has no
-        such clock, wall time stands in for it.
+        The clock never stops: CPU time that the tree used since the end of the previous turn counts towards this one,
+        so nothing is won by working ahead while it is somebody else's turn. The reading ends when the bytes are held
+        here. Its wall time leaves out what the worker waited for its core: that is the neighbours' doing.
         """
         where = "in a timed call"
+        if self._channel.spoken():
+            raise WorkerFault(Status.CRASHED, "The submission broke the protocol: it spoke before it was asked.")
         with self._running(where):
             began_s, waited_s = wall(), self._waited_s()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, where)
             answer = self.outputs.read(size_bytes)
-            now_s = self._clock() if self._clock else wall()
-            cpu_s = now_s - (self._last_cpu_s if self._clock else began_s)
+            cpu_s = self._server.spent_s()
             if cpu_s <= 0:
                 self.vouch()
                 said = "The submission broke the protocol in a timed call: it was done before it was asked."
                 raise WorkerFault(Status.CRASHED, said)
             reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
-        self._last_cpu_s = now_s
         if claim:
             problem = str(claim.get("problem"))[:WORD_CHARACTERS]
             raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")
         return reading, answer
 
     def vouch(self) -> None:
-        """Raise a WorkerFault unless all that the worker does is seen by its clock: one process, on its core."""
-        assert self._pid is not None
-        if not twins.stays(self._pid, self._core):
-            raise WorkerFault(
-                Status.CHEATED,
-                "The submission left the core that it was being timed on.",
-                "Threads may be used, but where they run is not theirs to say.",
-            )
-        if self._process.helpers():
-            raise WorkerFault(
-                Status.CRASHED,
-                "The submission started processes of its own while it was being timed.",
-                "Do the work in the function that is called; helpers are not seen by the clock and not allowed.",
-            )
+        """Raise a WorkerFault unless all that the worker's tree does is seen by its clock."""
+        with self._running("while it was being timed"):
+            self._server.vouch(self._core)
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
@@ -161,37 +139,12 @@ class Worker:
         )
 
     def close(self) -> None:
-        """End the process tree and give everything back; a second time does nothing."""
-        if self._closed:
-            return
-        self._closed = True
-        self._process.kill()
-        if self._schedule is not None:
-            os.close(self._schedule)
-        self._output.close()
-        if self._process.popen.stdout:
-            self._process.popen.stdout.close()
-        self._socket.close()
-        self.inputs.close()
-        self.outputs.close()
+        """End the process and give everything back; a second time does nothing."""
+        self._ours.close()
 
     def _waited_s(self) -> float:
         """Seconds the worker was ready to run and another had its core (Linux: Documentation/scheduler/sched-stats)."""
         return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
-
-    def _meet(self) -> None:
-        if self._pid is not None:
-            return
-        try:
-            kind, _ = self._channel.receive(self.limits.load_s)
-            pid = self._process.interpreter()
-            if sys.platform == "linux":
-                self._schedule = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY)
-            self._pid = pid
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
-            self._process.kill()
-            raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
-        assert kind == protocol.HELLO
 
     def _request(self, kind: bytes, body: Mapping[str, Any] | None, timeout_s: float, where: str) -> dict[str, Any]:
         self._send(kind, body)
@@ -235,22 +188,22 @@ class Worker:
             raise self._end(where) from None
 
     def _end(self, where: str) -> WorkerFault:
-        status = self._process.reap()
+        status = self._server.end(self._forked, wait=True)
         if status is None:
             return WorkerFault(Status.CRASHED, f"The process hung up {where}.", "Leave its file descriptors alone.")
-        if sandbox.died_of_memory(status):
+        if status == -signal.SIGKILL:
             return WorkerFault(Status.OUT_OF_MEMORY, f"The process was killed {where}, most likely for its memory.")
         return WorkerFault(
             Status.CRASHED,
-            f"The process ended {where}, with exit status {status}.",
+            f"The process ended {where}, with exit status {status if status >= 0 else 128 - status}.",
             "Ending the process proves nothing: return the answer. (Exit status 139 is a segmentation fault.)",
         )
 
 
 @contextlib.contextmanager
-def worker(limits: Limits, settings: Settings, *, tensors: bool) -> Iterator[Worker]:
-    """A worker that is ended whatever happens."""
-    one = Worker(limits, settings, tensors=tensors)
+def worker(server: ForkServer, limits: Limits) -> Iterator[Worker]:
+    """A worker forked from `server`, that is ended whatever happens."""
+    one = Worker(server, limits)
     try:
         yield one
     except WorkerFault as fault:
@@ -259,11 +212,3 @@ def worker(limits: Limits, settings: Settings, *, tensors: bool) -> Iterator[Wor
         raise
     finally:
         one.close()
-
-
-def cpu_clock(pid: int) -> Clock | None:
-    """The CPU clock of a worker, read from outside; None where the system has none (anything but Linux)."""
-    try:
-        return process_cpu(pid)
-    except MachineError:
-        return None

@@ -1,29 +1,48 @@
 """The end of what a worker's process tree prints, however much that is: endless printing fills nothing up."""
 
 import contextlib
+import fcntl
 import os
+import struct
+import termios
 import threading
+import time
 from typing import Final
 
 TAIL_BYTES: Final = 4096
 """How much is kept: the last lines say why a program ended."""
+
+SETTLE_S: Final = 0.5
+"""How long to wait for what was printed and not yet read; who prints without end is not waited for longer."""
 
 
 class Tail:
     """Reads a pipe to its end, in a thread of its own, and keeps the last of it."""
 
     def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
         self._kept = bytearray()
         self._thread = threading.Thread(target=self._drain, args=(descriptor,), daemon=True)
         self._thread.start()
 
     def text(self) -> str:
-        """What is kept, as text."""
+        """What is kept, as text, once the pipe is empty."""
+        deadline_s = time.monotonic() + SETTLE_S
+        while self._thread.is_alive() and self._unread() and time.monotonic() < deadline_s:
+            time.sleep(0.001)
         return bytes(self._kept[-TAIL_BYTES:]).decode(errors="replace")
 
     def close(self) -> None:
         """Wait a moment for the pipe to end."""
         self._thread.join(timeout=5)
+
+    def _unread(self) -> int:
+        """Bytes in the pipe (ioctl_pipe(2): FIONREAD)."""
+        try:
+            count: int = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
+        except OSError:  # it was closed
+            return 0
+        return count
 
     def _drain(self, descriptor: int) -> None:
         with contextlib.suppress(OSError):

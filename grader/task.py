@@ -12,7 +12,7 @@ file's name states what grading it must give:
     wrong_*.py       wrong; its docstring is the explanation a student reads whose output it reproduces
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -54,14 +54,15 @@ class TensorExam:
     """Tensors in, one tensor out, checked against a float64 oracle.
 
     `cases(rng)` gives the correctness cases: tuples of NumPy arrays, one per parameter, which may be empty, strided
-    views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives one fresh input of
-    the timed size. `oracle(*inputs)` is the right answer in float64. `allowed(*inputs)` is the absolute error allowed
-    for each element of it. The answer must have the dtype of the first input.
+    views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives fresh inputs of the
+    timed size without end, and cheaply: some hundred are drawn while a submission waits. `oracle(*inputs)` is the right
+    answer in float64. `allowed(*inputs)` is the absolute error allowed for each element of it. The answer must have the
+    dtype of the first input.
     """
 
     parameters: tuple[str, ...]
     cases: Callable[[np.random.Generator], Sequence[Inputs]]
-    timed: Callable[[np.random.Generator], Inputs]
+    timed: Callable[[np.random.Generator], Iterator[Inputs]]
     oracle: Callable[..., NDArray[np.float64]]
     allowed: Callable[..., NDArray[np.float64]]
 

@@ -10,7 +10,8 @@ from grader.faults import Raised, fault_of, theirs
 from grader.inputs import describe, generator, pack
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import Worker, worker
 from grader.task import Inputs, Mismatch, Task, TensorExam
 from harness.rounds import Outcome
 
@@ -33,18 +34,21 @@ class Failure:
 def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
     cases = exam.cases(generator(*seed, "cases"))
-    with worker(task.limits, settings, tensors=True) as one:
-        with theirs("The file"):
-            one.load(source)
-        failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
-        printed = one.output_tail
-    if failures:
-        return _wrong(task, exam, failures, len(cases), settings, printed)
-    outcome = speed.duel(task, exam, source, settings, generator(*seed, "timed"))
+    with settings.pool.fresh(tensors=True) as tree:
+        with worker(tree, task.limits) as one:
+            with theirs("The file"):
+                one.load(source)
+            failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
+            printed = one.output_tail
+        if failures:
+            return _wrong(task, exam, failures, len(cases), settings, printed)
+        measured = speed.duel(task, exam, tree, source, settings, generator(*seed, "timed"))
+    outcome = measured.outcome
     return Attempt(
         Status.UNDECIDED if outcome.undecided else Status.PASSED,
         speed=_speed(outcome),
         rounds=outcome.rounds,
+        control=measured.control,
         cases_passed=len(cases),
         cases=len(cases),
         output_tail=printed,

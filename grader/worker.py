@@ -1,8 +1,9 @@
 """The only file that runs a submission. It is trusted until it has loaded one, and never believed afterwards.
 
-Started by the supervisor as `python -m grader.worker CHANNEL INPUTS OUTPUTS CONFIG` with three inherited file
-descriptors and a JSON text. It limits itself first (limits can only be lowered later), then serves requests. Whatever
-it answers is a claim: the supervisor reads the clock, the output's bytes and the process table itself.
+Started by the supervisor as `python -m grader.worker CONTROL CONFIG` with an inherited socket and a JSON text, it is a
+fork server at first: it imports what takes long and then forks a worker for each use, with a channel, inputs and
+outputs of its own. A worker limits itself (limits can only be lowered later), then serves requests. Whatever it answers
+is a claim: the supervisor reads the clock, the output's bytes and the process table itself.
 
 It runs inside the sandbox, beside `grader/protocol.py` alone: standard library and, for tensors, torch.
 """
@@ -13,10 +14,12 @@ import linecache
 import mmap
 import os
 import resource
+import socket
 import sys
+import time
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,9 @@ OUTPUT = sys.stdout
 SPARE_BYTES = 32 << 20
 """Address space beyond the submission's own, so that running out of memory can still be told."""
 
+PARTING_S = 2.0
+"""How long a worker that hung up may take to end by itself."""
+
 
 class MissingError(Exception):
     """The submission has no function of the name asked for."""
@@ -39,20 +45,18 @@ class MissingError(Exception):
 class Service:
     """Serves one supervisor: holds the loaded module and the tensors laid out for timed calls."""
 
-    def __init__(self, channel: Channel, inputs: int, outputs: int, *, tensors: bool) -> None:
-        self.channel = channel
+    def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None) -> None:
+        channel, inputs, outputs = descriptors
+        self.channel = Channel(channel)
         self.module = types.ModuleType("submission")
+        self.function: Callable[[], Any] = _nothing
         self.timed: Callable[[], Any] = _nothing
         self.null: Callable[[], Any] = _nothing
         self.write: Callable[[Any], str | None] = _refuse
-        if tensors:
-            import torch  # noqa: PLC0415 - most exercises do without its second of start-up
-
-            torch.set_num_threads(1)
-            torch.set_grad_enabled(mode=False)
+        if torch:
             self.inputs = mmap.mmap(inputs, 0)
             self.outputs = mmap.mmap(outputs, 0)
-            self.torch = torch
+            self.torch: Any = torch
 
     def load(self, body: dict[str, Any]) -> dict[str, Any]:
         """Execute a source text as a fresh module."""
@@ -93,9 +97,24 @@ class Service:
             place.copy_(answer)
             return None
 
-        self.timed, self.null, self.write = (lambda: function(*tensors)), (lambda: nothing), write
+        self.function, self.null, self.write = (lambda: function(*tensors)), (lambda: nothing), write
+        self.timed = self.function
         gc.collect()
         gc.freeze()
+        return {}
+
+    def slow(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Burn CPU time in each timed call from now on. Asked of trusted workers alone."""
+        extra_s, function, clock = body["extra_s"], self.function, time.thread_time
+
+        def slowed() -> Any:
+            answer = function()
+            end_s = clock() + extra_s
+            while clock() < end_s:
+                pass
+            return answer
+
+        self.timed = slowed if extra_s else function
         return {}
 
     def go(self, call: Callable[[], Any]) -> None:
@@ -188,6 +207,7 @@ def serve(service: Service) -> None:
         protocol.LOAD: service.load,
         protocol.TENSORS: service.call_tensors,
         protocol.ARRANGE: service.arrange,
+        protocol.SLOW: service.slow,
         protocol.VALUES: service.call_values,
     }
     channel.send(protocol.HELLO)
@@ -236,14 +256,58 @@ def _refuse(_answer: Any) -> str:
     return "no timed call was arranged"
 
 
+def attend(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
+    """Fork a worker for each request, until the supervisor hangs up; in a worker, return what it was given."""
+    channel = Channel(control.fileno())
+    channel.send(protocol.HELLO)
+    while True:
+        kind, body = channel.receive()
+        if kind == protocol.REAP:
+            channel.send(protocol.DONE, {"status": reap(body["pid"])})
+            continue
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 3)
+        pid = os.fork()
+        if not pid:
+            control.close()
+            return descriptors, body
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.send(protocol.DONE, {"pid": pid})
+
+
+def reap(pid: int) -> int | None:
+    """Wait a moment for a worker to end: its exit status, negative for a signal, or None when it does not."""
+    deadline_s = time.monotonic() + PARTING_S
+    while time.monotonic() < deadline_s:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    return None
+
+
+def warm_up() -> types.ModuleType:
+    """Import torch, as every worker for tensors needs it."""
+    import torch  # noqa: PLC0415 - most exercises do without its second of start-up
+
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(mode=False)
+    return torch
+
+
 def main() -> None:
-    """Start up: torch first (it is trusted and large), then the limits, then whatever the supervisor asks."""
-    channel, inputs, outputs = (int(argument) for argument in sys.argv[1:4])
-    config = json.loads(sys.argv[4])
+    """Warm up, wait to be forked, and as a worker limit oneself and serve."""
+    control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
     sys.argv = ["submission"]
-    service = Service(Channel(channel), inputs, outputs, tensors=config["tensors"])
-    limit(config)
+    gc.disable()  # an import makes much and drops little
+    torch = warm_up() if config["tensors"] else None
+    gc.enable()
+    gc.collect()
+    gc.freeze()  # so that a collection in a worker leaves these pages shared
     try:
+        descriptors, limits = attend(control)
+        service = Service(descriptors, torch)
+        limit(limits)
         serve(service)
     except protocol.Closed:
         os._exit(0)

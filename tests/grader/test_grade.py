@@ -1,15 +1,18 @@
 """One submission, one task: whatever is handed in, a verdict comes out and no exception."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
+from trees import bare
 
-from grader import catalogue, grade, sandbox, speed, supervisor
+from grader import catalogue, forkserver, grade, sandbox, speed
 from grader.catalogue import Catalogue
 from grader.grade import grade_task
+from grader.pool import Pool
 from grader.records import Status, Submission, Verdict
-from grader.supervisor import Settings
+from grader.settings import Settings
 from grader.task import Limits, Task
 from harness.decide import MeasurementError
 from harness.errors import MachineError
@@ -26,8 +29,9 @@ def say(payload):
 
 
 @pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
-def settings(request: pytest.FixtureRequest) -> Settings:
-    return Settings("a secret", sandboxed=request.param == "sandbox")
+def settings(request: pytest.FixtureRequest) -> Iterator[Settings]:
+    with Pool(sandboxed=request.param == "sandbox") as pool:
+        yield Settings("a secret", pool)
 
 
 @pytest.fixture
@@ -98,7 +102,8 @@ def test_a_stub_reads_that_it_is_not_written_yet(task: Task, settings: Settings)
 
 @pytest.mark.parametrize("baseline", ["def find(probe): return 1", "1 / 0", "import os; os._exit(0)", "def find(probe"])
 def test_a_faulty_baseline_is_ours(tmp_path: Path, baseline: str) -> None:
-    verdict = grade_task(search(tmp_path, baseline=baseline), hand_in(BISECT), Settings("s", sandboxed=False))
+    with bare() as settings:
+        verdict = grade_task(search(tmp_path, baseline=baseline), hand_in(BISECT), settings)
     assert verdict.status is Status.GRADER_ERROR
     assert "not the submission's fault" in verdict.attempt.rationale
 
@@ -111,7 +116,8 @@ def test_what_the_machine_lacks_is_never_the_submissions_fault(
         raise fault
 
     monkeypatch.setattr(sandbox, "start", broken)
-    verdict = grade_task(task, hand_in(BISECT), Settings("s", sandboxed=False))
+    with bare() as settings:
+        verdict = grade_task(task, hand_in(BISECT), settings)
     assert verdict.status is Status.GRADER_ERROR
     assert str(fault) in verdict.attempt.rationale
 
@@ -123,13 +129,14 @@ def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(
     submission = hand_in(BISECT)
     report = grade.grade(submission, settings)
     assert [verdict.task for verdict in report.verdicts] == ["00_small.find", "00_small.find"]
-    assert (report.submission, report.sandboxed) == (submission, settings.sandboxed)
+    assert (report.submission, report.sandboxed) == (submission, settings.pool.sandboxed)
     assert (report.points, report.max_points) == (20, 20)
     assert report.duration_s > 0
 
 
 def tensors(tmp_path: Path, source: str) -> Verdict:
-    return grade_task(negation(tmp_path), hand_in(source), Settings("a secret", sandboxed=False))
+    with bare() as settings:
+        return grade_task(negation(tmp_path), hand_in(source), settings)
 
 
 def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
@@ -144,7 +151,8 @@ def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
 def test_a_known_mistake_with_tensors_is_explained(tmp_path: Path) -> None:
     task = negation(tmp_path)
     (task.known / "wrong_unchanged.py").write_text('"""You return x\n    itself."""\ndef negate(x): return x.clone()')
-    verdict = grade_task(task, hand_in("def negate(x): return x * 1"), Settings("a secret", sandboxed=False))
+    with bare() as settings:
+        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), settings)
     assert (verdict.status, verdict.attempt.help) == (Status.WRONG, "You return x itself.")
 
 
@@ -164,9 +172,11 @@ def test_nothing_is_timed_before_all_is_right(tmp_path: Path, monkeypatch: pytes
 def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(supervisor, "cpu_clock", lambda _pid: None)
+    monkeypatch.setattr(forkserver, "cpu_clock", lambda _pid: None)
+    monkeypatch.setattr(control, "holds", lambda _: True)  # by the wall clock, tests beside this one void it
     task = negation(tmp_path)
     monkeypatch.setattr(catalogue, "load", lambda: Catalogue({task.lesson: (task,)}))
-    report = grade.grade(hand_in(AT_ONCE), Settings("seed", sandboxed=False))
+    with bare() as settings:
+        report = grade.grade(hand_in(AT_ONCE), settings)
     assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
     assert "estimates" in report.notes[0]

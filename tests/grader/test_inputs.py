@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from trees import opened
 
 from grader.correctness import DTYPES, Answer
 from grader.inputs import ALIGNMENT, describe, generator, pack, root
-from grader.supervisor import Settings, Worker, worker
+from grader.pool import Pool
+from grader.settings import Settings
+from grader.supervisor import Worker
 from grader.task import Array, Inputs, Limits
 
 MIRROR = """
@@ -22,7 +25,7 @@ def second(x, y): x.fill_(7); return y.clone()
 
 @pytest.fixture(scope="module")
 def mirror() -> Iterator[Worker]:
-    with worker(Limits(load_s=60), Settings("a secret", sandboxed=False), tensors=True) as one:
+    with opened(Limits(load_s=60), Settings("a secret", Pool(sandboxed=False)), tensors=True) as one:
         one.load(MIRROR)
         yield one
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
+from trees import bare
 
 from grader.errors import GraderFault, WorkerFault
 from grader.metered import examine
 from grader.records import Attempt, Status
-from grader.supervisor import Settings
 from grader.task import Limits, MeteredExam, Task
 
-BARE = Settings("a secret", sandboxed=False)
 SEED = ("a secret", "ada", "00_small.find", "0")
 
 
@@ -23,7 +22,8 @@ def task(tmp_path: Path) -> Task:
 
 def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
     assert isinstance(task.exam, MeteredExam)
-    return examine(task, task.exam, source, BARE, seed)
+    with bare() as settings:
+        return examine(task, task.exam, source, settings, seed)
 
 
 def known(task: Task, name: str, source: str) -> None:

@@ -12,17 +12,20 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
+from trees import opened
 
 from grader import faults, sandbox
 from grader.catalogue import KIT
 from grader.errors import MachineError, WorkerFault
+from grader.pool import Pool
 from grader.protocol import Closed
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import Worker
 from grader.task import Limits
 from harness import twins
 
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
-BARE, SAFE = Settings("a secret", sandboxed=False), Settings("a secret", sandboxed=True)
+BARE, SAFE = Settings("a secret", Pool(sandboxed=False)), Settings("a secret", Pool(sandboxed=True))
 
 OWN = ["/tmp", "/dev/shm"]  # noqa: S108 - as they are called inside
 
@@ -43,7 +46,7 @@ def f(how):
 
 
 def answer(expression: str, settings: Settings = SAFE, setup: str = "") -> Any:
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         return ask(one, f"{setup}\ndef f(x): return {expression}", None)
 
 
@@ -62,7 +65,7 @@ def until(condition: Callable[[], bool]) -> bool:
 
 
 def tree(one: Worker) -> list[psutil.Process]:
-    top = psutil.Process(one._process.popen.pid)
+    top = psutil.Process(one._server._process.popen.pid)
     return [top, *top.children(recursive=True)]
 
 
@@ -81,8 +84,8 @@ def reach():
 
 
 @pytest.mark.sandbox
-def test_no_processes_are_seen_but_its_own_two() -> None:
-    assert answer("[n for n in os.listdir('/proc') if n.isdigit()]", setup="import os") == ["1", "2"]
+def test_no_processes_are_seen_but_its_own_three() -> None:
+    assert answer("[n for n in os.listdir('/proc') if n.isdigit()]", setup="import os") == ["1", "2", "3"]
 
 
 @pytest.mark.sandbox
@@ -142,7 +145,7 @@ def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
         (secret / "seed").write_text("1234")
         look = f"os.listdir({str(secret)!r})"
         assert answer(look, setup="import os") == ["seed"]
-        assert answer(look, Settings("a secret", hidden=(secret,)), setup="import os") == []
+        assert answer(look, Settings("a secret", Pool(hidden=(secret,))), setup="import os") == []
     finally:
         (secret / "seed").unlink()
         secret.rmdir()
@@ -155,7 +158,7 @@ def test_it_is_nobody_and_without_capabilities() -> None:
 
 
 def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
-    with Path(__file__).open(encoding="utf-8"), worker(LIMITS, BARE, tensors=False):
+    with Path(__file__).open(encoding="utf-8"), opened(LIMITS, BARE, tensors=False):
         setup = """
 import os
 links = [f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd") if int(n) > 2]
@@ -168,12 +171,13 @@ names = [os.readlink(link) for link in links if os.path.exists(link)]
 @pytest.mark.parametrize("how", ["child", "thread", "orphan"])
 @pytest.mark.sandbox
 def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) -> None:
-    with worker(LIMITS, SAFE, tensors=False) as one:
+    with opened(LIMITS, SAFE, tensors=False) as one:
         ask(one, "def f(x): return 1", None)
+        one._server.pin(None)
         one.vouch()
         assert ask(one, LEAVE, how) == 1
         running = tree(one)
-        assert len(running) == 4
+        assert len(running) == 5
         with pytest.raises(WorkerFault, match="processes of its own"):
             one.vouch()
     assert until(lambda: not any(process.is_running() for process in running))
@@ -184,9 +188,9 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
 def test_a_child_does_not_survive_however_its_parent_ended(settings: Settings, end: str) -> None:
     source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
     hasty = Limits(load_s=20, call_s=0.5)
-    with worker(hasty, settings, tensors=False) as one:
+    with opened(hasty, settings, tensors=False) as one:
         one.load(source)
-        group = one._process.popen.pid
+        group = one._server._process.popen.pid
         with pytest.raises(WorkerFault):
             one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
     assert until(lambda: not _group_runs(group))
@@ -202,7 +206,7 @@ def _group_runs(group: int) -> bool:
 
 def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
     before = psutil.Process().num_fds()
-    with worker(LIMITS, BARE, tensors=False) as one:
+    with opened(LIMITS, BARE, tensors=False) as one:
         one.load("")
         one.close()
     assert psutil.Process().num_fds() == before
@@ -210,8 +214,8 @@ def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
 
 def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
     before = psutil.Process().num_fds()
-    with worker(LIMITS, BARE, tensors=False) as one:
-        running = one._process.popen
+    with opened(LIMITS, BARE, tensors=False) as one:
+        running = one._server._process.popen
     assert running.returncode is not None
     assert psutil.Process().num_fds() == before
 
@@ -219,11 +223,12 @@ def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
 def test_a_killed_supervisor_takes_its_workers_along() -> None:
     program = """
 import sys, time
-from grader.supervisor import Settings, Worker
+from grader.forkserver import ForkServer
+from grader.supervisor import Worker
 from grader.task import Limits
-one = Worker(Limits(), Settings("s", sandboxed=sys.argv[1] == "sandbox"), tensors=False)
+one = Worker(ForkServer(tensors=False, sandboxed=sys.argv[1] == "sandbox"), Limits())
 one.load("")
-print(one._pid, flush=True)
+print(one._forked.pid, flush=True)
 time.sleep(60)
 """
     kind = "bare" if sandbox.trouble() else "sandbox"
@@ -236,9 +241,9 @@ time.sleep(60)
 
 
 def test_a_worker_that_hung_up_is_noticed_at_the_next_question() -> None:
-    with worker(LIMITS, BARE, tensors=False) as one:
+    with opened(LIMITS, BARE, tensors=False) as one:
         one.load("")
-        one._process.kill()
+        one._server._process.kill()
         with pytest.raises(WorkerFault):
             one.load("")
         with pytest.raises(Closed):
@@ -271,6 +276,6 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
 
 def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
     assert answer("len(bytearray(200 << 20)) >> 20", BARE) == 200
-    with worker(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
+    with opened(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
         ask(one, "def f(x): return len(bytearray(400 << 20))", None)
     assert caught.value.memory

@@ -7,23 +7,27 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
+from trees import bare
 
-from grader import speed
+from grader import control, speed
 from grader.errors import GraderFault, WorkerFault
+from grader.forkserver import ForkServer
 from grader.grade import grade_task
 from grader.inputs import generator, pack
+from grader.pool import Pool
 from grader.records import Status
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import worker
 from grader.task import Limits, Task, TensorExam
+from grader.turns import Supply
 from harness import twins
 from harness.decide import Rules
-from harness.rounds import Outcome, Reading, Round, judge
+from harness.rounds import Outcome, Round, judge
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process"),
@@ -37,6 +41,7 @@ LIMITS = Limits(load_s=60, call_s=5, memory_bytes=1 << 30)
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "holds", lambda _: True)
 
 
 @pytest.fixture
@@ -48,40 +53,40 @@ def core() -> int:
     return max(os.sched_getaffinity(0))
 
 
-BARE = Settings("a secret", sandboxed=False, core=core() if sys.platform == "linux" else None)
-
-
-def opened() -> AbstractContextManager[Worker]:
-    return worker(LIMITS, BARE, tensors=True)
+@pytest.fixture(scope="module")
+def settings() -> Iterator[Settings]:
+    """Without a sandbox; trees for trusted code are kept between tests."""
+    with bare() as settings:
+        yield settings
 
 
 @pytest.fixture(scope="module")
-def trusted() -> Iterator[Worker]:
-    """A worker for baselines; starting one costs more than all that a test does with it."""
-    with opened() as one:
-        yield one
+def trusted(settings: Settings) -> Iterator[ForkServer]:
+    """A tree for baselines; starting one costs more than all that a test does with it."""
+    with settings.pool.trusted(tensors=True) as tree:
+        yield tree
 
 
 @pytest.fixture(scope="module")
-def patient() -> Iterator[Worker]:
-    """A worker for submissions that do not end their process."""
-    with opened() as one:
-        yield one
+def patient(settings: Settings) -> Iterator[ForkServer]:
+    """A tree for submissions that leave processes alone."""
+    with settings.pool.trusted(tensors=True) as tree:
+        yield tree
 
 
-def play(task: Task, baseline: Worker, candidate: Worker, source: str, rounds: int = 12) -> list[Round]:
+def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds: int = 12) -> list[Round]:
     """Play some rounds as a duel does."""
     assert isinstance(task.exam, TensorExam)
-    pair = speed.TensorPair(0, task, task.exam, baseline, candidate, generator("a secret"))
-    pair.load(source)
-    with twins.pinned(core()):
-        pair.arrange()
+    supply = Supply(task.exam, generator("a secret"))
+    with twins.pinned(core()), ExitStack() as stack:
+        pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(0, supply, stack)
         return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 
 
-def duel(task: Task, source: str, settings: Settings = BARE) -> Outcome:
+def duel(task: Task, source: str, settings: Settings) -> Outcome:
     assert isinstance(task.exam, TensorExam)
-    return speed.duel(task, task.exam, source, settings, generator("a secret"))
+    with settings.pool.fresh(tensors=True) as tree:
+        return speed.duel(task, task.exam, tree, source, settings, generator("a secret")).outcome
 
 
 WHEN_TIMED = """
@@ -101,16 +106,16 @@ SPEAK_FIRST = (
 )
 
 
-def test_a_faster_answer_reaches_the_top_tier_and_keeps_its_rounds(task: Task) -> None:
-    verdict = grade_task(task, hand_in(AT_ONCE), BARE)
+def test_a_faster_answer_reaches_the_top_tier_and_keeps_its_rounds(task: Task, settings: Settings) -> None:
+    verdict = grade_task(task, hand_in(AT_ONCE), settings)
     assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
     assert verdict.attempt.speed is not None
     assert verdict.attempt.speed.ratio > 4
     assert len(verdict.attempt.rounds) == verdict.attempt.speed.rounds >= QUICK.min_rounds
 
 
-def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task) -> None:
-    outcome = duel(task, BY_ROWS)
+def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task, settings: Settings) -> None:
+    outcome = duel(task, BY_ROWS, settings)
     assert outcome.cell == 0
     assert 0.5 < outcome.estimate.ratio < 2
     assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
@@ -118,10 +123,11 @@ def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Ta
 
 @pytest.mark.sandbox
 def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
-    assert duel(task, AT_ONCE, replace(BARE, sandboxed=True)).estimate.ratio > 4
+    with Pool() as pool:
+        assert duel(task, AT_ONCE, Settings("a secret", pool)).estimate.ratio > 4
 
 
-def test_a_nap_gains_nothing(task: Task, trusted: Worker, patient: Worker) -> None:
+def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
     """The CPU clock does not see it, so the wall clock counts."""
     napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
     outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
@@ -144,7 +150,7 @@ def test_a_nap_gains_nothing(task: Task, trusted: Worker, patient: Worker) -> No
     ],
 )
 def test_another_behaviour_when_timed_is_the_submissions_fault(
-    task: Task, trusted: Worker, patient: Worker, trick: str, status: Status, said: str
+    task: Task, trusted: ForkServer, patient: ForkServer, trick: str, status: Status, said: str
 ) -> None:
     with pytest.raises(WorkerFault) as caught:
         play(task, trusted, patient, WHEN_TIMED.format(trick=trick))
@@ -153,38 +159,48 @@ def test_another_behaviour_when_timed_is_the_submissions_fault(
 
 
 @pytest.mark.parametrize(
-    ("trick", "status"),
+    ("trick", "statuses"),
     [
-        ("calls > 20 and os._exit(0)", Status.CRASHED),
-        ("calls == 20 and threading.Timer(0.0005, os._exit, (0,)).start()", Status.CRASHED),
-        ("calls == 20 and (os.fork() or os.execvp('sleep', ['sleep', '9']))", Status.CRASHED),
-        (SPEAK_FIRST, Status.CRASHED),
+        ("calls > 20 and os._exit(0)", (Status.CRASHED,)),
+        ("calls == 20 and threading.Timer(0.0005, os._exit, (0,)).start()", (Status.CRASHED,)),
+        ("calls == 20 and (os.fork() or os.execvp('sleep', ['sleep', '9']))", (Status.CRASHED,)),
+        ("calls == 20 and os.system('true')", (Status.CRASHED,)),
+        (SPEAK_FIRST, (Status.CRASHED, Status.WRONG)),  # wrong when its early word is taken for the answer
         pytest.param(
             LEAVE_THE_CORE,
-            Status.CHEATED,
+            (Status.CHEATED,),
             marks=pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores"),
         ),
     ],
-    ids=["exits", "exits after answering", "starts a helper", "answers before it is asked", "leaves its core"],
+    ids=[
+        "exits",
+        "exits after answering",
+        "starts a helper",
+        "has had a helper",
+        "answers before it is asked",
+        "leaves its core",
+    ],
 )
 def test_a_process_that_does_more_than_it_was_asked_is_noticed(
-    task: Task, trusted: Worker, trick: str, status: Status
+    task: Task, settings: Settings, trusted: ForkServer, trick: str, statuses: tuple[Status, ...]
 ) -> None:
-    with opened() as candidate, pytest.raises(WorkerFault) as caught:
-        play(task, trusted, candidate, WHEN_TIMED.format(trick=trick), rounds=100)
-    assert caught.value.status is status
+    with settings.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault) as caught:
+        play(task, trusted, tree, WHEN_TIMED.format(trick=trick), rounds=100)
+    assert caught.value.status in statuses
 
 
 @pytest.mark.parametrize(
     "broken", ["raise ValueError", "return x.double().neg()", "return x.clone()", "return x.neg_()"]
 )
-def test_a_faulty_baseline_is_the_kits_fault(tmp_path: Path, trusted: Worker, patient: Worker, broken: str) -> None:
+def test_a_faulty_baseline_is_the_kits_fault(
+    tmp_path: Path, trusted: ForkServer, patient: ForkServer, broken: str
+) -> None:
     task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
     with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
         play(task, trusted, patient, AT_ONCE)
 
 
-def test_work_between_turns_is_on_the_next_turns_clock(task: Task, trusted: Worker) -> None:
+def test_work_between_turns_is_on_the_next_turns_clock(task: Task, settings: Settings) -> None:
     """While it is somebody else's turn, a thread of the submission works ahead: it pays all the same."""
     busy = (
         AT_ONCE
@@ -196,14 +212,14 @@ threading.Thread(target=ahead, daemon=True).start()
 """
     )
     assert isinstance(task.exam, TensorExam)
-    packed = pack(task.exam.timed(generator("a secret")))
+    packed = pack(next(task.exam.timed(generator("a secret"))))
     spent_s = []
-    with opened() as candidate:
-        for side, source in ((trusted, AT_ONCE), (candidate, busy)):
+    for source in (AT_ONCE, busy):
+        with settings.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
             side.load(source)
             packed.write(side.inputs)
             with twins.pinned(core()):
-                side.arrange("negate", packed, "float32", (64, 64))
+                side.arrange("negate", packed, "float32", (64, 64), core())
                 side.timed(64 * 64 * 4)
             time.sleep(0.2)
             with twins.pinned(core()):
@@ -211,14 +227,15 @@ threading.Thread(target=ahead, daemon=True).start()
     assert spent_s[1] > 5 * spent_s[0]
 
 
-def test_the_median_call_counts_less_the_price_of_asking() -> None:
-    calls = [Reading(cpu_s, cpu_s + 1) for cpu_s in (3.0, 5.0, 100.0)]
-    assert speed._net(calls, (1.0, 1.5)) == Reading(4.0, 4.5)
-
-
-def test_a_cost_below_the_price_of_asking_is_not_resolved() -> None:
-    assert speed._net([Reading(1.0, 1.0)], (1.0, 1.0)) == Reading(speed.LEAST_NET, speed.LEAST_NET)
-
-
-def test_wall_time_is_never_less_than_cpu_time() -> None:
-    assert speed._net([Reading(5.0, 5.0)], (1.0, 4.0)) == Reading(4.0, 4.0)
+def test_work_of_another_worker_of_the_tree_is_on_the_clock(settings: Settings) -> None:
+    """One that served before and was not ended yet cannot help unseen."""
+    burn = "threading.Thread(target=exec, args=('while 1: pass',), daemon=True).start()"
+    spent_s = []
+    for body in ("pass", burn):
+        with settings.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as other, worker(tree, LIMITS):
+            other.load(f"import threading\ndef help(x): {body}")
+            other.values("help", [{"value": 1}], lambda _name, _arguments: None, 1)
+            tree.pin(core())
+            time.sleep(0.3)
+            spent_s.append(tree.spent_s())
+    assert spent_s[1] > 5 * spent_s[0]

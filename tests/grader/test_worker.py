@@ -1,18 +1,22 @@
 """What a submission can answer, and every way it can end its own grading; in the sandbox and bare."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from trees import opened
 
-from grader import faults
+from grader import faults, forkserver
 from grader.correctness import Answer, Expected, judge
 from grader.errors import MachineError, WorkerFault
 from grader.faults import Raised
 from grader.inputs import Packed, pack
+from grader.pool import Pool
 from grader.records import Status
-from grader.supervisor import Settings, Worker, worker
+from grader.settings import Settings
+from grader.supervisor import Worker, worker
 from grader.tail import TAIL_BYTES
 from grader.task import Inputs, Limits
 
@@ -31,12 +35,12 @@ def say(payload):
 
 @pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
 def settings(request: pytest.FixtureRequest) -> Settings:
-    return Settings("a secret", sandboxed=request.param == "sandbox")
+    return Settings("a secret", Pool(sandboxed=request.param == "sandbox"))
 
 
 def ask(source: str, settings: Settings, limits: Limits = LIMITS, argument: object = 1) -> object:
     """Load a source and call its `f` with one plain value."""
-    with worker(limits, settings, tensors=False) as one:
+    with opened(limits, settings, tensors=False) as one:
         one.load(source)
         return one.values("f", [{"value": argument}], lambda name, arguments: [name, *arguments], 100).get("answer")
 
@@ -76,14 +80,14 @@ def test_arrays_and_numpy_numbers_travel_as_plain_values(settings: Settings) -> 
     ],
 )
 def test_what_a_file_raises_is_told_with_its_line(settings: Settings, source: str, kind: str, line: int | None) -> None:
-    with worker(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
+    with opened(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
         one.load(source)
     assert (caught.value.type, caught.value.line) == (kind, line)
 
 
 def test_an_exception_cannot_flood_or_break_the_report(settings: Settings) -> None:
     source = "raise type('T' * 500, (Exception,), {})('\\ud800' + 'm' * 1_000_000)"
-    with worker(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
+    with opened(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
         one.load(source)
     assert len(caught.value.type) == faults.WORD_CHARACTERS
     assert len(caught.value.message) == faults.MESSAGE_CHARACTERS
@@ -105,7 +109,7 @@ def test_an_exception_that_cannot_be_shown_ends_the_process_not_the_grading(sett
     ],
 )
 def test_not_written_yet_is_what_the_file_itself_says(settings: Settings, body: str, *, not_written: bool) -> None:
-    with worker(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
+    with opened(LIMITS, settings, tensors=False) as one, pytest.raises(Raised) as caught:
         one.load(f"def f(x):\n  {body}\nf(1)")
     assert caught.value.not_written is not_written
 
@@ -114,7 +118,7 @@ def test_not_written_yet_is_what_the_file_itself_says(settings: Settings, body: 
     ("code", "status", "said"),
     [
         ("import os; os._exit(0)", Status.CRASHED, "exit status 0"),
-        ("import os; os._exit(137)", Status.OUT_OF_MEMORY, "killed"),
+        ("import os; os._exit(137)", Status.CRASHED, "exit status 137"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", Status.OUT_OF_MEMORY, "most likely"),
         ("import ctypes; ctypes.string_at(0)", Status.CRASHED, "exit status"),
         ("import os; os.closerange(3, 64); import time; time.sleep(60)", Status.CRASHED, "hung up"),
@@ -153,7 +157,7 @@ def test_blocked_signals_do_not_save_a_loop(settings: Settings) -> None:
     ids=["one large", "many middling", "many small", "doubling"],
 )
 def test_a_memory_bomb_meets_its_limit_and_is_named(settings: Settings, bomb: str) -> None:
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         for _ in range(2):
             with pytest.raises(Raised) as caught:
                 one.load(bomb)
@@ -162,7 +166,7 @@ def test_a_memory_bomb_meets_its_limit_and_is_named(settings: Settings, bomb: st
 
 def test_endless_printing_holds_nobody_up_and_its_end_is_kept(settings: Settings) -> None:
     source = "def f(x):\n  for _ in range(200): print('a' * 9999)\n  print('the end')\n  return 1"
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         one.load(source)
         assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": 1}
         one.close()
@@ -188,7 +192,7 @@ def test_garbage_on_the_channel_is_a_crash_of_the_submission(settings: Settings,
 
 def test_one_who_calls_without_listening_does_not_hold_the_supervisor_up(settings: Settings) -> None:
     source = CHANNEL + '\ndef f(x):\n  while True: say(b\'M{"name": "g", "arguments": []}\')'
-    with worker(HASTY, settings, tensors=False) as one:
+    with opened(HASTY, settings, tensors=False) as one:
         one.load(source)
         with pytest.raises(WorkerFault):
             one.values("f", [{"value": 1}], lambda _name, _arguments: "x" * 1000, 1_000_000)
@@ -196,7 +200,7 @@ def test_one_who_calls_without_listening_does_not_hold_the_supervisor_up(setting
 
 def test_calls_of_a_metered_function_are_bounded(settings: Settings) -> None:
     source = "def f(g):\n  while True: g()"
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         one.load(source)
         with pytest.raises(WorkerFault, match="more than 50 times") as caught:
             one.values("f", [{"metered": "g"}], lambda _name, _arguments: None, 50)
@@ -208,28 +212,46 @@ def test_a_refused_call_of_a_metered_function_raises_where_it_was_made(settings:
         raise ValueError("not like this")
 
     source = "def f(g):\n  try: g(1)\n  except ValueError as e: return str(e)"
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         one.load(source)
         assert one.values("f", [{"metered": "g"}], refuse, 5) == {"answer": "not like this"}
 
 
 def test_a_file_too_long_for_a_message_is_refused_in_words(settings: Settings) -> None:
-    with worker(LIMITS, settings, tensors=False) as one, pytest.raises(WorkerFault, match="too long") as caught:
+    with opened(LIMITS, settings, tensors=False) as one, pytest.raises(WorkerFault, match="too long") as caught:
         one.load("# " + "ä" * 900_000)
     assert caught.value.status is Status.RAISED
 
 
 def test_each_file_is_loaded_into_a_fresh_module(settings: Settings) -> None:
-    with worker(LIMITS, settings, tensors=False) as one:
+    with opened(LIMITS, settings, tensors=False) as one:
         one.load("leftover = 1")
         one.load("def f(x): return 'leftover' in globals()")
         assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": False}
 
 
-def test_a_worker_that_cannot_start_is_the_machines_fault(settings: Settings) -> None:
-    impossible = Limits(load_s=0)
-    with worker(impossible, settings, tensors=False) as one, pytest.raises(MachineError, match="did not start"):
-        one.load("")
+def test_a_tree_that_cannot_start_is_the_machines_fault(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "START_S", 0)
+    with pytest.raises(MachineError, match="did not start"), settings.pool.fresh(tensors=False):
+        pass
+
+
+def test_workers_of_one_tree_know_nothing_of_each_other(settings: Settings) -> None:
+    with settings.pool.fresh(tensors=False) as tree:
+        for _ in range(2):
+            with worker(tree, LIMITS) as one:
+                one.load("import sys\nseen = hasattr(sys, 'been_here')\nsys.been_here = 1\ndef f(x): return seen")
+                assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": False}
+
+
+def test_a_submission_that_breaks_its_fork_server_is_not_forked_again(settings: Settings) -> None:
+    source = "import os, signal\ndef f(x):\n  os.kill(os.getppid(), signal.SIGKILL)\n  return 1"
+    with settings.pool.fresh(tensors=False) as tree:
+        with worker(tree, LIMITS) as one, contextlib.suppress(WorkerFault):
+            one.load(source)
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with pytest.raises(WorkerFault, match="broke the process"), worker(tree, LIMITS):
+            pass
 
 
 ANSWERS = """
@@ -265,7 +287,7 @@ X = np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)
 
 @pytest.fixture(scope="module")
 def tensor_worker() -> Iterator[Worker]:
-    with worker(Limits(load_s=60, call_s=20), Settings("a secret", sandboxed=False), tensors=True) as one:
+    with opened(Limits(load_s=60, call_s=20), Settings("a secret", Pool(sandboxed=False)), tensors=True) as one:
         one.load(ANSWERS)
         yield one
 

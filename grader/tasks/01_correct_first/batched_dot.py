@@ -6,6 +6,8 @@ take the way through a batched matrix product, gain about 4× and end in the sec
 on a 2-core VM, torch 2.13.)
 """
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 TIMED_SHAPE = (512, 512)
+ROW = 1 << 22
 SHAPES = ((0, 5), (3, 0), (0, 0), (1, 1), (1, 3), (4, 1), (3, 3), (2, 5), (7, 4))
 DTYPES = ("float32", "float64", "int64")
 
@@ -38,11 +41,18 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Inputs:
-    """Fresh numbers around 0 in the timed shape, drawn in one go: this happens some hundred times a grading."""
-    drawn = rng.random((2, *TIMED_SHAPE), dtype=np.float32)
-    drawn -= 0.5
-    return drawn[0], drawn[1]
+def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+    """Numbers around 0 in the timed shape: two windows, wherever they fall, of a long secret row of numbers.
+
+    Copying a window takes a tenth of what drawing it anew would. Whoever has seen the whole row still knows no dot
+    product: there are as many pairs of windows as numbers in the row, squared.
+    """
+    row = rng.random(ROW, dtype=np.float32)
+    row -= 0.5
+    size = math.prod(TIMED_SHAPE)
+    while True:
+        starts = rng.integers(ROW - size, size=2)
+        yield tuple(row[start : start + size].reshape(TIMED_SHAPE).copy() for start in starts)
 
 
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:

@@ -1,0 +1,88 @@
+"""Process trees that are ready before they are needed, so that importing torch keeps nobody waiting.
+
+A tree for a submission is new: it was exec'd for it, has run nothing yet, and ends with it. Trees for trusted code
+(baselines, known wrong answers) are lent out and taken back, since nothing that runs in them can spoil them.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from grader.errors import WorkerFault
+from grader.forkserver import ForkServer
+
+
+class Pool:
+    """Starts trees, keeps `spare` of those with torch ready, and ends them all. Threads may share it."""
+
+    def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
+        self.sandboxed, self.hidden = sandboxed, tuple(hidden)
+        self._spare = spare
+        self._ready: deque[ForkServer] = deque()
+        self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def warm(self, trees: int) -> None:
+        """Start trees with torch until `trees` are ready or on the way. Returns at once."""
+        with self._lock:
+            while len(self._ready) < trees:
+                self._ready.append(self._start(tensors=True))
+
+    @contextmanager
+    def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
+        """A tree for one submission, ended afterwards; what it printed goes with a fault of the submission."""
+        tree = self._take(tensors=tensors)
+        try:
+            tree.meet()
+            yield tree
+        except WorkerFault as fault:
+            fault.printed = fault.printed or tree.output_tail
+            raise
+        finally:
+            tree.close()
+
+    @contextmanager
+    def trusted(self, *, tensors: bool) -> Iterator[ForkServer]:
+        """A tree for trusted code alone, lent to one at a time."""
+        with self._lock:
+            idle = self._trusted[tensors]
+            tree = idle.pop() if idle else None
+        tree = tree or self._take(tensors=tensors)
+        try:
+            tree.meet()
+            yield tree
+        except BaseException:
+            tree.close()
+            raise
+        with self._lock:
+            idle.append(tree)
+
+    def close(self) -> None:
+        """End every tree that is not lent out."""
+        with self._lock:
+            trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
+            self._ready.clear()
+            self._trusted = {True: [], False: []}
+        for tree in trees:
+            tree.close()
+
+    def _take(self, *, tensors: bool) -> ForkServer:
+        if not tensors:
+            return self._start(tensors=False)
+        with self._lock:
+            tree = self._ready.popleft() if self._ready else None
+        self.warm(self._spare)
+        return tree or self._start(tensors=True)
+
+    def _start(self, *, tensors: bool) -> ForkServer:
+        return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden)

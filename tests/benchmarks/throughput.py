@@ -1,0 +1,60 @@
+"""How many submissions a minute? A class of equal, right hand-ins of `batched_dot`, graded by the real command.
+
+    python tests/benchmarks/throughput.py --students 60 --jobs 2
+
+Prints submissions a minute and CPU seconds for each, beside the floor: what starting Python and importing torch costs a
+fresh process, which every submission has to pay once.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from grader import catalogue
+from harness import twins
+from harness.units import number, seconds
+
+LESSON = "01_correct_first"
+
+
+def main() -> int:
+    """Make the class, grade it, tell."""
+    parser = argparse.ArgumentParser(description="Submissions graded in a minute.")
+    parser.add_argument("--students", type=int, default=60)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    floor_s = median(_cpu_s([sys.executable, "-P", "-s", "-c", "import os, torch; os._exit(0)"]) for _ in range(3))
+    print(f"floor: {seconds(floor_s)} of CPU to start Python and import torch")
+    source = catalogue.solution(LESSON).read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        for student in range(options.students):
+            place = Path(folder, "class", f"student{student:03}")
+            place.mkdir(parents=True)
+            (place / f"{LESSON}.py").write_text(f"{source}\n# {student}\n", encoding="utf-8")
+        out = str(Path(folder, "out"))
+        argv = [sys.executable, "-m", "grader", "run", str(Path(folder, "class")), "--out", out]
+        began_s = time.perf_counter()
+        cpu_s = _cpu_s([*argv, "--lessons", LESSON, "--jobs", str(options.jobs)])
+        wall_s = time.perf_counter() - began_s
+    each_s = cpu_s / options.students
+    print(f"{options.students} submissions in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} a minute")
+    print(f"{seconds(each_s)} of CPU each, {number(each_s / floor_s, 2)} times the floor")
+    return 0
+
+
+def _cpu_s(argv: list[str]) -> float:
+    """CPU seconds of a command and all it waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, check=True, env={**os.environ, **twins.ENVIRONMENT, "PATH": os.environ["PATH"]})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())
