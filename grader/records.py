@@ -65,11 +65,15 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`."""
+    """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`.
+
+    `voided` counts the duels before that were void, because their controls failed.
+    """
 
     same: float
     slowed: float
     planted: float
+    voided: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
 """Every submission has its verdict · a fault of ours left some without · Ctrl-C, as shells count it."""
 
 _TAIL_CHARACTERS = 4_000
+_CONTROL = ("same", "slowed", "planted")
 _LINES = 10  # how often a run tells its progress where nobody watches a bar
 
 
@@ -75,7 +76,8 @@ class Summary:
         files = (reports.PAGE, reports.GRADEBOOK, f"<student>/{reports.RESULTS}", journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
         fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
-        return (" ".join(part for part in said if part), *([fault] if self.faults else []), written)
+        told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
+        return (*filter(None, told), *([fault] if self.faults else []), written)
 
     def _median(self) -> str:
         earned = [
@@ -244,6 +246,18 @@ def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) ->
         _some(faults, "fault"),
     ]
     return "  ".join(part for part in parts if part)
+
+
+def _control(roll: Roll) -> str:
+    """How the controls of all duels came out, which says how far to trust this machine."""
+    controls = [one.attempt.control for report in roll.reports for one in report.verdicts if one.attempt.control]
+    if not controls:
+        return ""
+    same, slowed, planted = (statistics.median(getattr(c, name) for c in controls) for name in _CONTROL)
+    measured = f"{units.ratio(same, 4)}, {units.ratio(slowed, 4)} for {units.ratio(1 + planted, 4)}"
+    voided = sum(control.voided for control in controls)
+    again = f"; {_some(voided, 'duel')} void and fought again" if voided else ""
+    return f"Control: the baseline against itself {measured}{again}."
 
 
 def _some(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ using, and ends with a control; when that fails, the duel is void and fought aga
 
 import random
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -49,6 +49,7 @@ class TensorPair:
         drawn = self.supply.draw(1 + max(self.baseline.calls, self.candidate.calls))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns = {id(side): side.turn(drawn) for side in sides}
+        self.candidate.vouch()
         self.baseline.ask(drawn[0].expected.size_bytes)
         asked = self.baseline.asked
         baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
@@ -89,18 +90,9 @@ class Contestants:
             return outcome, control.play([pair.baseline for pair in pairs], supply, baseline_s, rng)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A duel that stands: its outcome, the control that vouches for it, and how many before it were void."""
-
-    outcome: Outcome
-    control: Control
-    voided: int
-
-
 def duel(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, settings: Settings, rng: np.random.Generator
-) -> Measured:
+) -> tuple[Outcome, Control]:
     """Measure a right submission, whose process tree is `tree`, until its tier is clear and the control holds.
 
     Raises `MachineError` when the control fails `TRIES` times.
@@ -111,7 +103,7 @@ def duel(
         for tried in range(TRIES):
             outcome, checked = contestants.fight(supply, order)
             if control.holds(checked):
-                return Measured(outcome, checked, voided=tried)
+                return outcome, replace(checked, voided=tried)
     raise MachineError(
         f"This machine is too restless to judge speed: {TRIES} times in a row the control failed, the last time with "
         f"{checked.same:.3f}× for 1× and {checked.slowed:.3f}× for {1 + checked.planted:.3f}×. "

@@ -42,13 +42,12 @@ def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed:
             printed = one.output_tail
         if failures:
             return _wrong(task, exam, failures, len(cases), settings, printed)
-        measured = speed.duel(task, exam, tree, source, settings, generator(*seed, "timed"))
-    outcome = measured.outcome
+        outcome, control = speed.duel(task, exam, tree, source, settings, generator(*seed, "timed"))
     return Attempt(
         Status.UNDECIDED if outcome.undecided else Status.PASSED,
         speed=_speed(outcome),
         rounds=outcome.rounds,
-        control=measured.control,
+        control=control,
         cases_passed=len(cases),
         cases=len(cases),
         output_tail=printed,

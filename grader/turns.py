@@ -32,8 +32,8 @@ TURN_S: Final = 1e-3
 MOST_CALLS: Final = 4
 """Paid calls of a turn at most: each needs an input of its own, drawn before the turn and checked after it."""
 
-NULL_CALLS: Final = 3
-"""Calls of nothing in each round."""
+NULL_CALLS: Final = 1
+"""Calls of nothing in each round that count; one before them does not."""
 
 WATCHED: Final = 0.3
 """Part of the inputs after which is looked, in secret, if a call changed them."""
@@ -118,6 +118,11 @@ class Side:
         calls = self._play(drawn[: 1 + self.calls])[1:]
         return Reading(median(call.cpu_s for call in calls), median(call.wall_s for call in calls))
 
+    def vouch(self) -> None:
+        """Let what its process tree does beside its turns be its fault."""
+        with self.blame(self.function):
+            self.worker.vouch()
+
     def ask(self, size_bytes: int) -> None:
         """Note what asking alone costs."""
         with self.blame(self.function):
@@ -134,7 +139,6 @@ class Side:
                 reading, raw = self.worker.timed(one.expected.size_bytes)
                 readings.append(reading)
                 answers.append((raw, not one.watched or one.packed.unchanged(self.worker.inputs)))
-            self.worker.vouch()
             for one, (raw, unchanged) in zip(drawn, answers, strict=True):
                 array = np.frombuffer(raw, dtype=one.expected.dtype).reshape(one.expected.want.shape)
                 _check(one.expected, Answer(array, "Tensor", inputs_unchanged=unchanged))

@@ -7,7 +7,7 @@ import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
 from trees import bare
 
-from grader import catalogue, forkserver, grade, sandbox, speed
+from grader import catalogue, control, forkserver, grade, sandbox, speed
 from grader.catalogue import Catalogue
 from grader.grade import grade_task
 from grader.pool import Pool

@@ -86,7 +86,7 @@ def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds:
 def duel(task: Task, source: str, settings: Settings) -> Outcome:
     assert isinstance(task.exam, TensorExam)
     with settings.pool.fresh(tensors=True) as tree:
-        return speed.duel(task, task.exam, tree, source, settings, generator("a secret")).outcome
+        return speed.duel(task, task.exam, tree, source, settings, generator("a secret"))[0]
 
 
 WHEN_TIMED = """

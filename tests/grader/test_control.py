@@ -1,0 +1,118 @@
+"""A control: what holds, what is void, and that void duels are fought again and never published."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from small_tasks import AT_ONCE, hand_in, negation
+from trees import bare
+
+from grader import control, speed
+from grader.grade import grade_task
+from grader.inputs import generator
+from grader.records import Control, Status
+from grader.settings import Settings
+from grader.task import TensorExam
+from grader.turns import Side, Supply
+from harness.decide import Rules
+from harness.rounds import Reading
+
+QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.01, cap_s=0.1)
+
+
+@pytest.mark.parametrize(
+    ("same", "slowed", "held"),
+    [
+        (1.0, 1.05, True),
+        (1.03, 1.05, True),
+        (1.045, 1.05, False),
+        (0.95, 1.05, False),
+        (1.0, 1.0, False),
+        (1.0, 1.1, False),
+    ],
+)
+def test_a_control_holds_when_both_parts_come_out_as_planted(same: float, slowed: float, *, held: bool) -> None:
+    assert control.holds(Control(same, slowed, planted=0.05)) is held
+
+
+class Burner:
+    """A worker that costs what it is told to, in multiples of a second."""
+
+    def __init__(self, cost_s: float) -> None:
+        self.cost_s, self.extra_s = cost_s, 0.0
+
+    def slow(self, extra_s: float) -> None:
+        self.extra_s = extra_s
+
+
+class Scripted(Side):
+    """A side whose turns cost what its worker says, without any process."""
+
+    def turn(self, drawn: object) -> Reading:  # noqa: ARG002 - any input costs the same here
+        burner = self.worker
+        assert isinstance(burner, Burner)
+        return Reading(burner.cost_s + burner.extra_s + 1.0, burner.cost_s + burner.extra_s + 2.0)
+
+
+def scripted(*costs_s: float) -> list[Side]:
+    return [
+        Scripted(Burner(cost_s), "negate", lambda _: pytest.fail("nobody is to blame"), asked=[Reading(1.0, 2.0)])  # type: ignore[arg-type]
+        for cost_s in costs_s
+    ]
+
+
+@pytest.fixture
+def supply() -> Supply:
+    exam = negation(Path()).exam
+    assert isinstance(exam, TensorExam)
+    return Supply(exam, generator("a secret"))
+
+
+def test_equal_baselines_come_out_as_planted(supply: Supply) -> None:
+    assert control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1)) == Control(1.0, 1.05, 0.05)
+
+
+def test_one_baseline_that_lies_badly_is_outvoted(supply: Supply) -> None:
+    assert control.holds(control.play(scripted(2.0, 2.0, 2.6, 2.0, 2.0), supply, 2.0, random.Random(1)))
+
+
+def test_a_clock_that_misses_what_is_added_is_noticed(supply: Supply) -> None:
+    assert not control.holds(control.play(scripted(2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)))
+
+
+def test_the_last_of_the_cast_alone_is_slowed(supply: Supply) -> None:
+    sides = scripted(2.0, 2.0, 2.0)
+    control.play(sides, supply, 2.0, random.Random(1))
+    assert sum(side.worker.extra_s > 0 for side in sides) == 1  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def settings() -> Iterator[Settings]:
+    with bare() as settings:
+        yield settings
+
+
+@pytest.mark.slow
+def test_a_void_duel_is_fought_again_and_the_report_counts_it(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([False, False, True])
+    monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "holds", lambda _: next(answers))
+    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), settings)
+    assert verdict.status in {Status.PASSED, Status.UNDECIDED}
+    assert verdict.attempt.control is not None
+    assert verdict.attempt.control.voided == 2
+
+
+@pytest.mark.slow
+def test_a_machine_on_which_no_control_holds_gives_no_verdict_on_speed(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "holds", lambda _: False)
+    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), settings)
+    assert verdict.status is Status.GRADER_ERROR
+    assert "too restless to judge speed" in verdict.attempt.rationale
+    assert verdict.attempt.speed is None
