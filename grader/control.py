@@ -30,31 +30,34 @@ def holds(control: Control) -> bool:
     return max(map(abs, errors)) <= TOLERANCE
 
 
-def play(sides: Sequence[Side], supply: Supply, baseline_s: float, rng: random.Random) -> Control:
+def play(
+    sides: Sequence[Side], supply: Supply, baseline_s: float, rng: random.Random, *, by_wall: bool = False
+) -> Control:
     """Play the control with warm baselines, of which each is the slowed one once.
 
-    `baseline_s` is what a call of theirs costs, in CPU seconds. Three make a control that one badly placed worker does
-    not void; of fewer, some play several parts.
+    `baseline_s` is what a call of theirs costs, in seconds of the clock that counts. Three make a control that one
+    badly placed worker does not void; of fewer, some play several parts.
     """
     asked = [reading for side in sides for reading in side.asked]
     same: list[float] = []
     slowed: list[float] = []
     for number in range(len(sides)):
         cast = [sides[(number + part) % len(sides)] for part in range(3)]
-        rounds = [_round(cast, supply, SLOWDOWN * baseline_s, asked, rng) for _ in range(ROUNDS)]
-        same.append(median(second / first for first, second, _ in rounds))
-        slowed.append(median(third / first for first, _, third in rounds))
+        readings = [_round(cast, supply, SLOWDOWN * baseline_s, asked, rng) for _ in range(ROUNDS)]
+        costs_s = [[part.wall_s if by_wall else part.cpu_s for part in round_] for round_ in readings]
+        same.append(median(second / first for first, second, _ in costs_s))
+        slowed.append(median(third / first for first, _, third in costs_s))
     return Control(median(same), median(slowed), SLOWDOWN)
 
 
 def _round(
     cast: Sequence[Side], supply: Supply, extra_s: float, asked: Sequence[Reading], rng: random.Random
-) -> list[float]:
-    """One turn of each on the same inputs, in random order, the last of the cast slowed: their CPU seconds a call."""
+) -> list[Reading]:
+    """One turn of each on the same inputs, in random order, the last of the cast slowed: what they cost, in order."""
     drawn = supply.draw(1 + max(side.calls for side in cast))
-    cost_s = [0.0] * len(cast)
+    turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):
         side = cast[part]
         side.worker.slow(extra_s if part == len(cast) - 1 else 0.0)
-        cost_s[part] = net(side.turn(drawn), asked).cpu_s
-    return cost_s
+        turns[part] = net(side.turn(drawn), asked)
+    return [turns[part] for part in range(len(cast))]

@@ -22,6 +22,7 @@ from grader.tail import Tail
 from grader.task import Limits
 from harness import twins
 from harness.clocks import Clock, process_cpu, wall
+from harness.twins import Cores
 
 START_S: Final = 60.0
 """How long the first process may take to be ready: a cold import of torch from a slow disk."""
@@ -84,7 +85,8 @@ class ForkServer:
         if attested:
             channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         try:
-            self._channel.send(protocol.FORK, {"limits": sandbox.rlimits(limits, sandboxed=self.sandboxed)})
+            given = {"limits": sandbox.rlimits(limits, sandboxed=self.sandboxed), "threads": limits.threads}
+            self._channel.send(protocol.FORK, given)
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
             channel.settimeout(_ANSWER_S)
@@ -119,10 +121,10 @@ class ForkServer:
             self._ended_children = self._count_ended_children()
         return status if isinstance(status, int) else None
 
-    def pin(self, core: int | None) -> None:
-        """Bind all of its Python processes to a core, and start counting what the tree does from here on."""
+    def pin(self, cores: Cores) -> None:
+        """Bind all of its Python processes to these cores, and start counting what the tree does from here on."""
         for pid in self._clocks:
-            twins.pin(pid, core)
+            twins.pin(pid, cores)
         self._ended_children = self._count_ended_children()
         self._counted_s = self.cpu_s()
 
@@ -136,12 +138,12 @@ class ForkServer:
         spent_s, self._counted_s = now_s - self._counted_s, now_s
         return spent_s
 
-    def vouch(self, core: int | None) -> None:
-        """Raise a WorkerFault unless all that the tree does is seen by its clock: known processes, on their core."""
-        if not all(twins.stays(pid, core) for pid in self._clocks):
+    def vouch(self, cores: Cores) -> None:
+        """Raise a WorkerFault unless all that the tree does is seen by its clock: known processes, on their cores."""
+        if not all(twins.stays(pid, cores) for pid in self._clocks):
             raise WorkerFault(
                 Status.CHEATED,
-                "The submission left the core that it was being timed on.",
+                "The submission left the cores that it was being timed on.",
                 "Threads may be used, but where they run is not theirs to say.",
             )
         helpers = set(sandbox.processes(self._chain[0])) - {*self._chain, *self._clocks}

@@ -6,15 +6,27 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from grader.pool import Pool
-from harness.lanes import Lane, lane
+from harness.errors import MachineError
+from harness.lanes import Lane, lane, physical_cores
 
-LaneFactory = Callable[[], AbstractContextManager[Lane | None]]
-"""Waits for a core to time on and holds it; None where cores cannot be chosen."""
+LaneFactory = Callable[[int], AbstractContextManager[Lane | None]]
+"""Waits for cores to time on, one a thread, and holds them; None where cores cannot be chosen."""
 
 
-def timing_lane() -> AbstractContextManager[Lane | None]:
-    """A lane that excludes every other measurement on this machine from its core, where there are lanes."""
-    return lane() if sys.platform != "win32" else nullcontext()
+def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
+    """A lane that excludes every other measurement on this machine from its cores, where there are lanes.
+
+    Raises `MachineError` for work on as many threads as the machine has cores: it would be timed on whatever is left
+    of them by everything else that runs.
+    """
+    if sys.platform == "win32":
+        return nullcontext()
+    if threads > 1 and threads >= physical_cores():
+        raise MachineError(
+            f"This is timed on {threads} threads, and this machine has {physical_cores()} cores; grade it on one with "
+            "more cores than threads."
+        )
+    return lane(width=threads)
 
 
 @dataclass(frozen=True, slots=True)

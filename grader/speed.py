@@ -17,14 +17,15 @@ from grader import control
 from grader.errors import MachineError
 from grader.faults import ours, theirs
 from grader.forkserver import ForkServer
-from grader.records import Control
+from grader.records import Control, Cost
 from grader.settings import Settings
 from grader.supervisor import worker
 from grader.task import Task, TensorExam
 from grader.turns import Side, Supply, net
 from harness import twins
 from harness.decide import Rules
-from harness.rounds import Outcome, Round, contest
+from harness.rounds import Outcome, Round, contest, wall_ratio
+from harness.twins import Cores
 
 RULES: Final = Rules(slice_s=0.3)
 """Twice the time on a pair that a verdict needs, so that the ratio shown is steady too: beside three busy neighbours
@@ -58,13 +59,13 @@ class TensorPair:
 
 @dataclass(frozen=True)
 class Contestants:
-    """Who duels where: a task's baseline and a submission, the process trees they are forked from, and the core."""
+    """Who duels where: a task's baseline and a submission, the process trees they are forked from, and the cores."""
 
     task: Task
     source: str
     trusted: ForkServer
     tree: ForkServer
-    core: int | None
+    cores: Cores
 
     def open_pair(self, number: int, supply: Supply, stack: ExitStack) -> TensorPair:
         """Fork a fresh pair, ended with the stack, and make it ready."""
@@ -73,21 +74,25 @@ class Contestants:
         candidate = Side(other, self.task.name, theirs)
         for side, text in ((baseline, self.task.baseline), (candidate, self.source)):
             side.load(text)
-            side.arrange(supply, self.core)
+            side.arrange(supply, self.cores)
         return TensorPair(number, supply, baseline, candidate)
 
     def fight(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
         """One duel and then its control, played by the workers that were the duel's baselines."""
         pairs: list[TensorPair] = []
-        with twins.pinned(self.core), ExitStack() as stack:
+        by_wall = self.task.cost is Cost.WALL_TIME
+        ratio_of = wall_ratio if by_wall else None
+        with twins.pinned(self.cores), ExitStack() as stack:
 
             def open_pair(number: int) -> AbstractContextManager[TensorPair]:
                 pairs.append(self.open_pair(number, supply, stack))
                 return nullcontext(pairs[-1])
 
-            outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng)
-            baseline_s = median(round_.baseline.cpu_s for round_ in outcome.rounds)
-            return outcome, control.play([pair.baseline for pair in pairs], supply, baseline_s, rng)
+            outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
+            spent = [round_.baseline for round_ in outcome.rounds]
+            baseline_s = median(turn.wall_s if by_wall else turn.cpu_s for turn in spent)
+            sides = [pair.baseline for pair in pairs]
+            return outcome, control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
 
 
 def duel(
@@ -98,8 +103,8 @@ def duel(
     Raises `MachineError` when the control fails `TRIES` times.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
-    with settings.pool.trusted(tensors=True) as trusted, settings.lane() as held:
-        contestants = Contestants(task, source, trusted, tree, held.core if held else None)
+    with settings.pool.trusted(tensors=True) as trusted, settings.lane(task.limits.threads) as held:
+        contestants = Contestants(task, source, trusted, tree, held.cores if held else None)
         for tried in range(TRIES):
             outcome, checked = contestants.fight(supply, order)
             if control.holds(checked):

@@ -22,6 +22,7 @@ from grader.records import Status
 from grader.task import Limits
 from harness.clocks import ProcessGoneError, wall
 from harness.rounds import Reading
+from harness.twins import Cores
 
 INPUT_BYTES: Final = 64 << 20
 OUTPUT_BYTES: Final = 16 << 20
@@ -33,7 +34,7 @@ class Worker:
     def __init__(self, server: ForkServer, limits: Limits) -> None:
         self.limits = limits
         self._server = server
-        self._core: int | None = None
+        self._cores: Cores = None
         with contextlib.ExitStack() as ours:
             self.inputs = SharedMemory(INPUT_BYTES if server.tensors else 1)
             ours.callback(self.inputs.close)
@@ -71,13 +72,13 @@ class Worker:
         body = {"function": function, "inputs": packed.layouts}
         return self._request(protocol.TENSORS, body, self.limits.call_s, f"in {function}")
 
-    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], core: int | None) -> None:
-        """Prepare timed calls with inputs laid out as these; bind the tree to its core and start its CPU clock."""
+    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], cores: Cores) -> None:
+        """Prepare timed calls with inputs laid out as these; bind the tree to its cores and start its CPU clock."""
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
         self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
-        self._core = core
+        self._cores = cores
         with self._running(f"before {function} was timed"):
-            self._server.pin(core)
+            self._server.pin(cores)
 
     def slow(self, extra_s: float) -> None:
         """Let each timed call of a trusted worker cost so many CPU seconds more, from now on; 0 is as before."""
@@ -111,7 +112,7 @@ class Worker:
     def vouch(self) -> None:
         """Raise a WorkerFault unless all that the worker's tree does is seen by its clock."""
         with self._running("while it was being timed"):
-            self._server.vouch(self._core)
+            self._server.vouch(self._cores)
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int

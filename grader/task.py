@@ -42,11 +42,15 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one worker may use. Times are wall time: a hung submission burns no CPU."""
+    """What one worker may use. Times are wall time: a hung submission burns no CPU.
+
+    More than one of `threads`, for torch and whatever else, goes with a cost of `Cost.WALL_TIME`.
+    """
 
     load_s: float = 60.0
     call_s: float = 10.0
     memory_bytes: int = 2 << 30
+    threads: int = 1
 
 
 @dataclass(frozen=True)

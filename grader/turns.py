@@ -22,6 +22,7 @@ from grader.records import Status
 from grader.supervisor import Worker
 from grader.task import Inputs, TensorExam
 from harness.rounds import Reading
+from harness.twins import Cores
 
 WARM_UP_CALLS: Final = 8
 """Calls of each new worker that are checked but not counted: first ones load kernels and grow the heap."""
@@ -101,11 +102,11 @@ class Side:
         with self.blame("The file"):
             self.worker.load(source)
 
-    def arrange(self, supply: Supply, core: int | None) -> None:
-        """Lay out the timed calls on `core`, warm up, and see how many calls make a turn."""
+    def arrange(self, supply: Supply, cores: Cores) -> None:
+        """Lay out the timed calls on `cores`, warm up, and see how many calls make a turn."""
         packed, expected = supply.first.packed, supply.first.expected
         with self.blame(self.function):
-            self.worker.arrange(self.function, packed, str(expected.dtype), expected.want.shape, core)
+            self.worker.arrange(self.function, packed, str(expected.dtype), expected.want.shape, cores)
         call_s = min(call.cpu_s for call in self._play(supply.draw(WARM_UP_CALLS)))
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 

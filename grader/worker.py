@@ -305,9 +305,11 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # so that a collection in a worker leaves these pages shared
     try:
-        descriptors, limits = attend(control)
+        descriptors, given = attend(control)
+        if torch:
+            torch.set_num_threads(given["threads"])
         service = Service(descriptors, torch)
-        limit(limits)
+        limit(given)
         serve(service)
     except protocol.Closed:
         os._exit(0)

@@ -1,9 +1,9 @@
-"""Lanes: one core each, taken so that no two timings on this machine share a core.
+"""Lanes: cores, taken so that no two timings on this machine share one.
 
-A lane is an exclusive `flock` on a file that stands for a core. Every process that measures takes one
-first: two graders, a grader and a lesson, two users of one machine. The kernel releases the lock when its
-holder ends, however it ends. A lane only reserves the core; whoever measures binds its own processes to
-`Lane.core`.
+A lane is an exclusive `flock` on a file that stands for a core, or on several for work on several threads. Every
+process that measures takes one first: two graders, a grader and a lesson, two users of one machine. The kernel
+releases the lock when its holder ends, however it ends. A lane only reserves; whoever measures binds its own processes
+to `Lane.cores`.
 
 The lock is advisory: it keeps out measurements, not other programs. That is what pairs and controls are for.
 """
@@ -11,7 +11,7 @@ The lock is advisory: it keeps out measurements, not other programs. That is wha
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,23 +32,30 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A core that is ours until the `with` block ends."""
+    """Cores that are ours until the `with` block ends."""
 
-    core: int
+    cores: tuple[int, ...]
+
+    @property
+    def core(self) -> int:
+        """The first of them, and the only one unless a wider lane was asked for."""
+        return self.cores[0]
 
 
 @contextmanager
-def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None) -> Iterator[Lane]:
-    """Wait for a free core among `cores` (by default those this process may run on) and hold it.
+def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, width: int = 1) -> Iterator[Lane]:
+    """Wait until `width` cores are free among `cores` (by default those this process may run on) and hold them.
 
     Threads of one process exclude each other as processes do. A forked child shares its parent's lane.
 
     Raises `MachineError` when none becomes free within `timeout_s` seconds (0 looks once; None waits for
-    ever), and `UsageError` when this process may run on none of `cores`.
+    ever), and `UsageError` when this process may run on none of `cores`, or on fewer physical ones than `width`.
     """
     candidates = _candidates(cores)
+    if not 1 <= width <= len(candidates):
+        raise UsageError(f"A lane can be 1 to {len(candidates)} physical cores wide here, not {width}.")
     deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-    while (held := _first_free(candidates)) is None:
+    while (held := _take(candidates, width)) is None:
         if deadline_s is not None and time.monotonic() >= deadline_s:
             listed = ", ".join(map(str, candidates))
             raise MachineError(
@@ -56,13 +63,10 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None) -> 
                 "fewer at a time."
             )
         time.sleep(_POLL_S)
-    core, descriptor = held
     try:
-        yield Lane(core)
+        yield Lane(tuple(held))
     finally:
-        # Unlocked by name: a forked child may still hold a copy of the descriptor.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        _give_back(held)
 
 
 def free_cores() -> tuple[int, ...]:
@@ -74,6 +78,11 @@ def free_cores() -> tuple[int, ...]:
             os.close(descriptor)
             free.append(core)
     return tuple(free)
+
+
+def physical_cores() -> int:
+    """Return how many cores this process may time on at once."""
+    return len(_candidates(None))
 
 
 def _candidates(cores: Sequence[int] | None) -> tuple[int, ...]:
@@ -103,12 +112,24 @@ def _physical(core: int) -> int:
     return int(first)
 
 
-def _first_free(cores: Sequence[int]) -> tuple[int, int] | None:
+def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
+    """Lock so many cores, or none: two that wait for the rest of theirs would wait for each other."""
+    held: dict[int, int] = {}
     for core in cores:
         descriptor = _try_lock(core)
         if descriptor is not None:
-            return core, descriptor
+            held[core] = descriptor
+        if len(held) == width:
+            return held
+    _give_back(held)
     return None
+
+
+def _give_back(held: Mapping[int, int]) -> None:
+    for descriptor in held.values():
+        # Unlocked by name: a forked child may still hold a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def _try_lock(core: int) -> int | None:

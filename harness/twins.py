@@ -13,7 +13,7 @@ do not, and the reading is exact.
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,10 @@ ENVIRONMENT: Final = {
 """The whole environment of a twin: nothing of the caller's comes along."""
 
 
+Cores = int | Collection[int] | None
+"""A core, or several, or wherever the system likes."""
+
+
 @cache
 def fixed_layout() -> bool:
     """Whether this machine can start a process without address space randomisation (Linux with util-linux)."""
@@ -46,42 +50,46 @@ def command(argv: Sequence[str]) -> list[str]:
     return ["setarch", platform.machine(), "-R", *argv] if fixed_layout() else list(argv)
 
 
-def pin(pid: int, core: int | None) -> None:
-    """Let the process, with all its threads, run on one core from now on (nothing where there is no affinity).
+def pin(pid: int, cores: Cores) -> None:
+    """Let the process, with all its threads, run on these cores from now on (nothing where there is no affinity).
 
     Raises `ProcessLookupError` when there is no such process. Threads it starts from now on inherit the core.
     """
-    if core is None or not hasattr(os, "sched_setaffinity"):
+    if cores is None or not hasattr(os, "sched_setaffinity"):
         return
-    os.sched_setaffinity(pid, {core})
+    os.sched_setaffinity(pid, _set(cores))
     for thread in _threads(pid):
         with suppress(ProcessLookupError):  # it has just ended
-            os.sched_setaffinity(thread, {core})
+            os.sched_setaffinity(thread, _set(cores))
 
 
-def stays(pid: int, core: int | None) -> bool:
-    """Whether every thread of the process is still bound to the core it was pinned to."""
-    if core is None or not hasattr(os, "sched_getaffinity"):
+def stays(pid: int, cores: Cores) -> bool:
+    """Whether every thread of the process is still bound to the cores it was pinned to."""
+    if cores is None or not hasattr(os, "sched_getaffinity"):
         return True
     for thread in _threads(pid):
         with suppress(ProcessLookupError):
-            if os.sched_getaffinity(thread) != {core}:
+            if os.sched_getaffinity(thread) != _set(cores):
                 return False
     return True
 
 
 @contextmanager
-def pinned(core: int | None) -> Iterator[None]:
-    """Keep the calling thread on one core for a while. Processes it starts meanwhile inherit that."""
-    if core is None or not hasattr(os, "sched_setaffinity"):
+def pinned(cores: Cores) -> Iterator[None]:
+    """Keep the calling thread on these cores for a while. Processes it starts meanwhile inherit that."""
+    if cores is None or not hasattr(os, "sched_setaffinity"):
         yield
         return
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
+    os.sched_setaffinity(0, _set(cores))
     try:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def _set(cores: int | Collection[int]) -> set[int]:
+    return {cores} if isinstance(cores, int) else set(cores)
 
 
 def _threads(pid: int) -> list[int]:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from grader.forkserver import ForkServer
 from grader.grade import grade_task
 from grader.inputs import generator, pack
 from grader.pool import Pool
-from grader.records import Status
+from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.supervisor import worker
 from grader.task import Limits, Task, TensorExam
@@ -133,6 +134,13 @@ def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServe
     outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
     assert outcome.hidden_work
     assert outcome.upper_cell == 0
+
+
+def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, settings: Settings) -> None:
+    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.002); return")
+    (task.known / "baseline.py").write_text(napping, encoding="utf-8")
+    assert duel(task, AT_ONCE, settings).estimate.ratio < 8
+    assert duel(replace(task, cost=Cost.WALL_TIME), AT_ONCE, settings).estimate.ratio > 8
 
 
 @pytest.mark.parametrize(

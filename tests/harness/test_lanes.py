@@ -145,3 +145,20 @@ def test_a_link_in_place_of_a_lock_file_is_not_followed(own_lanes: Path, tmp_pat
     lock.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(MachineError, match="delete it"), lane([held.core]):
         pass
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")
+def test_a_wide_lane_takes_all_its_cores_or_none() -> None:
+    everything = free_cores()
+    with lane(width=2) as held:
+        assert set(held.cores).isdisjoint(free_cores())
+        assert len(held.cores) == 2
+    with another_process_holding(everything[0]):
+        with pytest.raises(MachineError, match="hold every core"), lane(everything[:2], timeout_s=0, width=2):
+            pass
+        assert everything[1] in free_cores()
+
+
+def test_a_lane_wider_than_the_machine_is_refused() -> None:
+    with pytest.raises(UsageError, match="physical cores wide"), lane(width=len(free_cores()) + 1):
+        pass
