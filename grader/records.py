@@ -71,12 +71,13 @@ class Speed:
 class Control:
     """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`.
 
-    `voided` counts the duels before that were void, because their controls failed.
+    `holds` unless it is clear that they are not. `voided` counts the duels before whose controls did not hold.
     """
 
     same: float
     slowed: float
     planted: float
+    holds: bool
     voided: int = 0
 
 

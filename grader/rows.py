@@ -1,14 +1,14 @@
 """The journal's tables, and a report as rows of them: the one place that knows both.
 
 `gradings` has one row a graded submission, `verdicts` one a task of it; `attempts` joins the two for people.
-Raw rounds are JSON lists of [pair, baseline CPU s, baseline wall s, candidate CPU s, candidate wall s,
-baseline first], and a control is a JSON object, or null where none was played.
+Raw rounds are JSON lists of [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s,
+candidate calls, baseline first], and a control is a JSON object, or null where none was played.
 """
 
 import json
 import math
 import sqlite3
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.environment import Environment
@@ -91,10 +91,7 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
     """Return the row of `verdicts` without its grading and position."""
     attempt = verdict.attempt
     speed = attempt.speed
-    rounds = [
-        [r.pair, r.baseline.cpu_s, r.baseline.wall_s, r.candidate.cpu_s, r.candidate.wall_s, r.baseline_first]
-        for r in attempt.rounds
-    ]
+    rounds = [[one.pair, *astuple(one.baseline), *astuple(one.candidate), one.baseline_first] for one in attempt.rounds]
     measured: tuple[Cell, ...] = (None,) * 6
     if speed:
         measured = (speed.ratio, speed.low, speed.high, speed.rounds, speed.tier, speed.undecided)
@@ -131,8 +128,8 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
 
 def _verdict(row: sqlite3.Row) -> Verdict:
     rounds = tuple(
-        Round(pair, Reading(b_cpu, b_wall), Reading(c_cpu, c_wall), bool(first))
-        for pair, b_cpu, b_wall, c_cpu, c_wall, first in json.loads(row["rounds"])
+        Round(pair, Reading(*turns[:3]), Reading(*turns[3:]), first)
+        for pair, *turns, first in json.loads(row["rounds"])
     )
     attempt = Attempt(
         status=Status(row["status"]),

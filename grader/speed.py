@@ -27,9 +27,7 @@ from harness.decide import Rules
 from harness.rounds import Outcome, Round, contest, wall_ratio
 from harness.twins import Cores
 
-RULES: Final = Rules(slice_s=0.3)
-"""Twice the time on a pair that a verdict needs, so that the ratio shown is steady too: beside three busy neighbours
-its 95th percentile of deviation was 2.4 % with 0.15 s and 1.0 % with 0.3 s (tests/benchmarks/regrade.py)."""
+RULES: Final = Rules(slice_s=0.05)
 
 TRIES: Final = 4
 """Duels fought before a machine is called too restless: a control that holds nine times in ten fails four times in a
@@ -47,7 +45,7 @@ class TensorPair:
 
     def play(self, *, baseline_first: bool) -> Round:
         """One round: a turn of each side, on the same inputs drawn for this round."""
-        drawn = self.supply.draw(1 + max(self.baseline.calls, self.candidate.calls))
+        drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns = {id(side): side.turn(drawn) for side in sides}
         self.candidate.vouch()
@@ -90,7 +88,7 @@ class Contestants:
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
             spent = [round_.baseline for round_ in outcome.rounds]
-            baseline_s = median(turn.wall_s if by_wall else turn.cpu_s for turn in spent)
+            baseline_s = median((turn.wall_s if by_wall else turn.cpu_s) / turn.calls for turn in spent)
             sides = [pair.baseline for pair in pairs]
             return outcome, control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
 
@@ -107,7 +105,7 @@ def duel(
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None)
         for tried in range(TRIES):
             outcome, checked = contestants.fight(supply, order)
-            if control.holds(checked):
+            if checked.holds:
                 return outcome, replace(checked, voided=tried)
     raise MachineError(
         f"This machine is too restless to judge speed: {TRIES} times in a row the control failed, the last time with "

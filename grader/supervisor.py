@@ -83,6 +83,7 @@ class Worker:
     def slow(self, extra_s: float) -> None:
         """Let each timed call of a trusted worker cost so many CPU seconds more, from now on; 0 is as before."""
         self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
+        self._server.spent_s()  # it is not the next call's doing
 
     def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
         """One timed call: what it cost, and the output's bytes.

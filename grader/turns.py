@@ -30,7 +30,7 @@ WARM_UP_CALLS: Final = 8
 TURN_S: Final = 1e-3
 """A turn makes as many paid calls as fit, on inputs of their own: one call of 0.1 ms is mostly luck."""
 
-MOST_CALLS: Final = 4
+MOST_CALLS: Final = 3
 """Paid calls of a turn at most: each needs an input of its own, drawn before the turn and checked after it."""
 
 NULL_CALLS: Final = 1
@@ -97,6 +97,11 @@ class Side:
     calls: int = 1
     asked: list[Reading] = field(default_factory=list)
 
+    @property
+    def inputs(self) -> int:
+        """How many inputs a turn takes."""
+        return self.calls + (self.calls > 1)
+
     def load(self, source: str) -> None:
         """Load its code."""
         with self.blame("The file"):
@@ -111,13 +116,14 @@ class Side:
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn]) -> Reading:
-        """One turn, on the first of these inputs: the median of its paid calls, asking included.
+        """One turn, on the first of these inputs: its paid calls, each at the price of their median, asking included.
 
-        The first call is not paid: it meets the caches as another side has left them. The median forgives a call that
-        met an interrupt. It forgives nothing else: every call has an answer to give.
+        Of several calls one before them is not paid: it meets the caches as another side has left them. The median
+        forgives a call that met an interrupt. It forgives nothing else: every call has an answer to give.
         """
-        calls = self._play(drawn[: 1 + self.calls])[1:]
-        return Reading(median(call.cpu_s for call in calls), median(call.wall_s for call in calls))
+        paid = self._play(drawn[: self.inputs])[-self.calls :]
+        cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
+        return Reading(cpu_s * self.calls, wall_s * self.calls, self.calls)
 
     def vouch(self) -> None:
         """Let what its process tree does beside its turns be its fault."""
@@ -148,9 +154,10 @@ class Side:
 
 def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
     """A turn less the price of asking."""
-    asking_cpu_s, asking_wall_s = median(one.cpu_s for one in asked), median(one.wall_s for one in asked)
+    asking_cpu_s = turn.calls * median(one.cpu_s for one in asked)
+    asking_wall_s = turn.calls * median(one.wall_s for one in asked)
     cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)
-    return Reading(cpu_s, max(cpu_s, turn.wall_s - asking_wall_s))
+    return Reading(cpu_s, max(cpu_s, turn.wall_s - asking_wall_s), turn.calls)
 
 
 def _check(expected: Expected, answer: Answer) -> None:

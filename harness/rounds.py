@@ -9,13 +9,12 @@ repeats the verdict from them alone.
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from statistics import median
 from typing import Protocol
 
-from harness.decide import DEFAULT, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
+from harness.decide import DEFAULT, LOOK_GROWTH, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
 
 HIDDEN_WORK = 3.0
 """How many times the baseline's wall time per CPU time the candidate's may be before its CPU clock is not
@@ -37,7 +36,7 @@ class Reading:
     def __post_init__(self) -> None:
         """Refuse a reading from which no ratio can be made."""
         for clock, seconds in (("CPU", self.cpu_s), ("wall", self.wall_s)):
-            if not (seconds > 0 and math.isfinite(seconds)):
+            if not 0 < seconds < math.inf:
                 raise MeasurementError(
                     f"A turn took {seconds} s on the {clock} clock; make turns long enough for it to see."
                 )
@@ -133,31 +132,34 @@ def contest(
 ) -> Outcome:
     """Play rounds on fresh pairs until it is clear how many `thresholds` the ratio reaches, or until the cap.
 
-    It plays slices, with a look after each. The first `min_pairs` slices are on fresh pairs. Then, while
-    the spread of the rounds is what keeps the interval wide, the pair that has played least plays on; when
-    it is the allowance for layout, only another pair can narrow it, up to `max_pairs`. Pairs stay open to
-    the end.
+    It plays slices, each on a fresh pair up to `max_pairs`, and looks after each once there are `min_pairs`.
+    From then on the pair that has played least plays on, and it looks whenever the time spent has grown by
+    `LOOK_GROWTH`: `Rules.looks` counts these looks. Pairs stay open to the end.
 
     Who begins a round is drawn from `rng`: its seed must be nothing the candidate can know. Without
     `ratio_of` the CPU clock counts, unless `works_out_of_sight` says that it does not see the work.
     """
-    played: list[Round] = []
+    tally = _Tally(ratio_of)
     pairs: list[Pair] = []
     spent_s: list[float] = []
-    noisy = False
+    next_look_s = 0.0
     with ExitStack() as stack:
         while True:
-            if len(pairs) < rules.min_pairs or (len(pairs) < rules.max_pairs and not noisy):
+            if len(pairs) < rules.max_pairs:
                 pairs.append(stack.enter_context(open_pair(len(pairs))))
                 spent_s.append(0.0)
             turn = spent_s.index(min(spent_s))
             fresh = _slice(pairs[turn], rules, rng)
-            played += fresh
+            tally.add(fresh)
             spent_s[turn] += sum(round_.wall_s for round_ in fresh)
-            outcome = judge(played, thresholds, rules, ratio_of=ratio_of)
-            if not outcome.undecided or (len(pairs) >= rules.min_pairs and sum(spent_s) >= rules.cap_s):
+            total_s = sum(spent_s)
+            if len(pairs) < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
+                continue
+            outcome = tally.outcome(thresholds, rules)
+            if not outcome.undecided or total_s >= rules.cap_s:
                 return outcome
-            noisy = outcome.estimate.noisy
+            if len(pairs) == rules.max_pairs:
+                next_look_s = total_s * LOOK_GROWTH
 
 
 def judge(
@@ -171,27 +173,52 @@ def judge(
 
     Raises `MeasurementError` when there are none.
     """
-    hidden = ratio_of is None and works_out_of_sight(rounds)
-    ratio_of = ratio_of or (wall_ratio if hidden else cpu_ratio)
-    by_pair: dict[int, list[float]] = {}
-    for round_ in rounds:
-        by_pair.setdefault(round_.pair, []).append(ratio_of(round_))
-    known = estimate(list(by_pair.values()), rules)
-    return Outcome(tuple(rounds), known, tuple(thresholds), cell(known, thresholds), hidden)
+    tally = _Tally(ratio_of)
+    tally.add(rounds)
+    return tally.outcome(thresholds, rules)
 
 
 def works_out_of_sight(rounds: Sequence[Round]) -> bool:
     """Tell whether the candidate's wall time is so far above its CPU time that its CPU clock misses work.
 
-    Each turn's wall time per CPU time is compared with the baseline's in the same round, and the median of
-    that counts: neighbours that slow both sides, or either by chance, do not move it.
+    Each turn's wall time per CPU time is compared with the baseline's in the same round, and more than half
+    of the rounds must show it: neighbours that slow both sides, or either by chance, do not.
     """
-    return bool(rounds) and median(map(_stretch, rounds)) > HIDDEN_WORK
+    return 2 * sum(_hides(round_.ratio, round_.wall_ratio) for round_ in rounds) > len(rounds)
 
 
-def _stretch(round_: Round) -> float:
-    """Return wall time per CPU time of the candidate, over the same of the baseline."""
-    return round_.ratio / round_.wall_ratio
+def _hides(ratio: float, wall_ratio: float) -> bool:
+    """Tell whether wall time per CPU time of the candidate is too far above that of the baseline."""
+    return ratio > HIDDEN_WORK * wall_ratio
+
+
+class _Tally:
+    """Rounds as they come, with their ratios by pair: a look need not go through all of them again."""
+
+    def __init__(self, ratio_of: RatioOf | None) -> None:
+        self._may_hide = ratio_of is None
+        self._ratio_of = ratio_of or cpu_ratio
+        self._rounds: list[Round] = []
+        self._ratios: dict[int, list[float]] = {}
+        self._wall_ratios: dict[int, list[float]] = {}
+        self._hiding = 0
+
+    def add(self, rounds: Iterable[Round]) -> None:
+        """Count these rounds too."""
+        for round_ in rounds:
+            ratio = self._ratio_of(round_)
+            self._rounds.append(round_)
+            self._ratios.setdefault(round_.pair, []).append(ratio)
+            if self._may_hide:
+                wall_ratio = round_.wall_ratio
+                self._wall_ratios.setdefault(round_.pair, []).append(wall_ratio)
+                self._hiding += _hides(ratio, wall_ratio)
+
+    def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
+        """Return what all of them say."""
+        hidden = 2 * self._hiding > len(self._rounds)
+        known = estimate(list((self._wall_ratios if hidden else self._ratios).values()), rules)
+        return Outcome(tuple(self._rounds), known, tuple(thresholds), cell(known, thresholds), hidden)
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:

@@ -32,7 +32,11 @@ ENVIRONMENT: Final = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
 }
-"""The whole environment of a twin: nothing of the caller's comes along."""
+"""The whole environment of a twin: nothing of the caller's comes along.
+
+Left out are huge pages for malloc (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`) and `PYTHONMALLOC=malloc`: they moved the
+bad pairs from one kind of work to another and made them no rarer (`tests/benchmarks/layouts.py` shows all ways side by
+side)."""
 
 
 Cores = int | Collection[int] | None

@@ -1,27 +1,36 @@
-"""How far does a grade move? One honest submission graded again and again, with busy neighbours.
+"""How far does a grade move? One submission graded again and again, with busy neighbours.
 
-    python tests/benchmarks/regrade.py --times 20 --burners 3
+    python tests/benchmarks/regrade.py --times 20 --load bursty
+    python tests/benchmarks/regrade.py --times 300 --edge 5 --file FILE
 
-Prints every grade, then how many different points were given and how far the ratios lie apart: |log deviation| from
-their median, 95th percentile and worst. Exit code 1 when the points ever changed.
+Prints every grade, then how many different ones were given and how far the ratios lie apart: |log deviation| from their
+median, 95th percentile and worst. With `--edge P` the task's tiers are replaced by two that lie P % below and above the
+submission's ratio, as the median of some gradings on the machine as it is tells it: it must always reach the first and
+never the second. Exit code 1 when a grade ever changed.
 """
 
 import argparse
 import math
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from statistics import median, quantiles
 
+from neighbours import LOADS, disturbed
+
 from grader import catalogue
-from grader.grade import grade
-from grader.records import Submission
+from grader.grade import grade_task
+from grader.pool import Pool
+from grader.records import Submission, Verdict
 from grader.refusal import digest
-from grader.supervisor import Settings
-from harness.lanes import lane
-from harness.units import percent, ratio
+from grader.settings import Settings
+from grader.task import Task, Tier
+from harness.units import percent, ratio, seconds
+
+REHEARSALS = 15
+"""Gradings that tell where the ratio lies, before tiers are put beside it."""
 
 
 def main() -> int:
@@ -30,44 +39,56 @@ def main() -> int:
     parser.add_argument("--lesson", default="01_correct_first")
     parser.add_argument("--file", type=Path, help="the submission (default: the lesson's solution)")
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--burners", type=int, default=3)
+    parser.add_argument("--load", choices=[load.name for load in LOADS], default="bursty")
+    parser.add_argument("--edge", type=float, metavar="P", help="put tiers P %% below and above its ratio")
     parser.add_argument("--no-sandbox", action="store_true")
     options = parser.parse_args()
+    (task,) = catalogue.load().tasks(options.lesson)
     source = (options.file or catalogue.solution(options.lesson)).read_text(encoding="utf-8")
     submission = Submission("regrade", options.lesson, "regrade.py", digest(source.encode()), source)
-    ratios, points = [], []
-    with burners(options.burners):
-        for number in range(options.times):
-            with lane() as held:
-                settings = Settings(f"seed {number}", sandboxed=not options.no_sandbox, core=held.core)
-                report = grade(submission, settings)
-            speed = report.verdicts[0].attempt.speed
-            points.append(report.points)
-            if speed:
-                ratios.append(speed.ratio)
-                interval = f"{ratio(speed.ratio)} ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
-            else:
-                interval = report.verdicts[0].attempt.rationale
-            print(f"{number + 1:3}  {report.points:g} points  {interval}  {report.duration_s:.1f} s", flush=True)
+    with Pool(sandboxed=not options.no_sandbox, spare=1) as pool:
+        if options.edge:
+            found = [_graded(task, submission, Settings(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
+            task = beside(task, median(v.attempt.speed.ratio for v in found if v.attempt.speed), options.edge / 100)
+        (load,) = [load for load in LOADS if load.name == options.load]
+        with disturbed(load):
+            verdicts = [_graded(task, submission, Settings(f"seed {n}", pool)) for n in range(options.times)]
+    return sum_up(verdicts)
+
+
+def beside(task: Task, known: float, edge: float) -> Task:
+    """The task with tiers so much below and above a known ratio."""
+    print(f"ratio {ratio(known)}; tiers at {ratio(known / (1 + edge))} and {ratio(known * (1 + edge))}")
+    return replace(task, tiers=(Tier(known / (1 + edge), 0.6), Tier(known * (1 + edge), 1.0)))
+
+
+def sum_up(verdicts: list[Verdict]) -> int:
+    """Print how far the grades and ratios lie apart; 1 when not all grades are the same."""
+    grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
+    print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
+    measured = [verdict.attempt for verdict in verdicts if verdict.attempt.speed]
+    ratios = [attempt.speed.ratio for attempt in measured if attempt.speed]
     if len(ratios) > 1:
         middle = median(ratios)
         off = sorted(abs(math.log(value / middle)) for value in ratios)
         p95 = quantiles(off, n=20, method="inclusive")[-1]
-        spread = f"median {ratio(middle)}, p95 {percent(p95)}, worst {percent(off[-1])}"
-        print(f"points: {sorted(set(points))}   ratio: {spread}")
-    return 1 if len(set(points)) > 1 else 0
+        print(f"ratio: median {ratio(middle)}, p95 {percent(p95)}, worst {percent(off[-1])}")
+        spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
+        voided = sum(attempt.control.voided for attempt in measured if attempt.control)
+        print(f"timing: median {seconds(spent_s)} of paid calls; {voided} duels void")
+    return 1 if len({verdict.points for verdict in verdicts}) > 1 else 0
 
 
-@contextmanager
-def burners(count: int) -> Iterator[None]:
-    """Keep `count` processes busy meanwhile, and end them."""
-    started = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for burner in started:
-            burner.kill()
-            burner.wait()
+def _graded(task: Task, submission: Submission, settings: Settings) -> Verdict:
+    began_s = time.perf_counter()
+    verdict = grade_task(task, submission, settings)
+    speed = verdict.attempt.speed
+    told = verdict.attempt.rationale
+    if speed:
+        told = f"{ratio(speed.ratio)} ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
+    wall_s = time.perf_counter() - began_s
+    print(f"{verdict.points:4g} points  {verdict.status}  {told}  {seconds(wall_s)}", flush=True)
+    return verdict
 
 
 if __name__ == "__main__":

@@ -21,19 +21,30 @@ from harness.rounds import Reading
 QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.01, cap_s=0.1)
 
 
+def casts(ratio: float, spread: float = 0.002) -> list[list[float]]:
+    """What five casts measure of one ratio: seven rounds each, scattered evenly around it."""
+    return [[ratio * (1 + spread * step) for step in (-3, 3, -2, 2, -1, 1, 0)] for _ in range(5)]
+
+
 @pytest.mark.parametrize(
     ("same", "slowed", "held"),
     [
         (1.0, 1.05, True),
-        (1.03, 1.05, True),
-        (1.045, 1.05, False),
+        (1.01, 1.06, True),
+        (1.05, 1.05, False),
         (0.95, 1.05, False),
         (1.0, 1.0, False),
         (1.0, 1.1, False),
     ],
 )
 def test_a_control_holds_when_both_parts_come_out_as_planted(same: float, slowed: float, *, held: bool) -> None:
-    assert control.holds(Control(same, slowed, planted=0.05)) is held
+    found = control.judge(casts(same), casts(slowed))
+    assert (found.same, found.slowed) == pytest.approx((same, slowed))
+    assert found.holds is held
+
+
+def test_a_control_too_noisy_to_say_anything_voids_nothing() -> None:
+    assert control.judge(casts(1.05, spread=0.1), casts(1.05, spread=0.1)).holds
 
 
 class Burner:
@@ -70,15 +81,15 @@ def supply() -> Supply:
 
 
 def test_equal_baselines_come_out_as_planted(supply: Supply) -> None:
-    assert control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1)) == Control(1.0, 1.05, 0.05)
+    assert control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1)) == Control(1.0, 1.05, 0.05, holds=True)
 
 
 def test_one_baseline_that_lies_badly_is_outvoted(supply: Supply) -> None:
-    assert control.holds(control.play(scripted(2.0, 2.0, 2.6, 2.0, 2.0), supply, 2.0, random.Random(1)))
+    assert control.play(scripted(2.0, 2.0, 2.6, 2.0, 2.0), supply, 2.0, random.Random(1)).holds
 
 
 def test_a_clock_that_misses_what_is_added_is_noticed(supply: Supply) -> None:
-    assert not control.holds(control.play(scripted(2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)))
+    assert not control.play(scripted(2.0, 2.0, 2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)).holds
 
 
 def test_the_last_of_the_cast_alone_is_slowed(supply: Supply) -> None:
@@ -99,7 +110,7 @@ def test_a_void_duel_is_fought_again_and_the_report_counts_it(
 ) -> None:
     answers = iter([False, False, True])
     monkeypatch.setattr(speed, "RULES", QUICK)
-    monkeypatch.setattr(control, "holds", lambda _: next(answers))
+    monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, next(answers)))
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), settings)
     assert verdict.status in {Status.PASSED, Status.UNDECIDED}
     assert verdict.attempt.control is not None
@@ -111,7 +122,7 @@ def test_a_machine_on_which_no_control_holds_gives_no_verdict_on_speed(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
-    monkeypatch.setattr(control, "holds", lambda _: False)
+    monkeypatch.setattr(control, "judge", lambda _same, _slowed: Control(1.1, 1.2, 0.05, holds=False))
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), settings)
     assert verdict.status is Status.GRADER_ERROR
     assert "too restless to judge speed" in verdict.attempt.rationale

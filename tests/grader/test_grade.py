@@ -11,7 +11,7 @@ from grader import catalogue, control, forkserver, grade, sandbox, speed
 from grader.catalogue import Catalogue
 from grader.grade import grade_task
 from grader.pool import Pool
-from grader.records import Status, Submission, Verdict
+from grader.records import Control, Status, Submission, Verdict
 from grader.settings import Settings
 from grader.task import Limits, Task
 from harness.decide import MeasurementError
@@ -173,7 +173,9 @@ def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(forkserver, "cpu_clock", lambda _pid: None)
-    monkeypatch.setattr(control, "holds", lambda _: True)  # by the wall clock, tests beside this one void it
+    monkeypatch.setattr(
+        control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True)
+    )  # by the wall clock, tests beside this one void it
     task = negation(tmp_path)
     monkeypatch.setattr(catalogue, "load", lambda: Catalogue({task.lesson: (task,)}))
     with bare() as settings:

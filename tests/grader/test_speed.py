@@ -21,7 +21,7 @@ from grader.forkserver import ForkServer
 from grader.grade import grade_task
 from grader.inputs import generator, pack
 from grader.pool import Pool
-from grader.records import Cost, Status
+from grader.records import Control, Cost, Status
 from grader.settings import Settings
 from grader.supervisor import worker
 from grader.task import Limits, Task, TensorExam
@@ -42,7 +42,7 @@ LIMITS = Limits(load_s=60, call_s=5, memory_bytes=1 << 30)
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
-    monkeypatch.setattr(control, "holds", lambda _: True)
+    monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True))
 
 
 @pytest.fixture

@@ -1,5 +1,9 @@
 import json
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,7 +122,7 @@ def test_what_the_code_raises_comes_through() -> None:
 
 def test_real_code_against_itself_is_never_faster_or_slower() -> None:
     for seed in range(3):
-        outcome = duel("sum(values)", "sum(values)", setup="values = list(range(1000))", budget_s=0.3, seed=seed)
+        outcome = duel("sum(v)", "sum(v)", setup="v = list(range(1000))", margin=0.05, budget_s=0.3, seed=seed)
         assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
 
 
@@ -126,3 +130,104 @@ def test_real_code_that_does_twice_the_work_is_slower() -> None:
     outcome = duel("total(2000)", "total(1000)", globals={"total": lambda n: sum(range(n))})
     assert outcome.verdict is Finding.SLOWER
     assert 0.35 < outcome.ratio < 0.7
+
+
+def test_each_side_has_a_setup_of_its_own_after_the_common_one() -> None:
+    outcome = duel(
+        "found[999]",
+        "999 in found",
+        setup="values = range(1000)",
+        candidate_setup="found = dict.fromkeys(values)",
+        baseline_setup="found = list(values)",
+    )
+    assert outcome.verdict is Finding.FASTER
+    assert outcome.ratio > 5
+    assert not outcome.twins
+
+
+@pytest.mark.parametrize("twins", [False, True])
+def test_a_setup_of_one_side_that_is_not_python_is_one_sentence(twins: bool) -> None:
+    with pytest.raises(UsageError, match="The setup cannot be timed"):
+        duel("1", "1", candidate_setup="1 +", twins=twins)
+
+
+def test_twins_that_do_ten_times_the_work_are_slower() -> None:
+    outcome = duel("sum(range(10_000))", "sum(range(1000))", twins=True)
+    assert outcome.verdict is Finding.SLOWER
+    assert 0.05 < outcome.ratio < 0.2
+    assert outcome.twins
+    assert not outcome.hidden_work
+    assert "pairs of twin processes" in str(outcome)
+
+
+def test_twins_of_the_same_code_are_never_faster_or_slower() -> None:
+    outcome = duel("sum(v)", "sum(v)", setup="v = list(range(1000))", margin=0.05, budget_s=0.3, twins=True)
+    assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
+    assert len({round_.pair for round_ in outcome.rounds}) >= 5
+
+
+def test_twins_that_sleep_are_seen_by_the_wall_clock() -> None:
+    outcome = duel("time.sleep(0.004)", "sum(range(20_000))", setup="import time", budget_s=0.5, twins=True)
+    assert outcome.hidden_work
+    assert outcome.ratio < 0.7
+
+
+def test_a_budget_holds_for_twins_as_well() -> None:
+    outcome = duel("pass", "pass", margin=1e-9, budget_s=0.2, twins=True)
+    assert outcome.verdict is Finding.UNDECIDED
+    assert outcome.spent_s < 1.0
+
+
+def ten_times() -> int:
+    return sum(range(10_000))
+
+
+def once() -> int:
+    return sum(range(1000))
+
+
+def test_functions_of_a_module_go_to_twins() -> None:
+    assert duel(ten_times, once, twins=True).verdict is Finding.SLOWER
+
+
+def test_what_cannot_be_sent_to_twins_is_refused_with_what_to_do() -> None:
+    with pytest.raises(UsageError, match="a statement with a setup"):
+        duel(lambda: 1, once, twins=True)
+    with pytest.raises(UsageError, match="let setup= make them"):
+        duel("f()", "f()", globals={"f": once}, twins=True)
+
+
+SCRIPT = """
+from harness.duel import duel
+
+def ten_times():
+    return sum(range(10_000))
+
+def once():
+    return sum(range(1000))
+
+GUARD
+    print(duel(ten_times, once, twins=True).verdict)
+"""
+
+
+def run(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    command = [sys.executable, *options, str(script) if not options else script.stem]
+    return subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("options", [(), ("-m",)], ids=["script", "module"])
+def test_a_script_sends_its_functions_to_twins(tmp_path: Path, options: tuple[str, ...]) -> None:
+    script = tmp_path / "compare.py"
+    script.write_text(SCRIPT.replace("GUARD", "if __name__ == '__main__':"))
+    done = run(script, *options)
+    assert (done.stdout, done.stderr) == ("slower\n", "")
+
+
+def test_a_script_without_a_guard_is_told_to_have_one(tmp_path: Path) -> None:
+    script = tmp_path / "compare.py"
+    script.write_text(SCRIPT.replace("GUARD", "if True:"))
+    done = run(script)
+    assert done.returncode == 1
+    assert 'put the duel under if __name__ == "__main__".' in done.stderr

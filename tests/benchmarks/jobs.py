@@ -1,0 +1,66 @@
+"""Jobs, and the fresh process that plays a few of them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tally import MARGIN, Judgement
+
+from harness.findings import Finding
+
+_HERE = Path(__file__).parent
+
+
+class BenchmarkError(Exception):
+    """A job could not be played; the message carries what was printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One tool that judges one piece of work with that true slowdown, within a budget of timing, at that margin."""
+
+    tool: str
+    work: str
+    truth: float
+    budget_s: float
+    margin: float = MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Jobs for one process, played in their order while the machine is under a load."""
+
+    load: str
+    repetition: int
+    jobs: tuple[Job, ...]
+
+
+def play(jobs: Sequence[Job]) -> list[list[Judgement]]:
+    """Play the jobs one after the other in a fresh process; return what was said, a list for each.
+
+    Raises `BenchmarkError` when the process fails.
+    """
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(_HERE), str(_HERE.parent.parent)))}
+    ended = subprocess.run(
+        [sys.executable, _HERE / "judging.py"],
+        input=json.dumps([asdict(job) for job in jobs]),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode:
+        raise BenchmarkError(f"Judging {[job.tool for job in jobs]} of {jobs[0].work!r} failed:\n{ended.stderr}")
+    return [[_judgement(one) for one in said] for said in json.loads(ended.stdout)]
+
+
+def _judgement(told: dict[str, object]) -> Judgement:
+    reading, slowdown, finding, timing_s, wall_s = told.values()
+    assert isinstance(slowdown, float)
+    assert isinstance(timing_s, float)
+    assert isinstance(wall_s, float)
+    return Judgement(str(reading), slowdown, Finding(str(finding)), timing_s, wall_s)

@@ -1,0 +1,108 @@
+"""Neighbours: processes that disturb a measurement on purpose, all through a `with` block and no longer.
+
+Each looks, at least every 0.3 s, whether whoever started it is still there, so that none outlives a killed run.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_HEAD = "import os, random, sys, time\nparent = int(sys.argv[1])\n"
+_READY = "sys.stdout.write('.'); sys.stdout.flush()\n"
+
+_BUSY = f"""{_HEAD}{_READY}
+while os.getppid() == parent:
+    until = time.perf_counter() + 0.05
+    while time.perf_counter() < until:
+        pass
+"""
+
+_BURSTY = f"""{_HEAD}{_READY}
+while os.getppid() == parent:
+    until = time.perf_counter() + random.uniform(0.005, 0.05)
+    while time.perf_counter() < until:
+        pass
+    time.sleep(random.uniform(0.005, 0.05))
+"""
+
+# A page that was never written to is a page of zeros that all share, and stays in the cache: so all are written.
+_STREAM = f"""{_HEAD}
+size = int(sys.argv[2])
+source, target = memoryview(bytearray(b"1") * size), memoryview(bytearray(b"2") * size)
+{_READY}
+while os.getppid() == parent:
+    target[:] = source
+"""
+
+_CACHES_LARGER = 4
+"""How many times the last cache each of a streaming neighbour's two arrays is: nothing of it stays in there."""
+
+_LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
+_LAST_CACHE_UNKNOWN_KIB = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A way in which a machine is disturbed: `count(cores)` processes that run `code`."""
+
+    name: str
+    says: str
+    code: str
+    count: Callable[[int], int]
+
+
+LOADS = (
+    Load("as it is", "nothing added", "", lambda _: 0),
+    Load("bursty", "three processes that burn 5 to 50 ms and sleep 5 to 50 ms, at random", _BURSTY, lambda _: 3),
+    Load("full", "a process a core, and one more, that burn without a pause", _BUSY, lambda cores: cores + 1),
+    Load(
+        "memory",
+        "a process for every core but one that copies arrays far larger than the last cache",
+        _STREAM,
+        lambda cores: max(1, cores - 1),
+    ),
+)
+
+
+@contextmanager
+def disturbed(load: Load) -> Iterator[None]:
+    """Keep the machine under `load` meanwhile. Every process is at work when the block begins, gone when it ends."""
+    with neighbours(load.code, load.count(len(os.sched_getaffinity(0)))):
+        yield
+
+
+@contextmanager
+def burners(count: int) -> Iterator[None]:
+    """Keep `count` processes busy without a pause meanwhile, and end them."""
+    with neighbours(_BUSY, count):
+        yield
+
+
+@contextmanager
+def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+    """Run `code` in `count` processes meanwhile, ready when the block begins, and end them."""
+    command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_CACHES_LARGER * _last_cache_bytes())]
+    started: list[subprocess.Popen[str]] = []
+    try:
+        while len(started) < count:  # each a session of its own: Ctrl-C is for us, and we end them
+            started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
+        for process in started:
+            assert process.stdout is not None
+            if process.stdout.read(1) != ".":
+                raise RuntimeError(f"A neighbour ended at once, with code {process.wait()}; look at the memory left.")
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+        for process in started:
+            with process:  # closes its pipe and waits for it
+                pass
+
+
+def _last_cache_bytes() -> int:
+    known = _LAST_CACHE.read_text(encoding="ascii").strip() if _LAST_CACHE.exists() else ""
+    return 1024 * (int(known[:-1]) if known.endswith("K") else _LAST_CACHE_UNKNOWN_KIB)

@@ -1,0 +1,81 @@
+"""The figures that the engine is held to, on one screen: `python tests/benchmarks/verdicts.py --reach`.
+
+Beside three bursty neighbours, with the budget for each verdict: how far the same code seems to be from itself, how
+often a true slowdown of 3 % is called SLOWER, and how long it takes when the truth is 2 times away.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from jobs import Batch, Job
+from tally import TITLES, Trial, p95
+from workloads import WORKS
+
+from harness import units
+from harness.findings import Finding
+from harness.tables import Column, Table
+
+LOAD = "bursty"
+_SAME, _SLOWER, _FAR = 1.0, 1.03, 2.0
+_PROCESSES = {_SAME: 40, _SLOWER: 20, _FAR: 20}
+"""Fresh processes for each truth; each judges every piece of work once, so 200, 100 and 100 verdicts."""
+
+_CLAIMED = math.log(1.02)
+
+
+def plan(tools: Sequence[str], budget_s: float, margin: float, share: float = 1.0) -> list[Batch]:
+    """Return the batches to play, tools and truths mixed; `share` of them, for a quick look."""
+    return [
+        Batch(LOAD, repetition, tuple(Job(tool, work.name, truth, budget_s, margin) for work in WORKS))
+        for repetition in range(max(_PROCESSES.values()))
+        for truth, processes in _PROCESSES.items()
+        if repetition < max(1, round(processes * share))
+        for tool in tools
+    ]
+
+
+def tables(trials: Sequence[Trial]) -> list[Table]:
+    """Return a screen of figures for each tool: one line for all work, then one for each."""
+    tools = [tool for tool in TITLES if any(trial.tool == tool for trial in trials)]
+    return [_table(tool, [trial for trial in trials if trial.tool == tool]) for tool in tools]
+
+
+def _table(tool: str, trials: list[Trial]) -> Table:
+    columns = (
+        Column("work"),
+        Column("A/A p95", units.percent),
+        Column("A/A worst", units.percent),
+        Column("A/A beyond 2 %"),
+        Column("3 % SLOWER"),
+        Column("timing at 2 times", units.seconds),
+        Column("undecided"),
+    )
+    goals = ("reach", "0.5 %", "2 %", "1 of 200", "95 of 100", "400 ms", "")
+    names = [work.name for work in WORKS if any(trial.work == work.name for trial in trials)]
+    rows = [_row(name, [trial for trial in trials if trial.work == name]) for name in names]
+    # Text columns stay on the left, so the goals are written as the measured values are.
+    shown = [tuple(column.text(cell) for column, cell in zip(columns, row, strict=True)) for row in rows]
+    total = tuple(column.text(cell) for column, cell in zip(columns, _row("all", trials), strict=True))
+    return Table(f"{TITLES[tool]}, beside three bursty neighbours", columns, (goals, total, *shown))
+
+
+def _row(name: str, trials: list[Trial]) -> tuple[str | float | None, ...]:
+    same, slower, far = ([trial for trial in trials if trial.truth == truth] for truth in (_SAME, _SLOWER, _FAR))
+    return (
+        name,
+        p95([trial.error for trial in same]) if same else None,
+        max((trial.error for trial in same), default=None),
+        _share(same, lambda trial: trial.error > _CLAIMED and _finding(trial) in {Finding.SLOWER, Finding.FASTER}),
+        _share(slower, lambda trial: _finding(trial) is Finding.SLOWER),
+        median(trial.judgement.timing_s for trial in far) if far else None,
+        _share(trials, lambda trial: _finding(trial) is Finding.UNDECIDED),
+    )
+
+
+def _finding(trial: Trial) -> Finding:
+    return trial.judgement.finding
+
+
+def _share(trials: list[Trial], holds: Callable[[Trial], bool]) -> str:
+    return f"{sum(map(holds, trials))} of {len(trials)}"

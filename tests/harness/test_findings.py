@@ -1,0 +1,85 @@
+import json
+import math
+
+import pytest
+
+from harness.decide import Rules
+from harness.findings import Duel, Finding
+from harness.rounds import Reading, Round, judge
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def rounds(ratio: float, *, pairs: int = 3, each: int = 40, sleep_s: float = 0.0) -> list[Round]:
+    """Rounds of 100 calls that cost the candidate 10 µs each; now and then one is disturbed."""
+    return [
+        Round(
+            pair,
+            Reading(1e-3 * ratio * (1.5 if number % 13 == 0 else 1.0), 1e-3 * ratio, 100),
+            Reading(1e-3, 1e-3 + sleep_s, 100),
+            baseline_first=number % 2 == 0,
+        )
+        for pair in range(pairs)
+        for number in range(each)
+    ]
+
+
+def found(ratio: float, *, twins: bool = False, caveat: str = "", pairs: int = 3, sleep_s: float = 0.0) -> Duel:
+    outcome = judge(rounds(ratio, pairs=pairs, sleep_s=sleep_s), (1 / 1.02, 1.02), Rules(min_pairs=3))
+    return Duel.of(outcome, 0.02, twins=twins, caveat=caveat)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [(0.5, Finding.SLOWER), (1.0, Finding.SAME), (1.02, Finding.UNDECIDED), (2.0, Finding.FASTER)],
+)
+def test_the_cell_of_the_ratio_is_the_verdict(ratio: float, verdict: Finding) -> None:
+    assert found(ratio).verdict is verdict
+
+
+def test_what_a_prompt_shows_is_one_short_line() -> None:
+    for outcome in (found(2.0), found(1.0, twins=True), found(2.0, pairs=1)):
+        assert repr(outcome) == f"<Duel {outcome}>"
+        assert len(repr(outcome)) < 140
+        assert "\n" not in repr(outcome)
+
+
+def test_the_line_tells_processes_from_loops() -> None:
+    assert "120 rounds, 3 pairs of loops" in str(found(2.0))
+    assert "120 rounds, 3 pairs of twin processes" in str(found(2.0, twins=True))
+    assert "40 rounds, 1 pair of loops" in str(found(2.0, pairs=1))
+
+
+def test_an_estimate_says_so_and_why() -> None:
+    assert str(found(2.0, caveat="no clock here")).endswith("An estimate: no clock here.")
+    assert "estimate" not in str(found(2.0))
+
+
+def test_the_table_has_a_line_for_each_pair_in_seconds_a_call() -> None:
+    title, names, _, *lines = found(2.0).table().splitlines()
+    assert title == str(found(2.0))
+    assert names.split() == ["pair", "rounds", "ratio", "baseline", "candidate"]
+    assert [line.split() for line in lines] == [
+        [str(number), "40", f"2{TIMES}", "20", "µs", "10", "µs"] for number in (1, 2, 3)
+    ]
+
+
+def test_the_table_shows_the_clock_that_counted() -> None:
+    slept = found(2.0, sleep_s=9e-3)
+    assert slept.hidden_work
+    assert "100 µs" in slept.table()
+    assert f"0.2000{TIMES}" in slept.table()
+
+
+def test_a_notebook_gets_the_table_and_the_histogram_as_text() -> None:
+    page = found(2.0, caveat="a < b")._repr_html_()
+    assert page.startswith("<pre>FASTER")
+    assert "a &lt; b" in page
+    assert found(2.0).histogram() in page
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_a_duel_comes_back_from_its_record(pairs: int) -> None:
+    outcome = found(2.0, pairs=pairs, twins=True, caveat="because")
+    assert math.isinf(outcome.high) == (pairs == 1)
+    assert Duel.from_dict(json.loads(json.dumps(outcome.to_dict(), allow_nan=False))) == outcome
