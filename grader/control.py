@@ -22,22 +22,26 @@ TOLERANCE: Final = 0.02
 """How far a control may be off, as a log ratio, with nobody's grade in danger: well below `SLOWDOWN`."""
 
 ROUNDS: Final = 7
-"""Rounds of each cast; there are as many casts as sides."""
+"""Rounds of each cast that are kept."""
+
+CASTS: Final = 3
+"""Times that parts are given out: of three, one that lies badly in memory is outvoted."""
 
 
 def play(
     sides: Sequence[Side], supply: Supply, baseline_s: float, rng: random.Random, *, by_wall: bool = False
 ) -> Control:
-    """Play the control with warm baselines, of which each is the slowed one once.
+    """Play the control with warm baselines, each time another of them slowed.
 
-    `baseline_s` is what a call of theirs costs, in seconds of the clock that counts. One that lies badly in memory is
-    outvoted by the others; where there are fewer than three, some play several parts.
+    `baseline_s` is what a call of theirs costs, in seconds of the clock that counts. Where there are fewer than three,
+    some play several parts.
     """
     asked = [reading for side in sides for reading in side.asked]
     same: list[list[float]] = []
     slowed: list[list[float]] = []
-    for number in range(len(sides)):
+    for number in range(min(CASTS, len(sides))):
         cast = [sides[(number + part) % len(sides)] for part in range(3)]
+        _round(cast, supply, SLOWDOWN * baseline_s, asked, rng)  # not kept: a slowed call is new to its worker
         readings = [_round(cast, supply, SLOWDOWN * baseline_s, asked, rng) for _ in range(ROUNDS)]
         costs_s = [[(part.wall_s if by_wall else part.cpu_s) / part.calls for part in one] for one in readings]
         same.append([second / first for first, second, _ in costs_s])

@@ -44,13 +44,16 @@ class Packed:
         )
 
 
-def pack(inputs: Inputs) -> Packed:
-    """Lay out arrays one behind the other; views of one array share its place."""
+def pack(inputs: Inputs, *, apart: bool = False) -> Packed:
+    """Lay out arrays one behind the other; views of one array share its place.
+
+    `apart` lays out contiguous views each in a place of its own, whatever they are views of.
+    """
     bases: dict[int, tuple[int, Array]] = {}
     layouts = []
     end = 0
     for array in inputs:
-        base = root(array)
+        base = array if apart else root(array)
         if id(base) not in bases:
             bases[id(base)] = (end, base)
             end += -(-base.nbytes // ALIGNMENT) * ALIGNMENT

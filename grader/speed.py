@@ -28,6 +28,7 @@ from harness.rounds import Outcome, Round, contest, wall_ratio
 from harness.twins import Cores
 
 RULES: Final = Rules(slice_s=0.05)
+"""A slice counts paid calls alone: with the unpaid ones, drawing and checking it takes about four times as long."""
 
 TRIES: Final = 4
 """Duels fought before a machine is called too restless: a control that holds nine times in ten fails four times in a
@@ -49,7 +50,7 @@ class TensorPair:
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns = {id(side): side.turn(drawn) for side in sides}
         self.candidate.vouch()
-        self.baseline.ask(drawn[0].expected.size_bytes)
+        self.baseline.ask(drawn[0].size_bytes)
         asked = self.baseline.asked
         baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
         return Round(self.number, baseline, candidate, baseline_first)

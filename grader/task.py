@@ -59,9 +59,9 @@ class TensorExam:
 
     `cases(rng)` gives the correctness cases: tuples of NumPy arrays, one per parameter, which may be empty, strided
     views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives fresh inputs of the
-    timed size without end, and cheaply: some hundred are drawn while a submission waits. `oracle(*inputs)` is the right
-    answer in float64. `allowed(*inputs)` is the absolute error allowed for each element of it. The answer must have the
-    dtype of the first input.
+    timed size without end, contiguous, and cheaply: some hundred are drawn while a submission waits. `oracle(*inputs)`
+    is the right answer in float64. `allowed(*inputs)` is the absolute error allowed for each element of it, in its
+    shape. The answer must have the dtype of the first input.
     """
 
     parameters: tuple[str, ...]

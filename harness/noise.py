@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.rounds import Reading, Round
 
 RESTLESS = 0.02
-"""From this error on a machine is restless: plain timings of one code differ by a duel's usual margin."""
+"""From this error on a machine is restless: plain timings of one code differ by twice a duel's usual margin."""
 
 WINDOW_S = 0.04
 """Length of one comparison of the code with itself: 0.02 s a side, about 25 rounds of blocks."""

@@ -114,7 +114,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 @contextmanager
-def nothing_left_running(patience_s: float = 5.0) -> Iterator[None]:
+def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
     """Fail unless every process started within, by whomever, has ended soon after; then end those that have not."""
     before = set(psutil.Process().children(recursive=True))
     _adopt_orphans(adopt=True)
@@ -125,7 +125,7 @@ def nothing_left_running(patience_s: float = 5.0) -> Iterator[None]:
             time.sleep(0.02)
         for process in left:
             process.kill()
-        assert not left
+        assert not left, [process.name() for process in left]
     finally:
         _adopt_orphans(adopt=False)
 

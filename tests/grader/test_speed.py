@@ -137,10 +137,11 @@ def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServe
 
 
 def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, settings: Settings) -> None:
-    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.002); return")
+    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.01); return")
     (task.known / "baseline.py").write_text(napping, encoding="utf-8")
-    assert duel(task, AT_ONCE, settings).estimate.ratio < 8
-    assert duel(replace(task, cost=Cost.WALL_TIME), AT_ONCE, settings).estimate.ratio > 8
+    by_cpu = duel(task, AT_ONCE, settings).estimate.ratio
+    by_wall = duel(replace(task, cost=Cost.WALL_TIME), AT_ONCE, settings).estimate.ratio
+    assert by_wall > 5 * by_cpu
 
 
 @pytest.mark.parametrize(
