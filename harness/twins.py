@@ -1,10 +1,10 @@
 """Processes that differ in nothing but the code they run.
 
-Address layout and the hash seed alone move a benchmark by 2 to 6 %. Twins are therefore started alike: `exec`'d with the
-same binary, the same environment, address space randomisation off and a fixed hash seed, or forked from processes that
-were; each takes its place on one core when its turn comes, and is timed from outside by its process CPU clock
-(`harness.clocks.process_cpu`). Now and then a pair is off by several per cent all the same, however it was started, for
-a while or for life (`tests/benchmarks/layouts.py` counts how often): so a verdict is the median over several pairs.
+Address layout and the hash seed alone move a benchmark by 2 to 6 %. Twins are therefore started alike: `exec`'d with
+the same binary, the same environment, address space randomisation off and a fixed hash seed, or forked from processes
+that were; each takes its place on one core when its turn comes, and is timed from outside by its process CPU clock
+(`harness.clocks.process_cpu`). Now and then a pair is off by several per cent all the same, however it was started,
+for a while or for life (`tests/benchmarks/layouts.py` counts how often): so a verdict is the median over several pairs.
 
 Linux brings another process's CPU clock up to date when that process leaves its core, and while it runs at every tick
 only, up to 4 ms late. So whoever reads the clock takes the twins' own core first (`pinned`): when the reader runs, they
