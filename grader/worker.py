@@ -9,6 +9,7 @@ It runs inside the sandbox, beside `grader/protocol.py` alone: standard library 
 """
 
 import gc
+import importlib
 import json
 import linecache
 import mmap
@@ -286,15 +287,6 @@ def reap(pid: int) -> int | None:
     return None
 
 
-def warm_up() -> types.ModuleType:
-    """Import torch, as every worker for tensors needs it."""
-    import torch  # noqa: PLC0415 - most exercises do without its second of start-up
-
-    torch.set_num_threads(1)
-    torch.set_grad_enabled(mode=False)
-    return torch
-
-
 def main() -> None:
     """Warm up, wait to be forked, and as a worker limit oneself and serve."""
     control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
@@ -302,7 +294,7 @@ def main() -> None:
     if Channel(control.fileno()).spoken():
         os._exit(0)  # whoever started this is gone: nothing is said before a hello
     gc.disable()  # an import makes much and drops little
-    torch = warm_up() if config["tensors"] else None
+    torch = importlib.import_module("torch") if config["tensors"] else None  # a second, and most exercises need none
     gc.enable()
     gc.collect()
     gc.freeze()  # so that a collection in a worker leaves these pages shared
@@ -310,6 +302,7 @@ def main() -> None:
         descriptors, given = attend(control)
         if torch:
             torch.set_num_threads(given["threads"])
+            torch.set_grad_enabled(mode=False)
         service = Service(descriptors, torch)
         limit(given)
         serve(service)
