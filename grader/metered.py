@@ -87,8 +87,10 @@ def _wrong(
     assert first.mismatch is not None
 
     def reproduces(one: Worker) -> bool:
-        played = _play(exam, one, exam.scenarios(generator(*seed))[failed[0]])
-        return played.mismatch is not None and _same(played.answer, first.answer)
+        """Wrong in every world in which the submission is, and the same way: in one alone they may agree by chance."""
+        worlds = exam.scenarios(generator(*seed))
+        played = ((_play(exam, one, worlds[number]), mine[number].answer) for number in failed)
+        return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
 
     lines = [
         f"Wrong in {len(failed)} of {len(mine)} simulated worlds. The first: {first.scenario.title}",
