@@ -27,8 +27,8 @@ from harness.twins import Cores
 START_S: Final = 60.0
 """How long the first process may take to be ready: a cold import of torch from a slow disk."""
 
-_ANSWER_S: Final = 5.0
-"""How long a ready process may take to fork, or to tell how a worker ended."""
+_ANSWER_S: Final = 30.0
+"""How long a ready process may take to fork, or to tell how a worker ended: milliseconds, but for a crowded machine."""
 
 _CREDENTIALS: Final = struct.Struct("iII")
 
