@@ -125,17 +125,17 @@ def lint_exercises(
     """Prove each exercise's truth table."""
     del debug
     known, found = catalogue.load(), 0
-    for lesson in lessons or known.lessons:
-        problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
-        for task in known.tasks(lesson):
-            problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
-            with Pool(sandboxed=False, spare=1) as pool:
+    with Pool(sandboxed=False, spare=1) as pool:
+        for lesson in lessons or known.lessons:
+            problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
+            for task in known.tasks(lesson):
+                problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
                 for row in lint.rows(task, Settings(str(time.time_ns()), pool)):
                     _print_row(row)
                     problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
-        for problem in problems:
-            print(f"SURPRISE  {problem}")
-        found += len(problems)
+            for problem in problems:
+                print(f"SURPRISE  {problem}")
+            found += len(problems)
     print(f"{found} surprises." if found else "Every known submission got what it should.")
     return 1 if found else 0
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.errors import WorkerFault
-from grader.faults import Raised
+from grader.faults import Raised, ours
 from grader.settings import Settings
 from grader.supervisor import Worker, worker
 from grader.task import Task
@@ -17,7 +17,8 @@ from grader.task import Task
 
 def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
     """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
-    with settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
+    what = f"A known wrong answer of {task.full_name}"
+    with ours(what), settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
         for path in task.wrong_answers:
             source = path.read_text(encoding="utf-8")
             try:

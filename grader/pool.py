@@ -53,19 +53,25 @@ class Pool:
 
     @contextmanager
     def trusted(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """A tree for trusted code alone, lent to one at a time."""
+        """A tree for trusted code alone, lent to one at a time; a submission's fault meanwhile does not spoil it."""
         with self._lock:
             idle = self._trusted[tensors]
             tree = idle.pop() if idle else None
         tree = tree or self._take(tensors=tensors)
+        spoilt = True
         try:
             tree.meet()
             yield tree
-        except BaseException:
-            tree.close()
+            spoilt = False
+        except WorkerFault:
+            spoilt = False
             raise
-        with self._lock:
-            idle.append(tree)
+        finally:
+            if spoilt:
+                tree.close()
+            else:
+                with self._lock:
+                    idle.append(tree)
 
     def close(self) -> None:
         """End every tree that is not lent out."""

@@ -8,6 +8,7 @@ using, and ends with a control; when that fails, the duel is void and fought aga
 import random
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 from typing import Final
 
@@ -68,8 +69,11 @@ class Contestants:
 
     def open_pair(self, number: int, supply: Supply, stack: ExitStack) -> TensorPair:
         """Fork a fresh pair, ended with the stack, and make it ready."""
-        one, other = (stack.enter_context(worker(tree, self.task.limits)) for tree in (self.trusted, self.tree))
-        baseline = Side(one, self.task.name, lambda _: ours(f"The baseline of {self.task.full_name}"))
+        ours_to_blame = partial(ours, f"The baseline of {self.task.full_name}")
+        with ours_to_blame():
+            one = stack.enter_context(worker(self.trusted, self.task.limits))
+        other = stack.enter_context(worker(self.tree, self.task.limits))
+        baseline = Side(one, self.task.name, lambda _: ours_to_blame())
         candidate = Side(other, self.task.name, theirs)
         for side, text in ((baseline, self.task.baseline), (candidate, self.source)):
             side.load(text)
