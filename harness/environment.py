@@ -27,6 +27,7 @@ NOT_ASKED = "not asked"
 """Stands where a GPU's name would, when nobody looked for one."""
 
 SETTINGS = (
+    "ATEN_CPU_CAPABILITY",
     "CUDA_VISIBLE_DEVICES",
     "LD_PRELOAD",
     "MALLOC_ARENA_MAX",

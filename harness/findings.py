@@ -97,8 +97,8 @@ class Duel:
                 number + 1,
                 len(played),
                 median(map(self._ratio, played)),
-                median(self._call_s(round_.baseline) for round_ in played),
-                median(self._call_s(round_.candidate) for round_ in played),
+                median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in played),
+                median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in played),
             )
             for number, played in by_pair.items()
         )
@@ -135,6 +135,3 @@ class Duel:
 
     def _ratio(self, round_: Round) -> float:
         return round_.wall_ratio if self.hidden_work else round_.ratio
-
-    def _call_s(self, turn: Reading) -> float:
-        return (turn.wall_s if self.hidden_work else turn.cpu_s) / turn.calls

@@ -43,6 +43,10 @@ class Reading:
         if self.calls < 1:
             raise MeasurementError(f"A turn of {self.calls} calls measures nothing; make at least one.")
 
+    def call_s(self, *, by_wall: bool = False) -> float:
+        """Return what one call cost, on the CPU clock or by the wall."""
+        return (self.wall_s if by_wall else self.cpu_s) / self.calls
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -59,12 +63,12 @@ class Round:
     @property
     def ratio(self) -> float:
         """How many times cheaper a call of the candidate was than one of the baseline, on the CPU clock."""
-        return self.baseline.cpu_s / self.candidate.cpu_s * (self.candidate.calls / self.baseline.calls)
+        return self.baseline.call_s() / self.candidate.call_s()
 
     @property
     def wall_ratio(self) -> float:
         """The same on the wall clock."""
-        return self.baseline.wall_s / self.candidate.wall_s * (self.candidate.calls / self.baseline.calls)
+        return self.baseline.call_s(by_wall=True) / self.candidate.call_s(by_wall=True)
 
     @property
     def wall_s(self) -> float:
@@ -137,7 +141,8 @@ def contest(
     `LOOK_GROWTH`: `Rules.looks` counts these looks. Pairs stay open to the end.
 
     Who begins a round is drawn from `rng`: its seed must be nothing the candidate can know. Without
-    `ratio_of` the CPU clock counts, unless `works_out_of_sight` says that it does not see the work.
+    `ratio_of` the CPU clock counts, unless the candidate's wall time is so far above its CPU time, in more than half
+    of the rounds, that this clock must miss work: `HIDDEN_WORK`.
     """
     tally = _Tally(ratio_of)
     pairs: list[Pair] = []
@@ -178,17 +183,8 @@ def judge(
     return tally.outcome(thresholds, rules)
 
 
-def works_out_of_sight(rounds: Sequence[Round]) -> bool:
-    """Tell whether the candidate's wall time is so far above its CPU time that its CPU clock misses work.
-
-    Each turn's wall time per CPU time is compared with the baseline's in the same round, and more than half
-    of the rounds must show it: neighbours that slow both sides, or either by chance, do not.
-    """
-    return 2 * sum(_hides(round_.ratio, round_.wall_ratio) for round_ in rounds) > len(rounds)
-
-
 def _hides(ratio: float, wall_ratio: float) -> bool:
-    """Tell whether wall time per CPU time of the candidate is too far above that of the baseline."""
+    """Tell whether wall time per CPU time of the candidate is too far above that of the baseline in the same round."""
     return ratio > HIDDEN_WORK * wall_ratio
 
 
@@ -214,11 +210,16 @@ class _Tally:
                 self._wall_ratios.setdefault(round_.pair, []).append(wall_ratio)
                 self._hiding += _hides(ratio, wall_ratio)
 
+    @property
+    def hidden_work(self) -> bool:
+        """Whether more than half of the rounds show work that the CPU clock misses: fewer do so by chance."""
+        return 2 * self._hiding > len(self._rounds)
+
     def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
         """Return what all of them say."""
-        hidden = 2 * self._hiding > len(self._rounds)
-        known = estimate(list((self._wall_ratios if hidden else self._ratios).values()), rules)
-        return Outcome(tuple(self._rounds), known, tuple(thresholds), cell(known, thresholds), hidden)
+        ratios = self._wall_ratios if self.hidden_work else self._ratios
+        known = estimate(list(ratios.values()), rules)
+        return Outcome(tuple(self._rounds), known, tuple(thresholds), cell(known, thresholds), self.hidden_work)
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:

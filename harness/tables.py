@@ -4,7 +4,7 @@ A cell holds the value itself; its column knows how to show it. So the table on 
 a file come from the same numbers, one rounded and one not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -38,6 +38,14 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+
+    @classmethod
+    def of(
+        cls, title: str, columns: Mapping[str, Callable[[float], str] | None], rows: Iterable[Sequence[Cell]]
+    ) -> "Table":
+        """Make a table from the names of its columns, each with what shows its numbers; None for `number`."""
+        named = tuple(Column(name, show or number) for name, show in columns.items())
+        return cls(title, named, tuple(tuple(row) for row in rows))
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -17,7 +17,6 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 ENVIRONMENT: Final = {
@@ -63,7 +62,7 @@ def pin(pid: int, cores: Cores) -> None:
     if cores is None or not hasattr(os, "sched_setaffinity"):
         return
     os.sched_setaffinity(pid, _set(cores))
-    for thread in _threads(pid):
+    for thread in threads(pid):
         with suppress(ProcessLookupError):  # it has just ended
             os.sched_setaffinity(thread, _set(cores))
 
@@ -72,7 +71,7 @@ def stays(pid: int, cores: Cores) -> bool:
     """Whether every thread of the process is still bound to the cores it was pinned to."""
     if cores is None or not hasattr(os, "sched_getaffinity"):
         return True
-    for thread in _threads(pid):
+    for thread in threads(pid):
         with suppress(ProcessLookupError):
             if os.sched_getaffinity(thread) != _set(cores):
                 return False
@@ -97,6 +96,10 @@ def _set(cores: int | Collection[int]) -> set[int]:
     return {cores} if isinstance(cores, int) else set(cores)
 
 
-def _threads(pid: int) -> list[int]:
+def threads(pid: int) -> list[int]:
     """Threads of a process, none of a gone one. Affinity belongs to each alone (Linux: sched_setaffinity(2))."""
-    return [int(thread.name) for thread in Path(f"/proc/{pid}/task").glob("*")]
+    try:
+        with os.scandir(f"/proc/{pid}/task") as found:
+            return [int(thread.name) for thread in found]
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,103 @@
+"""One collection, in a process of its own: `python -m harness.callgrind.child SNIPPET ANSWER`, started by `collect`.
+
+torch's own collection is used, with two detours. `Timer.collect_callgrind` times the statement once before it counts,
+which for C++ compiles a second template: its inner part is called instead. And it runs valgrind with instrumentation
+from the start, so that importing torch is simulated too, at fifty times the time: a `valgrind` in front of the real
+one starts without, and the setup switches it on. A C++ snippet is compiled without debug information for itself, which
+takes a quarter off the compiler's time; torch has none either. Nothing of this changes what is counted.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from torch.utils.benchmark import Timer
+from torch.utils.benchmark.utils import cpp_jit
+from torch.utils.benchmark.utils.valgrind_wrapper import timer_interface
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
+
+from harness.callgrind import cache, tools
+
+_SHIM = """#!/bin/sh
+for argument; do
+    shift
+    case "$argument" in --instr-atstart=yes) argument=--instr-atstart=no;; esac
+    set -- "$@" "$argument"
+done
+exec {valgrind} "$@"
+"""
+_ON_PYTHON = """import os as _os, subprocess as _subprocess
+_subprocess.run(["callgrind_control", "-i", "on", str(_os.getpid())], check=True, stdout=-3)
+"""
+_HEADERS = "#include <torch/csrc/Exceptions.h>\n#include <torch/csrc/utils/pybind.h>\n"
+"""What an extension needs, in place of `torch/extension.h`, which takes half a minute to compile."""
+
+_ON_CPP = "CALLGRIND_START_INSTRUMENTATION;\n"
+
+
+def main(described: str, answer: str) -> None:
+    """Collect the counts of a snippet, described as JSON, and write them as JSON."""
+    snippet = json.loads(described)
+    with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
+        os.environ.update(tools.surroundings(_shims(Path(folder))))
+        setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
+        runs = _collect(snippet, setup)
+    Path(answer).write_text(cache.dumps(runs), encoding="utf-8")
+
+
+def _shims(folder: Path) -> Path:
+    shim = folder / "valgrind"
+    shim.write_text(_SHIM.format(valgrind=shutil.which("valgrind")), encoding="utf-8")
+    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
+    is_python = snippet["language"] == "python"
+    cpp_jit.CXX_FLAGS = [flag for flag in cpp_jit.CXX_FLAGS or () if flag != "-g"]
+    timer = Timer(
+        stmt=snippet["stmt"],
+        setup=setup,
+        global_setup=snippet["global_setup"],
+        language=snippet["language"],
+        num_threads=snippet["num_threads"],
+    )
+    spec = timer._task_spec  # noqa: SLF001 - what `Timer.collect_callgrind` hands on
+    switched = dataclasses.replace(spec, setup=(_ON_PYTHON if is_python else _ON_CPP) + spec.setup)
+    found: list[CallgrindStats] = []
+    for _ in range(snippet["runs"]):
+        found += timer_interface.wrapper_singleton().collect_callgrind(
+            task_spec=switched,
+            globals={},
+            number=snippet["number"],
+            repeats=snippet["repeats"],
+            collect_baseline=is_python,
+            is_python=is_python,
+            retain_out_file=False,
+        )
+    return tuple(dataclasses.replace(each, task_spec=spec) for each in found)
+
+
+def _extension(snippet: dict[str, Any], folder: Path) -> str:
+    """Compile an extension, and return the setup that makes it known under the name `extension`."""
+    from torch.utils.cpp_extension import load_inline  # noqa: PLC0415 - slow to import, and not always needed
+
+    load_inline(  # type: ignore[no-untyped-call]
+        name="extension",
+        cpp_sources=_HEADERS + snippet["extension"],
+        functions=list(snippet["functions"]),
+        extra_cflags=["-O2", "-g1"],
+        build_directory=str(folder),
+        no_implicit_headers=True,
+    )
+    return f"import sys\nsys.path.insert(0, {str(folder)!r})\nimport extension\n"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,193 @@
+"""`Timer.collect_callgrind` for a Python statement or a C++ snippet: run apart, several at once, kept between runs.
+
+A collection takes tens of seconds, mostly for importing torch under valgrind and for compiling. So each runs in a
+process of its own (`harness.callgrind.child`), as many at a time as there are cores, and its counts are kept in the
+user's cache folder, under everything that they depend on.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
+
+from harness.callgrind import cache, tools
+from harness.errors import MachineError
+
+CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
+"""Environment variables that choose which code runs."""
+
+_POLL_S: Final = 0.1
+_TIMEOUT_S: Final = 900.0
+"""A collection that hangs is ended after this long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """What to count: a statement, run `number` times, as `torch.utils.benchmark.Timer` takes it.
+
+    `language` is "python" or "cpp". `repeats` counts that many times in one process, `runs` in so many processes.
+    `extension` is C++ source that is compiled first, by `load_inline` with these `functions`; setup and statement find
+    it under the name `extension`. It knows `at::Tensor`, and has to include what else it needs.
+    """
+
+    stmt: str
+    setup: str = "pass"
+    language: str = "python"
+    number: int = 100
+    repeats: int = 1
+    runs: int = 1
+    num_threads: int = 1
+    global_setup: str = ""
+    extension: str = ""
+    functions: tuple[str, ...] = ()
+
+    @property
+    def compiles(self) -> bool:
+        """Whether it takes a compiler."""
+        return self.language != "python" or bool(self.extension)
+
+    @property
+    def key(self) -> str:
+        """A digest of everything that its counts depend on."""
+        return cache.digest({
+            **asdict(self),
+            "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
+            "python": [sys.version, os.path.realpath(sys.executable)],
+            "system": [platform.libc_ver(), platform.machine(), tools.processor(), tools.version()],
+            "compiler": os.environ.get("CXX", "") if self.compiles else "",
+            "chosen": {name: os.environ.get(name) for name in CHOOSING},
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The counts of one snippet, one for each repeat of each run; or in `reason` why there are none."""
+
+    all: tuple[CallgrindStats, ...] = ()
+    reason: str = ""
+
+    @property
+    def stats(self) -> CallgrindStats:
+        """The last of them: the first ones of a Python process are a little too large. `MachineError` without any."""
+        if not self.all:
+            raise MachineError(f"Nothing was counted: {self.reason}.")
+        return self.all[-1]
+
+
+def collect(snippet: Snippet, *, compiling: bool = True) -> Counted:
+    """Count one snippet, or take its counts from the cache; see `collect_all`."""
+    return collect_all({"it": snippet}, compiling=compiling)["it"]
+
+
+def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> dict[str, Counted]:
+    """Count several snippets, those not in the cache side by side, with a bar on a terminal.
+
+    What cannot be counted has its reason instead, such as a missing compiler. `compiling=False` leaves out what would
+    have to be compiled and is not in the cache.
+    """
+    found: dict[str, Counted] = {}
+    missing: dict[str, Snippet] = {}
+    for name, snippet in snippets.items():
+        kept = cache.load(snippet.key)
+        reason = tools.lacking(compiler=snippet.compiles)
+        if kept is not None:
+            found[name] = Counted(kept)
+        elif reason or (snippet.compiles and not compiling):
+            found[name] = Counted(
+                reason=reason or "the short run compiles nothing: take the lesson without --fast once"
+            )
+        else:
+            missing[name] = snippet
+    if missing:
+        found |= _run_side_by_side(missing)
+    return {name: found[name] for name in snippets}
+
+
+def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
+    waiting = sorted(missing, key=lambda name: not missing[name].compiles)
+    running: dict[str, _Child] = {}
+    found: dict[str, Counted] = {}
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with (
+        ExitStack() as stack,
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
+        task = bar.add_task("counting instructions", total=len(missing))
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                name = waiting.pop(0)
+                running[name] = stack.enter_context(_Child(missing[name]))
+            for name, child in list(running.items()):
+                if (counted := child.poll()) is not None:
+                    found[name] = counted
+                    del running[name]
+                    bar.advance(task)
+            bar.update(task, description=f"counting instructions of {', '.join(running) or 'nothing more'}")
+            time.sleep(_POLL_S)
+    return found
+
+
+class _Child:
+    """One collection under way, in a process group of its own that ends with it."""
+
+    def __init__(self, snippet: Snippet) -> None:
+        self._snippet = snippet
+        self._folder = tempfile.TemporaryDirectory(prefix="fairclock-callgrind-")
+        self._answer = Path(self._folder.name) / "answer.json"
+        self._began_s = time.monotonic()
+        self._log = (Path(self._folder.name) / "log").open("w+b")
+        self._popen = subprocess.Popen(
+            [sys.executable, "-m", "harness.callgrind.child", json.dumps(asdict(snippet)), str(self._answer)],
+            env=tools.surroundings(),
+            cwd=Path(__file__).parent.parent.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._popen.poll() is None:
+            os.killpg(self._popen.pid, 9)
+            self._popen.wait()
+        self._log.close()
+        self._folder.cleanup()
+
+    def poll(self) -> Counted | None:
+        """What came of it; None while it runs."""
+        code = self._popen.poll()
+        if code is None and time.monotonic() - self._began_s < _TIMEOUT_S:
+            return None
+        if code is None:
+            os.killpg(self._popen.pid, 9)
+            self._popen.wait()
+            return Counted(reason=f"valgrind did not end within {_TIMEOUT_S:g} s")
+        try:
+            runs = cache.loads(self._answer.read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError):
+            return Counted(reason=f"valgrind failed: {self._last_words()}")
+        cache.keep(self._snippet.key, runs)
+        return Counted(runs)
+
+    def _last_words(self) -> str:
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        errors = [line for line in lines if "error" in line.lower()]
+        return (errors or lines or ["it said nothing"])[0 if errors else -1][:300]
