@@ -8,13 +8,14 @@ without a verdict.
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from grader import catalogue, doctor, journal, lint, reports, run, sandbox
+from grader import calibrate, catalogue, doctor, exercise_notebook, journal, lint, release, reports, run, sandbox, watch
 from grader import check as checking
 from grader import submit as handing_in
 from grader.errors import UsageError
@@ -43,21 +44,28 @@ def check(
     target: Annotated[str | None, typer.Argument(metavar="[LESSON|FILE]", help="Default: every exercise.")] = None,
     hint: Annotated[bool, typer.Option("--hint", help="Show the next hint of each unfinished task.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdicts there.")] = None,
+    watched: Annotated[bool, typer.Option("--watch", help="Check again whenever it is saved, until Ctrl-C.")] = False,
     debug: Debug = False,
 ) -> int:
     """Grade your own exercise here and now."""
     del debug
-    graded = []
-    with Pool(sandboxed=False) as pool:
-        for lesson, path in checking.targets(target):
-            with err_console.status(f"Checking {path.name} …"):
-                report = checking.check(lesson, path, pool)
-            checking.show(report, out_console, ask_hint=hint)
-            graded.append(report)
-    if json_file:
-        with explained(json_file):
-            json_file.write_text(checking.as_json(graded), encoding="utf-8")
-    return 0 if all(report.points == report.max_points for report in graded) else 1
+    lessons = {path: lesson for lesson, path in checking.targets(target)}
+
+    def grade_files(files: Sequence[Path]) -> int:
+        graded = []
+        with Pool(sandboxed=False) as pool:
+            for path in files:
+                with err_console.status(f"Checking {path.name} …"):
+                    report = checking.check(lessons[path], path, pool)
+                checking.show(report, out_console, ask_hint=hint)
+                graded.append(report)
+        if json_file:
+            with explained(json_file):
+                json_file.write_text(checking.as_json(graded), encoding="utf-8")
+        return 0 if all(report.points == report.max_points for report in graded) else 1
+
+    files = list(lessons)
+    return watch.watch(grade_files, files, err_console, watch.saves(files)) if watched else grade_files(files)
 
 
 @app.command()
@@ -93,7 +101,7 @@ def run_class(
         summary = run.grade_class(
             folder,
             out,
-            grade=lambda submission, seed: grade(submission, Settings(seed, pool)),
+            grade=lambda submission, seed: grade(submission, seed, pool),
             tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
             jobs=jobs,
             console=err_console,
@@ -140,6 +148,47 @@ def lint_exercises(
     return 1 if found else 0
 
 
+@app.command(name="notebook")
+def export_notebook(
+    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="An exercise, or the start of its name.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: LESSON.ipynb, here.")] = None,
+    debug: Debug = False,
+) -> int:
+    """Write an exercise as a notebook to work in; check and submit take it like the file."""
+    del debug
+    name = catalogue.load().named(lesson)
+    written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"))
+    print(f"Wrote {written}. Open it with Jupyter; its last cell checks it.")
+    return 0
+
+
+@app.command(name="release")
+def release_kit(
+    place: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")], debug: Debug = False
+) -> int:
+    """Make the student kit: no solutions, no secrets."""
+    del debug
+    print("\n".join(release.release(place).lines()))
+    return 0
+
+
+@app.command(name="calibrate")
+def calibrate_machine(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None, debug: Debug = False
+) -> int:
+    """Measure the reference solutions here, and say which tiers this machine cannot tell apart."""
+    del debug
+    known, found = catalogue.load(), 0
+    names = tuple(known.named(lesson) for lesson in lessons) if lessons else known.lessons
+    with Pool(sandboxed=not sandbox.trouble(), spare=1) as pool:
+        for one in calibrate.calibrate(names, Settings(str(time.time_ns()), pool)):
+            print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
+            print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")
+            found += len(one.problems)
+    print(f"{found} tiers to look at." if found else "Every tier can be reached and told apart on this machine.")
+    return 1 if found else 0
+
+
 @app.command(name="doctor")
 def examine_machine(debug: Debug = False) -> int:
     """Say what this machine has and lacks, and what brings it."""
@@ -165,7 +214,8 @@ def _about(jobs: int, *, sandboxed: bool) -> str:
     lanes = f"{jobs} lane{'s' if jobs > 1 else ''}"
     if not sandboxed:
         return f"{lanes} · NO SANDBOX: submissions can read and write what you can"
-    return f"{lanes} · sandbox: bubblewrap and rlimits (no cgroup, no seccomp filter)"
+    lacks = [layer.name for layer in sandbox.layers() if not layer.active]
+    return f"{lanes} · sandbox: all layers{' but ' + ', '.join(lacks) if lacks else ''}"
 
 
 def _kit() -> str:

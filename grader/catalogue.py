@@ -36,6 +36,13 @@ class Catalogue:
             raise UsageError(f"There is no exercise {lesson!r}. There are: {known}.")
         return self.by_lesson[lesson]
 
+    def named(self, beginning: str) -> str:
+        """The one lesson whose name begins so; a UsageError that lists the lessons when there is none or several."""
+        begins = [lesson for lesson in self.lessons if lesson.startswith(beginning)]
+        if len(begins) != 1:
+            raise UsageError(f"There is no exercise {beginning!r}. There are: {', '.join(self.lessons)}.")
+        return begins[0]
+
 
 @cache
 def load() -> Catalogue:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from grader.pool import Pool
 from grader.records import Report, Status, Verdict
 from grader.reports import words
 from grader.score import EARNS
-from grader.settings import Settings
-from grader.task import Task, TensorExam
+from grader.task import Task
 
 TREES = 2
 """Process trees that a check of a tensor task needs: the student's and the baseline's. They start side by side."""
 
 SUFFIXES = (".py", ".ipynb")
+MOST_COLUMNS = 100
+INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
 
 
@@ -35,10 +37,8 @@ def targets(target: str | None) -> list[tuple[str, Path]]:
     path = Path(target)
     if path.suffix in SUFFIXES or path.exists() or "/" in target:
         return [(_lesson_of(path), path)]
-    begins = [lesson for lesson in lessons if lesson.startswith(target)]
-    if len(begins) != 1:
-        raise UsageError(f"There is no exercise {target!r}. There are: {', '.join(lessons)}.")
-    return [(begins[0], catalogue.stub(begins[0]))]
+    lesson = catalogue.load().named(target)
+    return [(lesson, catalogue.stub(lesson))]
 
 
 def check(lesson: str, path: Path, pool: Pool) -> Report:
@@ -49,9 +49,9 @@ def check(lesson: str, path: Path, pool: Pool) -> Report:
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.source is None:
         raise UsageError(submission.refusal)
-    if any(isinstance(task.exam, TensorExam) for task in catalogue.load().tasks(lesson)):
+    if any(task.needs_torch for task in catalogue.load().tasks(lesson)):
         pool.warm(TREES)
-    return grade(submission, Settings(secrets.token_hex(16), pool))
+    return grade(submission, secrets.token_hex(16), pool)
 
 
 def show(report: Report, console: Console, *, ask_hint: bool) -> None:
@@ -61,6 +61,11 @@ def show(report: Report, console: Console, *, ask_hint: bool) -> None:
         console.print(_heading(task, verdict, console.width))
         for line in _lines(task, verdict, ask_hint=ask_hint):
             console.print(f"   {line}", markup=False, highlight=False, soft_wrap=True)
+        if verdict.points == verdict.max_points:
+            width = min(console.width, MOST_COLUMNS) - 2 * INDENT
+            for text in (f"How the reference does it: {task.idea}", f"Read on: {task.read_on}"):
+                told = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+                console.print(*(f"   {line}" for line in told), sep="\n", markup=False, highlight=False, soft_wrap=True)
     for note in report.notes:
         console.print(f" {note}", markup=False, highlight=False)
 
@@ -77,9 +82,10 @@ def as_json(reports: Sequence[Report]) -> str:
             "help": verdict.attempt.help,
             "ratio": verdict.attempt.speed.ratio if verdict.attempt.speed else None,
             "tier": verdict.attempt.speed.tier if verdict.attempt.speed else None,
+            "idea": task.idea if verdict.points == verdict.max_points else "",
         }
         for report in reports
-        for verdict in report.verdicts
+        for task, verdict in zip(catalogue.load().tasks(report.submission.lesson), report.verdicts, strict=True)
     ]
     return json.dumps({"environment": reports[0].environment.to_dict(), "tasks": told}, indent=1) + "\n"
 
@@ -102,7 +108,7 @@ def _heading(task: Task, verdict: Verdict, width: int) -> Text:
     earned = f"{words.points(verdict.points)} / {words.points(verdict.max_points)}"
     left = f" {task.lesson} · {task.name}"
     right = f"{earned}  {_state(task, verdict)}"
-    gap = max(2, min(width, 100) - len(left) - len(right) - 1)
+    gap = max(2, min(width, MOST_COLUMNS) - len(left) - len(right) - 1)
     colour = COLOURS.get(verdict.status, "yellow")
     return Text.assemble((left, "bold"), " " * gap, (right, colour))
 

@@ -104,11 +104,20 @@ def _places(folder: Path, lessons: Sequence[str], kit: str) -> Iterator[tuple[st
         name = _text(entry.name)
         if archives.is_junk(name):
             continue
-        if _is_zip(entry):
+        if entry.is_symlink() and (_is_zip(entry) or entry.is_dir()):
+            yield _of_link(_Place(entry, root, name, name))
+        elif _is_zip(entry):
             student = name[: -len(".zip")]
             yield student, _from_zip(_Place(entry, root, student, name), lessons, kit)
         elif entry.is_dir():
             yield name, _from_folder(_Place(entry, root, name, name), lessons, kit)
+
+
+def _of_link(link: _Place) -> tuple[str, _Taken]:
+    """Refuse a student's place that is a link: what it leads to is another's, in the class or out of it."""
+    student = link.student.removesuffix(".zip")
+    why = f"{link.shown} is a link, not files of its own; hand in a folder of files, or a zip."
+    return student, _Taken(blanket=_refused(replace(link, student=student), "", why))
 
 
 def _is_zip(path: Path) -> bool:
@@ -118,9 +127,6 @@ def _is_zip(path: Path) -> bool:
 def _from_folder(folder: _Place, lessons: Sequence[str], kit: str) -> _Taken:
     student = folder.student
     home = Path(os.path.realpath(folder.path))
-    if not home.is_relative_to(folder.home):
-        why = f"{student} is a link that leads out of the class folder; hand in a folder of files."
-        return _Taken(blanket=_refused(folder, "", why))
     try:
         entries = sorted(folder.path.iterdir())
     except OSError as fault:

@@ -21,7 +21,7 @@ SLOWDOWN: Final = 0.05
 TOLERANCE: Final = 0.02
 """How far a control may be off, as a log ratio, with nobody's grade in danger: well below `SLOWDOWN`."""
 
-ROUNDS: Final = 7
+ROUNDS: Final = 5
 """Rounds of each cast that are kept."""
 
 CASTS: Final = 3
@@ -41,9 +41,11 @@ def play(
     slowed: list[list[float]] = []
     for number in range(min(CASTS, len(sides))):
         cast = [sides[(number + part) % len(sides)] for part in range(3)]
-        _round(cast, supply, SLOWDOWN * baseline_s, asked, rng)  # not kept: a slowed call is new to its worker
-        readings = [_round(cast, supply, SLOWDOWN * baseline_s, asked, rng) for _ in range(ROUNDS)]
-        costs_s = [[(part.wall_s if by_wall else part.cpu_s) / part.calls for part in one] for one in readings]
+        cast[-1].worker.slow(SLOWDOWN * baseline_s)
+        _round(cast, supply, asked, rng)  # not kept: a slowed call is new to its worker
+        readings = [_round(cast, supply, asked, rng) for _ in range(ROUNDS)]
+        cast[-1].worker.slow(0.0)
+        costs_s = [[part.call_s(by_wall=by_wall) for part in one] for one in readings]
         same.append([second / first for first, second, _ in costs_s])
         slowed.append([third / first for first, _, third in costs_s])
     return judge(same, slowed)
@@ -58,14 +60,10 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
     return Control(one.ratio, other.ratio, SLOWDOWN, holds)
 
 
-def _round(
-    cast: Sequence[Side], supply: Supply, extra_s: float, asked: Sequence[Reading], rng: random.Random
-) -> list[Reading]:
-    """One turn of each on the same inputs, in random order, the last of the cast slowed: what they cost, in order."""
+def _round(cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random) -> list[Reading]:
+    """One turn of each on the same inputs, in random order: what they cost, in the cast's order."""
     drawn = supply.draw(max(side.inputs for side in cast))
     turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):
-        side = cast[part]
-        side.worker.slow(extra_s if part == len(cast) - 1 else 0.0)
-        turns[part] = net(side.turn(drawn), asked)
+        turns[part] = net(cast[part].turn(drawn), asked)
     return [turns[part] for part in range(len(cast))]

@@ -34,12 +34,8 @@ def examine() -> Iterator[Finding]:
     yield Finding(
         "sandbox", not trouble, trouble or f"bubblewrap: {sandbox.bwrap()}", "apt-get install bubblewrap", needed=True
     )
-    yield Finding(
-        "sandbox layers",
-        present=False,
-        found="namespaces, read-only system, limits on memory, files and time; no cgroup, no seccomp filter yet",
-        fix="nothing to do: reports say it",
-    )
+    for layer in () if trouble else sandbox.layers():
+        yield Finding(f"· {layer.name}", layer.active, layer.found, layer.fix)
     yield _clock()
     yield Finding(
         "fixed memory layout",

@@ -1,14 +1,20 @@
 """What a submission raised, in words for its student, and whose fault it is."""
 
 import contextlib
+import errno
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from grader import seccomp
 from grader.errors import GraderFault, WorkerFault
 from grader.records import Status
 
 NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
+NO_PROCESSES: Final = (
+    "Starting processes is not allowed here (fork, subprocess, multiprocessing): "
+    "do the work in the function that is called. Threads may be used."
+)
 WORD_CHARACTERS: Final = 80
 MESSAGE_CHARACTERS: Final = 2000
 
@@ -26,6 +32,7 @@ class Raised(Exception):  # noqa: N818 - it is the submission's exception, told 
         self.syntax = body.get("syntax") is True
         self.memory = body.get("memory") is True
         self.missing = body.get("missing") is True
+        self.errno = body.get("errno")
 
 
 def fault_of(raised: Raised, where: str) -> WorkerFault:
@@ -41,7 +48,12 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
         return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
     if raised.syntax:
         return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
-    return WorkerFault(Status.RAISED, f"{where} raised {raised.type}: {raised.message}{line}.")
+    said = f"{where} raised {raised.type}: {raised.message}{line}."
+    if raised.errno == seccomp.PROCESS_ERRNO:
+        return WorkerFault(Status.RAISED, said, NO_PROCESSES)
+    if raised.errno == errno.EPERM:
+        return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
+    return WorkerFault(Status.RAISED, said)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import protocol, sandbox
+from grader import protocol, sandbox, seccomp, usage
 from grader.errors import MachineError, WorkerFault
 from grader.protocol import Channel
 from grader.records import Status
@@ -56,12 +56,17 @@ class ForkServer:
         self._clocks: dict[int, Clock | None] = {}
         self._ended_children = 0
         self._counted_s = 0.0
-        self._closed = False
+        self._shared_bytes = 0
+        self._closed = self._mute = False
 
     @property
     def output_tail(self) -> str:
         """The end of what the tree printed."""
         return self._output.text()
+
+    def forget_output(self) -> None:
+        """Let `output_tail` begin here: what comes next is another task's."""
+        self._output.forget()
 
     def meet(self) -> None:
         """Wait until the first process is ready, and learn who is who. Raises `MachineError` when it does not start."""
@@ -71,6 +76,7 @@ class ForkServer:
             self._channel.receive(START_S)
             self._chain = self._process.chain()
             self._clocks = {self._chain[-1]: cpu_clock(self._chain[-1])}
+            self._shared_bytes = usage.of_process(self._chain[-1]).memory_bytes
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
             self._process.kill()
             raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
@@ -85,7 +91,15 @@ class ForkServer:
         if attested:
             channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         try:
-            given = {"limits": sandbox.rlimits(limits, sandboxed=self.sandboxed), "threads": limits.threads}
+            if group := self._process.group:
+                bound_bytes = usage.allowed_bytes(limits.memory_bytes, len(self._clocks) + 1)
+                group.limit(memory_bytes=bound_bytes, tasks=usage.MOST_TASKS)
+            code = seccomp.worker_filter()
+            given = {
+                "limits": sandbox.rlimits(limits, sandboxed=self.sandboxed),
+                "threads": limits.threads,
+                "filter": code.hex() if code else "",
+            }
             self._channel.send(protocol.FORK, given)
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
@@ -105,9 +119,11 @@ class ForkServer:
         """End a worker, at once unless it is to `wait` for it: its exit status, or None when nobody knows it."""
         if self._closed or worker.pid not in self._clocks:
             return None
-        if not wait:
+        if not wait or self._mute:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(worker.pid, 9)
+        if self._mute:
+            return None
         try:
             self._channel.send(protocol.REAP, {"pid": worker.inner_pid})
             status = self._answer("status")
@@ -138,6 +154,19 @@ class ForkServer:
         spent_s, self._counted_s = now_s - self._counted_s, now_s
         return spent_s
 
+    def watch(self, limits: Limits) -> None:
+        """Raise a WorkerFault when all processes of the tree together use more than they may.
+
+        Each has limits of its own, which the kernel keeps; this is for what many of them, or many threads, make of it.
+        """
+        used = usage.grown(sandbox.processes(self._chain[0]), self._shared_bytes)
+        if used.memory_bytes > usage.allowed_bytes(limits.memory_bytes, len(self._clocks)):
+            said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."
+            raise WorkerFault(Status.OUT_OF_MEMORY, said)
+        if used.tasks > usage.MOST_TASKS:
+            said = f"The submission ran more than {usage.MOST_TASKS} threads and processes at once."
+            raise WorkerFault(Status.CRASHED, said, "A few are enough: there is one core to run on.")
+
     def vouch(self, cores: Cores) -> None:
         """Raise a WorkerFault unless all that the tree does is seen by its clock: known processes, on their cores."""
         if not all(twins.stays(pid, cores) for pid in self._clocks):
@@ -155,7 +184,11 @@ class ForkServer:
             )
 
     def _answer(self, name: str) -> object:
-        _, body = self._channel.receive(_ANSWER_S)
+        try:
+            _, body = self._channel.receive(_ANSWER_S)
+        except protocol.Late:
+            self._mute = True  # a submission has stopped it: it is waited for once, and not again for each worker
+            raise
         return body.get(name)
 
     def _count_ended_children(self) -> int:

@@ -5,10 +5,13 @@ score that. A fault of the submission ends that task alone; a fault of ours is n
 """
 
 import os
+from dataclasses import replace
 from typing import Final
 
-from grader import catalogue, forkserver, metered, tensors
+from grader import catalogue, forkserver, metered, sandbox, tensors
 from grader.errors import FairclockError, GraderFault, WorkerFault
+from grader.notebooks import by_cell
+from grader.pool import Pool
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.score import score
 from grader.settings import Settings
@@ -19,16 +22,20 @@ from harness.environment import Environment
 ESTIMATE: Final = "No clock here sees another process's CPU time: ratios are estimates from the wall clock."
 
 
-def grade(submission: Submission, settings: Settings) -> Report:
-    """Grade one hand-in on all tasks of its lesson."""
+def grade(submission: Submission, seed: str, pool: Pool) -> Report:
+    """Grade one hand-in on all tasks of its lesson, with inputs drawn from a secret seed."""
     began_s = wall()
-    verdicts = [grade_task(task, submission, settings) for task in catalogue.load().tasks(submission.lesson)]
+    tasks = catalogue.load().tasks(submission.lesson)
+    with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
+        settings = Settings(seed, trees)
+        verdicts = [grade_task(task, submission, settings) for task in tasks]
     return Report(
         submission=submission,
         verdicts=tuple(verdicts),
         environment=Environment.capture(),
-        sandboxed=settings.pool.sandboxed,
+        sandboxed=pool.sandboxed,
         duration_s=wall() - began_s,
+        missing=sandbox.missing() if pool.sandboxed else (),
         notes=() if forkserver.cpu_clock(os.getpid()) else (ESTIMATE,),
     )
 
@@ -41,6 +48,8 @@ def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdic
         attempt = Attempt(fault.status, fault.rationale, fault.help, output_tail=fault.printed)
     except (GraderFault, FairclockError) as fault:
         attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
+    if submission.source is not None and submission.path.endswith(".ipynb"):
+        attempt = replace(attempt, rationale=by_cell(attempt.rationale, submission.source))
     return score(task, attempt)
 
 

@@ -2,7 +2,8 @@
 
 Every known submission of every task is really graded: the stub earns nothing and says what to do, the baseline is right
 and reaches no tier, each `tier<k>_*` reaches exactly tier k, each `wrong_*` is wrong and is explained by its own
-docstring, and the solution has full marks with a gain of at least twice what they take.
+docstring, and the solution has full marks with a gain of at least twice what they take. Three hints lead there, and
+its idea is told afterwards.
 """
 
 import re
@@ -21,10 +22,11 @@ from grader.settings import Settings
 from grader.stubs import stub_of
 from grader.task import Task
 
-GAIN: Final = 2.0
-"""The solution's ratio must be at least so many times that of the top tier: another machine may show half the gain."""
-
 FEWEST_WRONG: Final = 2
+
+FEWEST_WORDS: Final = 15
+"""An idea in fewer words says what was done, and not why."""
+
 NAMES: Final = re.compile(r"baseline|tier(?P<tier>\d)_\w+|wrong_\w+")
 
 
@@ -42,6 +44,10 @@ def surprises(task: Task) -> Iterator[str]:
     """What is wrong with a task before anything is graded."""
     if not all(hint.strip() for hint in task.hints):
         yield "a hint is empty"
+    if len(task.idea.split()) < FEWEST_WORDS:
+        yield "its idea, shown after full marks, is missing or no sentence"
+    if not task.read_on.strip():
+        yield "it does not say where to read on"
     ratios = [tier.ratio for tier in task.tiers]
     if task.tiers and (ratios != sorted(set(ratios)) or task.tiers[-1].share != 1):
         yield "its tiers do not ascend to all of the points"
@@ -104,6 +110,9 @@ def _solution(task: Task, verdict: Verdict) -> str:
     if verdict.points < verdict.max_points:
         return f"the solution earns {verdict.points:g} of {verdict.max_points:g}"
     speed = verdict.attempt.speed
-    if task.tiers and speed and speed.ratio < GAIN * task.tiers[-1].ratio:
-        return f"the solution gains {speed.ratio:.2f}×, full marks take {task.tiers[-1].ratio:g}×: more than half of it"
+    if task.tiers and speed and speed.ratio < task.least_gain * task.tiers[-1].ratio:
+        part = "half" if task.least_gain == 2 else f"1 / {task.least_gain:g}"
+        return (
+            f"the solution gains {speed.ratio:.2f}×, full marks take {task.tiers[-1].ratio:g}×: more than {part} of it"
+        )
     return ""

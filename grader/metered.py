@@ -36,7 +36,7 @@ class Played:
 
 
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
-    """Play all scenarios with the submission and, when it is right in all, with the baseline."""
+    """Play all scenarios with the submission and, when it is right in all and its cost counts, with the baseline."""
 
     def play_all(tree: ForkServer, text: str) -> tuple[list[Played], str]:
         with worker(tree, task.limits) as one:
@@ -44,15 +44,22 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
                 one.load(text)
             return [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))], one.output_tail
 
-    with settings.pool.fresh(tensors=False) as tree:
+    with settings.pool.fresh(tensors=exam.torch) as tree:
         mine, printed = play_all(tree, source)
     if any(played.mismatch for played in mine):
         return _wrong(task, exam, mine, settings, seed, printed)
+    if mismatch := exam.together([played.scenario for played in mine]):
+        return _wrong_together(task, exam, mine, mismatch, settings, seed, printed)
+    if not task.tiers:
+        speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
+        return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
     with ours(f"The baseline of {task.full_name}"), settings.pool.trusted(tensors=False) as tree:
         reference, _ = play_all(tree, task.baseline)
     for played in reference:
         if played.mismatch:
             raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
+    if mismatch := exam.together([played.scenario for played in reference]):
+        raise GraderFault(f"The baseline of {task.full_name} is wrong over all worlds: {mismatch}.")
     speed = _speed(task, mine, reference)
     return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
 
@@ -101,6 +108,31 @@ def _wrong(
         rationale="\n".join(lines),
         help=explanation(task, settings, reproduces, tensors=False),
         cases_passed=len(mine) - len(failed),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _wrong_together(
+    task: Task,
+    exam: MeteredExam,
+    mine: list[Played],
+    mismatch: Mismatch,
+    settings: Settings,
+    seed: Sequence[str],
+    printed: str,
+) -> Attempt:
+    """Right in each world, and wrong over all of them."""
+
+    def reproduces(one: Worker) -> bool:
+        """Answers as the submission did in every single world: two rules that break a promise may do it differently."""
+        worlds = exam.scenarios(generator(*seed))
+        return all(_same(_play(exam, one, w).answer, own.answer) for w, own in zip(worlds, mine, strict=True))
+
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join([f"Wrong over {len(mine)} simulated worlds taken together.", *mismatch.lines]),
+        help=explanation(task, settings, reproduces, tensors=False),
         cases=len(mine),
         output_tail=printed,
     )

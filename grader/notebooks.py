@@ -7,7 +7,9 @@ only a notebook can run (a magic, a shell line, a help request) is refused with 
 
 import io
 import json
+import re
 import tokenize
+from collections.abc import Sequence
 from typing import Any
 
 import nbformat
@@ -21,6 +23,8 @@ FORMAT = 4
 """The notebook format that is read: Jupyter has written it since 2015."""
 
 _SHOWN_CHARACTERS = 60
+_HEADING = re.compile(r"# cell (\d+)")
+_LINE_OF_FILE = re.compile(r"line (\d+) of the file")
 
 
 def python_source(data: bytes, name: str) -> str:
@@ -43,6 +47,20 @@ def python_source(data: bytes, name: str) -> str:
     if "\0" in text:
         raise Refusal(f"{name} holds binary data; hand in the exercise as a notebook of Python code.")
     return text
+
+
+def by_cell(said: str, source: str) -> str:
+    """Return `said` with each "line 31 of the file" told as a line of a cell; `source` is what `python_source` gave."""
+    return _LINE_OF_FILE.sub(lambda match: _place(int(match[1]), source.splitlines()) or match[0], said)
+
+
+def _place(line: int, lines: Sequence[str]) -> str:
+    """Return a line of the whole text as a line of its cell; empty where no cell begins above it."""
+    for above in range(min(line, len(lines)), 0, -1):
+        heading = _HEADING.fullmatch(lines[above - 1])
+        if heading:
+            return f"line {line - above} of cell {heading[1]}"
+    return ""
 
 
 def _parsed(data: bytes, name: str) -> dict[str, object]:

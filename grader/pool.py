@@ -7,13 +7,31 @@ A tree for a submission is new: it was exec'd for it, has run nothing yet, and e
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Protocol, Self
 
 from grader.errors import WorkerFault
 from grader.forkserver import ForkServer
+from grader.records import Status
+
+ITS_OWN: Final = frozenset({Status.WRONG, Status.RAISED})
+"""Faults after which a tree serves on: the function was at fault, and its process did what it should."""
+
+
+class Trees(Protocol):
+    """Where trees come from."""
+
+    sandboxed: bool
+
+    def fresh(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
+        """A tree for a submission."""
+        ...
+
+    def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
+        """A tree for trusted code."""
+        ...
 
 
 class Pool:
@@ -24,6 +42,7 @@ class Pool:
         self._spare = spare
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
+        self._closed = False
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -67,15 +86,23 @@ class Pool:
             spoilt = False
             raise
         finally:
-            if spoilt:
-                tree.close()
-            else:
-                with self._lock:
+            with self._lock:
+                kept = not (spoilt or self._closed)
+                if kept:
                     idle.append(tree)
+            if not kept:
+                tree.close()
+
+    @contextmanager
+    def one_hand_in(self, *, tensors: bool) -> Iterator[Trees]:
+        """The trees of one hand-in: all of its tasks share one, with torch if any of them needs that."""
+        with ExitStack() as stack:
+            yield _Shared(self, stack, tensors=tensors)
 
     def close(self) -> None:
         """End every tree that is not lent out."""
         with self._lock:
+            self._closed = True
             trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
             self._ready.clear()
             self._trusted = {True: [], False: []}
@@ -92,3 +119,31 @@ class Pool:
 
     def _start(self, *, tensors: bool) -> ForkServer:
         return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden)
+
+
+class _Shared:
+    """A pool to the tasks of one hand-in, which lends them the same tree as long as that is sound."""
+
+    def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
+        self.sandboxed = pool.sandboxed
+        self._pool, self._stack, self._tensors = pool, stack, tensors
+        self._tree: ForkServer | None = None
+
+    @contextmanager
+    def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
+        """The hand-in's tree, which has said nothing yet to whom it is lent; a new one after a fault of its process."""
+        tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
+        tree.forget_output()
+        self._tree = None
+        try:
+            yield tree
+            self._tree = tree
+        except WorkerFault as fault:
+            fault.printed = fault.printed or tree.output_tail
+            if fault.status in ITS_OWN:
+                self._tree = tree
+            raise
+
+    def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
+        """A tree for trusted code, which is everybody's."""
+        return self._pool.trusted(tensors=tensors)

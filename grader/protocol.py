@@ -12,11 +12,12 @@ import os
 import select
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 MAX_FRAME_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
+IDLE_MS: Final = 50.0
 
 FORK: Final = b"f"  # → fork a worker with these limits; its three descriptors follow with one byte
 REAP: Final = b"w"  # → wait for a worker that hung up
@@ -53,11 +54,12 @@ class Late(Exception):  # noqa: N818 - the caller decides what a late answer mea
 class Channel:
     """One end of a stream socket, speaking frames. Not for use by two threads at once.
 
-    Waits are bounded only when they are given a bound, and sending only on a descriptor that does not block.
+    Waits are bounded only when they are given a bound, and sending only on a descriptor that does not block. Whoever
+    waits with a bound calls `idle` about every `IDLE_MS`; what that raises ends the wait.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, idle: Callable[[], None] | None = None) -> None:
+        self._descriptor, self._idle = descriptor, idle
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(descriptor, select.POLLIN)
         self._writable.register(descriptor, select.POLLOUT)
@@ -94,8 +96,8 @@ class Channel:
     def _exactly(self, size: int, deadline: float | None) -> bytes:
         parts = bytearray()
         while len(parts) < size:
-            if deadline is not None and not self._readable.poll(_left_ms(deadline)):
-                raise Late
+            if deadline is not None:
+                self._await(deadline)
             try:
                 part = os.read(self._descriptor, size - len(parts))
             except ConnectionResetError as error:
@@ -104,6 +106,13 @@ class Channel:
                 raise Closed
             parts += part
         return bytes(parts)
+
+    def _await(self, deadline: float) -> None:
+        while not self._readable.poll(min(IDLE_MS, _left_ms(deadline) or 0.0)):
+            if time.monotonic() >= deadline:
+                raise Late
+            if self._idle:
+                self._idle()
 
 
 def parse(text: bytes) -> dict[str, Any]:

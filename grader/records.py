@@ -114,7 +114,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything said of one submission."""
+    """Everything said of one submission. `missing` names the layers that the sandbox lacked."""
 
     submission: Submission
     verdicts: tuple[Verdict, ...]
@@ -122,6 +122,7 @@ class Report:
     sandboxed: bool
     duration_s: float
     notes: tuple[str, ...] = field(default=())
+    missing: tuple[str, ...] = field(default=())
 
     @property
     def points(self) -> float:

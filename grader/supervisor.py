@@ -47,7 +47,7 @@ class Worker:
                 self._forked = server.fork(limits, descriptors, self._socket)
             ours.callback(server.end, self._forked)
             self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
-            self._channel = Channel(self._socket.fileno())
+            self._channel = Channel(self._socket.fileno(), idle=lambda: server.watch(limits))
             self._schedule: int | None = None
             if sys.platform == "linux":
                 self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
@@ -94,7 +94,9 @@ class Worker:
         """
         where = "in a timed call"
         if self._channel.spoken():
-            raise WorkerFault(Status.CRASHED, "The submission broke the protocol: it spoke before it was asked.")
+            raise WorkerFault(
+                Status.CRASHED, "The submission broke the protocol in a timed call: it spoke before it was asked."
+            )
         with self._running(where):
             began_s, waited_s = wall(), self._waited_s()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, where)

@@ -32,6 +32,11 @@ class Tail:
             time.sleep(0.001)
         return bytes(self._kept[-TAIL_BYTES:]).decode(errors="replace")
 
+    def forget(self) -> None:
+        """Keep nothing of what was printed so far."""
+        self.text()
+        self._kept.clear()
+
     def close(self) -> None:
         """Wait a moment for the pipe to end."""
         self._thread.join(timeout=5)

@@ -31,6 +31,9 @@ Array = NDArray[Any]
 
 Inputs = tuple[Array, ...]
 
+Drawing = Callable[[np.random.Generator], Iterator[Inputs]]
+"""Draws fresh inputs of one size without end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tier:
@@ -59,16 +62,20 @@ class TensorExam:
 
     `cases(rng)` gives the correctness cases: tuples of NumPy arrays, one per parameter, which may be empty, strided
     views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives fresh inputs of the
-    timed size without end, contiguous, and cheaply: some hundred are drawn while a submission waits. `oracle(*inputs)`
-    is the right answer in float64. `allowed(*inputs)` is the absolute error allowed for each element of it, in its
-    shape. The answer must have the dtype of the first input.
+    timed size without end, all with the same strides, and cheaply: some hundred are drawn while a submission waits.
+    `oracle(*inputs)` is the right answer in float64. `allowed(*inputs)` is the absolute error allowed for each element
+    of it, in its shape. The answer must have the dtype of the first input.
+
+    `also_timed` are further sizes, for a function that must be fast at each: every size is timed in a duel of its own,
+    and the worst ratio decides (`grader.sizes`).
     """
 
     parameters: tuple[str, ...]
     cases: Callable[[np.random.Generator], Sequence[Inputs]]
-    timed: Callable[[np.random.Generator], Iterator[Inputs]]
+    timed: Drawing
     oracle: Callable[..., NDArray[np.float64]]
     allowed: Callable[..., NDArray[np.float64]]
+    also_timed: tuple[Drawing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +130,35 @@ class Scenario(Protocol):
         """Compare an answer with the planted truth; None when it is right."""
 
 
+def _nothing_together(_: Sequence[Scenario]) -> None:
+    """Leave it at what each world says."""
+
+
 @dataclass(frozen=True)
 class MeteredExam:
-    """A function that measures: judged on simulated worlds whose truth is planted."""
+    """A function that measures: judged on simulated worlds whose truth is planted.
+
+    `torch` says that the exercise's file imports torch, so its worker had better be born with it.
+    `together` judges all worlds after their play, in their order, when each by itself was right: for a promise that no
+    single world can break, such as an error rate.
+    """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
+    torch: bool = False
+    together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
 
 
 @dataclass(frozen=True)
 class Task:
-    """One gradable function. `correct_share` of the points is earned by a right answer at any cost."""
+    """One gradable function. `correct_share` of the points is earned by a right answer at any cost.
+
+    `least_gain` is how many times the top tier's ratio the solution must reach: another machine may show half of a
+    gain. Less will do only where the baseline is the solution's own work made slower by a known factor.
+    `read` names the step of the lesson to read before; `idea` and `read_on` are shown after full marks: what the
+    reference solution does and why, in a few sentences, and where to read more. A student's kit has no solutions, so
+    they live here.
+    """
 
     lesson: str
     name: str
@@ -147,11 +172,19 @@ class Task:
     read: str
     correct_share: float = 0.4
     limits: Limits = Limits()
+    idea: str = ""
+    read_on: str = ""
+    least_gain: float = 2.0
 
     @property
     def full_name(self) -> str:
         """`<lesson>.<task>`, as reports show it."""
         return f"{self.lesson}.{self.name}"
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether its worker had better be born with torch: for tensors, or because the exercise's file imports it."""
+        return isinstance(self.exam, TensorExam) or self.exam.torch
 
     @property
     def known(self) -> Path:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader import speed
+from grader import sizes
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
 from grader.faults import Raised, fault_of, theirs
@@ -42,12 +42,15 @@ def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed:
             printed = one.output_tail
         if failures:
             return _wrong(task, exam, failures, len(cases), settings, printed)
-        outcome, control = speed.duel(task, exam, tree, source, settings, generator(*seed, "timed"))
+        fought = sizes.duels(task, exam, tree, source, settings, generator(*seed, "timed"))
+    deciding = sizes.worst(fought)
+    outcome = deciding.outcome
     return Attempt(
         Status.UNDECIDED if outcome.undecided else Status.PASSED,
+        rationale=sizes.in_words(fought),
         speed=_speed(outcome),
         rounds=outcome.rounds,
-        control=control,
+        control=deciding.control,
         cases_passed=len(cases),
         cases=len(cases),
         output_tail=printed,

@@ -2,10 +2,10 @@
 
 Started by the supervisor as `python -m grader.worker CONTROL CONFIG` with an inherited socket and a JSON text, it is a
 fork server at first: it imports what takes long and then forks a worker for each use, with a channel, inputs and
-outputs of its own. A worker limits itself (limits can only be lowered later), then serves requests. Whatever it answers
-is a claim: the supervisor reads the clock, the output's bytes and the process table itself.
+outputs of its own. A worker confines itself for good, then serves requests. Whatever it answers is a claim: the
+supervisor reads the clock, the output's bytes and the process table itself.
 
-It runs inside the sandbox, beside `grader/protocol.py` alone: standard library and, for tensors, torch.
+It runs inside the sandbox, beside `protocol.py` and `confine.py` alone: standard library and, for tensors, torch.
 """
 
 import gc
@@ -21,19 +21,15 @@ import time
 import traceback
 import types
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from grader import protocol
+from grader import confine, protocol
 from grader.protocol import Channel
 
 SUBMISSION = "<submission>"
 
 OUTPUT = sys.stdout
 """As it was before a submission could replace it."""
-
-SPARE_BYTES = 32 << 20
-"""Address space beyond the submission's own, so that running out of memory can still be told."""
 
 PARTING_S = 2.0
 """How long a worker that hung up may take to end by itself."""
@@ -198,6 +194,7 @@ def raised(error: BaseException) -> dict[str, Any]:
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
         "missing": isinstance(error, MissingError),
+        "errno": error.errno if isinstance(error, OSError) else None,
     }
 
 
@@ -212,8 +209,8 @@ def serve(service: Service) -> None:
         protocol.VALUES: service.call_values,
     }
     channel.send(protocol.HELLO)
+    kind, body = channel.receive()
     while True:
-        kind, body = channel.receive()
         try:
             if kind == protocol.GO:
                 service.go(service.timed)
@@ -226,27 +223,19 @@ def serve(service: Service) -> None:
         except protocol.Closed:
             raise
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
-            tell(channel, error)
+            kind, body = tell(channel, error)
+        else:
+            kind, body = channel.receive()
 
 
-def tell(channel: Channel, error: BaseException) -> None:
-    """Tell of an exception, with some memory to do it even if there is none left."""
+def tell(channel: Channel, error: BaseException) -> tuple[bytes, dict[str, Any]]:
+    """Tell of an exception and wait for the next request, with some memory to do it even if there is none left."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
     channel.send(protocol.RAISED, raised(error))
+    request = channel.receive()
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def limit(config: dict[str, Any]) -> None:
-    """Lower this process's limits for good. Memory is what it may use beyond what it uses now."""
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if sys.platform == "linux" else 0
-    for name, value in config["limits"].items():
-        kind = getattr(resource, name)
-        wanted = value + used if name == "RLIMIT_AS" else value
-        hard = resource.getrlimit(kind)[1]
-        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        spare = SPARE_BYTES if name == "RLIMIT_AS" and hard == resource.RLIM_INFINITY else 0
-        resource.setrlimit(kind, (wanted, wanted + spare))
+    return request
 
 
 def _nothing() -> None:
@@ -300,11 +289,13 @@ def main() -> None:
     gc.freeze()  # so that a collection in a worker leaves these pages shared
     try:
         descriptors, given = attend(control)
+        if given["filter"]:
+            confine.install(given["filter"])  # no thread may run yet
         if torch:
             torch.set_num_threads(given["threads"])
             torch.set_grad_enabled(mode=False)
         service = Service(descriptors, torch)
-        limit(given)
+        confine.limit(given["limits"])
         serve(service)
     except protocol.Closed:
         os._exit(0)

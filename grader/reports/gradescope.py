@@ -48,6 +48,7 @@ def _said(report: Report) -> str:
         lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
     if not report.sandboxed:
         lines.append("graded with no sandbox.")
+    lines += [f"graded in a sandbox that lacked a layer: {layer}." for layer in report.missing]
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
 
 
@@ -83,6 +84,7 @@ def _evidence(report: Report) -> Json:
         "path": report.submission.path,
         "sha256": report.submission.sha256,
         "sandboxed": report.sandboxed,
+        "missing_layers": list(report.missing),
         "environment": report.environment.describe(),
         "fingerprint": report.environment.fingerprint(),
     }

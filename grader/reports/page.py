@@ -30,6 +30,10 @@ _LOOK = {
 }
 _BARS = 10
 
+_SIGNS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: "\N{SYMBOL FOR DELETE}"}
+_SIGNS |= dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
+"""Each control character as what is written for it: U+2400 and the following are their pictures."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -98,6 +102,7 @@ def render(roll: Roll) -> str:
         median=words.points(statistics.median(totals)) if totals else units.UNKNOWN,
         possible=words.points(possible),
         unsandboxed=open_cells,
+        missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),
         machines=sorted(f"{text} ({mark})" for mark, text in machines.items()),
         seconds=units.seconds(sum(report.duration_s for report in roll.reports)),
         count=units.count,
@@ -106,9 +111,20 @@ def render(roll: Roll) -> str:
 
 @cache
 def _template() -> Template:
-    loader = PackageLoader("grader", "reports")
-    rooms = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    rooms = Environment(
+        loader=PackageLoader("grader", "reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     return rooms.get_template("page.html")
+
+
+def _shown(value: object) -> object:
+    """Show control characters by their signs: HTML forbids them, and a terminal that is shown the file obeys them."""
+    return value.translate(_SIGNS) if isinstance(value, str) else value
 
 
 def _line(roll: Roll, student: str, reports: dict[str, Report]) -> Line:

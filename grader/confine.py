@@ -1,0 +1,53 @@
+"""What a worker gives up for good before it loads a submission: memory, files, processes.
+
+It runs in the sandbox beside the worker: standard library alone.
+"""
+
+import ctypes
+import mmap
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+SPARE_BYTES = 32 << 20
+"""Address space beyond the submission's own, so that running out of memory can still be told."""
+
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER_MODE = 38, 22, 2
+_INSTRUCTION_BYTES = 8
+
+
+class _Program(ctypes.Structure):
+    """Linux: struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+def limit(limits: dict[str, int]) -> None:
+    """Lower this process's limits for good. Memory is what it may use beyond what it uses now."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if sys.platform == "linux" else 0
+    for name, value in limits.items():
+        kind = getattr(resource, name)
+        wanted = value + used if name == "RLIMIT_AS" else value
+        hard = resource.getrlimit(kind)[1]
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        spare = SPARE_BYTES if name == "RLIMIT_AS" and hard == resource.RLIM_INFINITY else 0
+        resource.setrlimit(kind, (wanted, wanted + spare))
+
+
+def install(program: str) -> None:
+    """Install a seccomp filter, given in hexadecimal, for this process and all that it will ever start.
+
+    Raises OSError when the kernel refuses it, and RuntimeError in a process with threads, which would stay without.
+    """
+    if len(list(Path("/proc/self/task").iterdir())) > 1:
+        raise RuntimeError("a filter would not hold for the threads that run already")
+    code = bytes.fromhex(program)
+    libc = ctypes.CDLL(None, use_errno=True)
+    word = ctypes.c_ulong
+    filled: Any = ctypes.byref(_Program(len(code) // _INSTRUCTION_BYTES, code))
+    for arguments in ((_PR_SET_NO_NEW_PRIVS, word(1), word(0)), (_PR_SET_SECCOMP, word(_FILTER_MODE), filled)):
+        if libc.prctl(*arguments, word(0), word(0)):
+            number = ctypes.get_errno()
+            raise OSError(number, f"no seccomp filter: {os.strerror(number)}")

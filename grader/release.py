@@ -1,0 +1,154 @@
+"""`release`: the kit as students get it, as a folder ready for git or as one zip, with notebooks.
+
+It holds what taking lessons, checking and handing in need: `harness`, `lessons`, `grader`, fresh stubs, notebooks. It
+does not hold solutions, tests, seeds, the known submissions that reach a tier, or those that have solved a part right;
+a student whose wrong answer one of these reproduces is told so by the class's grading alone. What was written is then
+searched for every part of every solution; a kit in which one is found is taken back.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue, exercise_notebook, stubs
+from grader.catalogue import KIT
+from grader.errors import GraderFault, UsageError
+from grader.files import explained
+
+FOLDERS: Final = ("grader", "harness", "lessons")
+FILES: Final = ("LICENSE", "README.md", "pyproject.toml", ".gitignore")
+SUFFIXES: Final = frozenset({".py", ".html", ".json"})
+SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
+"""Known submissions that reach a tier: each is a solution, or half of one."""
+
+NOTEBOOKS: Final = "notebooks"
+LEAST_PART: Final = 2
+"""A solution's part of fewer statements may well stand elsewhere by itself: `return x`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What was written, and what it was searched for in vain."""
+
+    place: Path
+    files: int
+    notebooks: int
+    parts: int
+
+    def lines(self) -> Iterator[str]:
+        """What to tell the instructor."""
+        yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks."
+        yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
+
+
+def release(place: Path) -> Released:
+    """Write the student kit to the new folder `place`, or to one zip when its name ends so.
+
+    Raises `UsageError` when something is there already or this kit has no solutions to make the stubs of, and
+    `GraderFault` when a solution's part was found in what was to be released; nothing is left there then.
+    """
+    if place.exists():
+        raise UsageError(f"{place} is there already; name a new folder or zip, or remove it first.")
+    lessons = catalogue.load().lessons
+    if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
+        raise UsageError("This kit has no solutions, so it is a student's already: release from the whole one.")
+    with explained(place), tempfile.TemporaryDirectory(dir=_parent(place), prefix=".release-") as scratch:
+        folder = Path(scratch) / "fairclock"
+        parts = [part for lesson in lessons for part in parts_of(catalogue.solution(lesson).read_text("utf-8"))]
+        for source in sorted(kit_files()):
+            target = folder / source.relative_to(KIT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+        for lesson in lessons:
+            stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
+            (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        for told in [path for path in found(parts, folder) if "known" in path.parts]:
+            (folder / told).unlink()
+        notebooks = sum(1 for _ in _notebooks(folder))
+        if leaks := list(found(parts, folder)):
+            raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
+        files = sum(path.is_file() for path in folder.rglob("*"))
+        if place.suffix == ".zip":
+            _zip(folder, place)
+        else:
+            folder.rename(place)
+    return Released(place, files, notebooks, len(parts))
+
+
+def kit_files() -> Iterator[Path]:
+    """Yield the files of this kit that students get."""
+    yield from (KIT / name for name in FILES if (KIT / name).is_file())
+    for folder in FOLDERS:
+        for path in (KIT / folder).rglob("*"):
+            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name):
+                yield path
+
+
+def parts_of(solution: str) -> Iterator[str]:
+    """Yield what a student is to write, part by part, in the form in which `found` looks for it.
+
+    A part is what stands between one pair of marks. What is hardly more than a name is no secret and is left out.
+    """
+    for marked in re.findall(rf"{stubs.BEGIN}\n(.*?){stubs.END}", solution, re.DOTALL):
+        part = _plain(marked)
+        if part.count("\n") + 1 >= LEAST_PART:
+            yield part
+
+
+def found(parts: Sequence[str], folder: Path) -> Iterator[Path]:
+    """Yield the files below `folder` that hold one of the parts, whatever its indentation, comments and line ends."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            text = _plain(path.read_text(encoding="utf-8", errors="replace").replace("\\n", "\n").replace('\\"', '"'))
+            if any(part in text for part in parts):
+                yield path.relative_to(folder)
+
+
+def _plain(source: str) -> str:
+    """Source lines without comments, empty lines and the space around them, or around a notebook's quotes."""
+    lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _notebooks(folder: Path) -> Iterator[Path]:
+    """Write the notebooks of all lessons and exercises in the kit at `folder`."""
+    place = folder / NOTEBOOKS
+    place.mkdir()
+    known = catalogue.load()
+    for lesson in known.lessons:
+        source = (folder / catalogue.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
+        made = exercise_notebook.notebook(exercise_notebook.cells(lesson, known.tasks(lesson), source))
+        yield _written(place / f"{lesson}.ipynb", exercise_notebook.as_bytes(made))
+    for script in sorted((KIT / "lessons").glob("[0-9][0-9]_*.py")):
+        out = place / f"lesson_{script.stem}.ipynb"
+        command = [sys.executable, "-m", f"lessons.{script.stem}", "--notebook", str(out)]
+        done = subprocess.run(command, cwd=KIT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise GraderFault(f"The notebook of lesson {script.stem} could not be made: {done.stderr.strip()}")
+        yield out
+
+
+def _written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def _parent(place: Path) -> Path:
+    parent = place.resolve().parent
+    if not parent.is_dir():
+        raise UsageError(f"There is no folder {parent} to put {place.name} into; make it first.")
+    return parent
+
+
+def _zip(folder: Path, place: Path) -> None:
+    with zipfile.ZipFile(place, "x", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(folder.parent))

@@ -1,0 +1,47 @@
+"""What a whole process tree uses, seen from outside: each process has limits of its own, and many may share a tree."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+TREE_SHARE: Final = 2
+"""A tree may use this many times what one worker may: several live at once, and each is one of the same submission."""
+
+SLACK_BYTES: Final = 128 << 20
+"""And so much for each process: tensors that it shares with the supervisor, and what it has to spare."""
+
+MOST_TASKS: Final = 1024
+"""Processes and threads of a tree, together."""
+
+_OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Memory that is not a file's, and processes and threads."""
+
+    memory_bytes: int
+    tasks: int
+
+
+def allowed_bytes(memory_bytes: int, processes: int) -> int:
+    """What a tree may use whose workers may use `memory_bytes` each."""
+    return TREE_SHARE * memory_bytes + processes * SLACK_BYTES
+
+
+def of_process(pid: int) -> Usage:
+    """What one process uses; nothing when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return Usage(0, 0)
+    fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    kib = sum(int(fields[name].split()[0]) for name in _OWN_MEMORY if name in fields)
+    return Usage(kib << 10, int(fields.get("Threads", "0")))
+
+
+def grown(pids: Iterable[int], shared_bytes: int) -> Usage:
+    """What these use together, each beyond `shared_bytes`: what it shares with the process it was forked from."""
+    each = [of_process(pid) for pid in pids]
+    return Usage(sum(max(0, one.memory_bytes - shared_bytes) for one in each), sum(one.tasks for one in each))
