@@ -2,4 +2,4 @@
 
 from importlib import import_module
 
-TASKS = (import_module(".batched_dot", __name__).TASK,)
+TASKS = (import_module(".batched_dot", __name__).TASK, import_module(".agrees", __name__).AGREES)

@@ -112,5 +112,12 @@ REPAIR = Task(
     exam=MeteredExam(scenarios),
     folder=Path(__file__).parent,
     read="lesson 02, step 4",
+    idea=(
+        "between the two readings of the clock stands the statement, as often as the total is divided by, and nothing "
+        "else. Lists are made before the first reading, one for each call where a call changes its list. A first call "
+        "that loads something comes before it, too. Of several blocks the smallest is taken: disturbances only add."
+    ),
+    read_on="lesson 06, where the figures of two such benchmarks are compared; Python's documentation of timeit, on "
+    "why repeat() wants min() and not a mean.",
     correct_share=1.0,
 )

@@ -94,4 +94,12 @@ TIME_PER_CALL = Task(
     exam=MeteredExam(scenarios),
     folder=Path(__file__).parent,
     read="lesson 02, step 2",
+    idea=(
+        "three calls that do not count, then blocks that double until the best of three lasts 200 steps of the clock. "
+        "Both readings together are wrong by about a step, which is half a percent of such a block; a longer one would "
+        "meet more interruptions. The best of three is one that was left alone, and taking three at every size keeps "
+        "an interruption from passing a short block off as a long one."
+    ),
+    read_on="lesson 04, where the samples are kept; Chen and Revels, Robust benchmarking in noisy environments (2016), "
+    "on why the minimum.",
 )

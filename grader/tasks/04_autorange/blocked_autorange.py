@@ -41,4 +41,13 @@ BLOCKED_AUTORANGE = Task(
     exam=MeteredExam(draw_worlds),
     folder=Path(__file__).parent,
     read="lesson 04, step 3",
+    idea=(
+        "read the clock until it has changed a few times, to learn its step; run the statement once, unmeasured; "
+        "double the runs until a block lasts 200 steps, and from that work out one block size. It may be twice too "
+        "small beside a neighbour, and still holds the 100 steps asked for. Then measure once, until there is time "
+        "and number enough. All that is spent beyond the samples is the search, and doubling makes it no longer than "
+        "about two blocks."
+    ),
+    read_on="_estimate_block_size and blocked_autorange in torch/utils/benchmark/utils/timer.py, which multiply by "
+    "ten instead; lesson 06 on when to stop.",
 )

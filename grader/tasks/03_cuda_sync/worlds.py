@@ -1,0 +1,127 @@
+"""The worlds of lesson 03: a host with a clock, and a device that works off a queue behind the host's back.
+
+The planted truth is what one launch of the work takes on the undisturbed device once it is warm. The cost is how often
+the host synchronized.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.task import Metered, Mismatch
+from grader.tasks.answers import compare_seconds
+from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather, want_no_arguments
+from grader.values import Value
+
+ALLOWED = 0.01
+"""The error allowed, as a share of the truth (CURRICULUM, lesson 03)."""
+
+QUEUE_LENGTH = 1000
+"""Launches that fit into the device's queue; the next one waits for room, as on a GPU."""
+
+
+@dataclass
+class DeviceWorld:
+    """A device that takes `work_s` for each launch, and `load_s` more for the first.
+
+    To launch costs the host `launch_s`, to synchronize `synchronize_s` after the device has finished. The weather is
+    the device's: somebody else uses it now and then.
+    """
+
+    title: str
+    advice: str
+    host: Machine
+    device: Weather
+    work_s: float
+    load_s: float
+    launch_s: float
+    synchronize_s: float
+    synchronized: int = 0
+    ends_s: deque[float] = field(default_factory=deque)
+    free_s: float = 0.0
+    loaded: bool = False
+    function: str = "time_async"
+
+    @property
+    def arguments(self) -> tuple[Metered, ...]:
+        """What launches the work, what waits for it, and the host's clock."""
+        return (Metered("launch"), Metered("synchronize"), Metered("clock"))
+
+    @property
+    def cost(self) -> float:
+        """How often the host synchronized."""
+        return self.synchronized
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Answer launch and synchronize (nothing, after the host's time) or the clock (seconds)."""
+        want_no_arguments(name, arguments)
+        if name == "clock":
+            return self.host.read()
+        if name == "launch":
+            self._launch()
+        else:
+            self._synchronize()
+        return None
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare with the planted seconds a launch."""
+        return compare_seconds(answer, self.work_s, ALLOWED, self.advice)
+
+    def _launch(self) -> None:
+        self.host.work(self.launch_s)
+        if len(self.ends_s) == QUEUE_LENGTH:
+            self._wait_until(self.ends_s[0])
+        while self.ends_s and self.ends_s[0] <= self.host.now_s:
+            self.ends_s.popleft()
+        work_s = self.work_s + (0.0 if self.loaded else self.load_s)
+        self.loaded = True
+        self.free_s = self.device.end_s(max(self.free_s, self.host.now_s), work_s)
+        self.ends_s.append(self.free_s)
+
+    def _synchronize(self) -> None:
+        self.synchronized += 1
+        self._wait_until(self.free_s)
+        self.ends_s.clear()
+        self.host.work(self.synchronize_s)
+
+    def _wait_until(self, moment_s: float) -> None:
+        self.host.now_s = max(self.host.now_s, moment_s)
+
+
+def draw_worlds(rng: np.random.Generator) -> tuple[DeviceWorld, ...]:
+    """Draw the four worlds of one exam."""
+    waits = "Is the device idle when the clock is read first, and done when it is read last?"
+    blocks = "Is a block long beside what it costs to launch and to synchronize, once the first launch is over?"
+    hit = "Was every block disturbed, or do all count? Blocks of a few milliseconds, several of them."
+    return (
+        _world(rng, "short work", waits, (20e-6, 40e-6)),
+        _world(rng, "longer work", blocks, (0.4e-3, 0.8e-3)),
+        _world(rng, "short work on a device that others use too", hit, (20e-6, 40e-6), disturbed=True),
+        _world(rng, "longer work on a device that others use too", hit, (0.2e-3, 0.4e-3), disturbed=True),
+    )
+
+
+def _world(
+    rng: np.random.Generator, title: str, advice: str, work_s: tuple[float, float], *, disturbed: bool = False
+) -> DeviceWorld:
+    tick_s = 1e-7
+    return DeviceWorld(
+        title,
+        advice,
+        host=Machine(tick_s, reading_s=tick_s, origin_s=float(rng.uniform(10, 1000))),
+        device=_others(rng) if disturbed else CALM,
+        work_s=float(rng.uniform(*work_s)),
+        load_s=float(rng.uniform(0.05, 0.2)),
+        launch_s=float(rng.uniform(3e-6, 6e-6)),
+        synchronize_s=float(rng.uniform(10e-6, 20e-6)),
+    )
+
+
+def _others(rng: np.random.Generator) -> Weather:
+    """Others have the device for 8 to 12 ms, and 30 to 40 ms lie between."""
+    quiet = rng.uniform(30e-3, 40e-3, 64)
+    taken = rng.uniform(8e-3, 12e-3, 64)
+    pairs = zip(quiet.tolist(), taken.tolist(), strict=True)
+    return Weather([part for quiet_s, taken_s in pairs for part in ((quiet_s, 1.0), (taken_s, STANDSTILL))])

@@ -1,0 +1,22 @@
+"""The weights run the wrong way: this is a correlation, which multiplies by the weights from first to last while
+the signal advances. In a convolution one of the two is reversed."""
+
+import torch
+
+
+def by_shifting(signal, weights):
+    result = signal.new_zeros(len(signal) + len(weights) - 1)
+    for place, weight in enumerate(weights.tolist()):
+        result[place : place + len(signal)].add_(signal, alpha=weight)
+    return result
+
+
+def by_fft(signal, weights):
+    length = len(signal) + len(weights) - 1
+    padded = 1 << (length - 1).bit_length()
+    product = torch.fft.rfft(signal.double(), padded) * torch.fft.rfft(weights.double(), padded)
+    return torch.fft.irfft(product, padded)[:length].round().long()
+
+
+def convolve(signal, weights):
+    return by_shifting(signal, weights.flip(0))

@@ -1,0 +1,23 @@
+"""The result of the Fourier transform was cut off instead of rounded: 2.9999 becomes 2. Round it first."""
+
+import torch
+
+
+def by_shifting(signal, weights):
+    result = signal.new_zeros(len(signal) + len(weights) - 1)
+    for place, weight in enumerate(weights.tolist()):
+        result[place : place + len(signal)].add_(signal, alpha=weight)
+    return result
+
+
+def by_fft(signal, weights):
+    length = len(signal) + len(weights) - 1
+    padded = 1 << (length - 1).bit_length()
+    product = torch.fft.rfft(signal.double(), padded) * torch.fft.rfft(weights.double(), padded)
+    return torch.fft.irfft(product, padded)[:length].round().long()
+
+
+def convolve(signal, weights):
+    length = len(signal) + len(weights) - 1
+    product = torch.fft.rfft(signal.double(), length) * torch.fft.rfft(weights.double(), length)
+    return torch.fft.irfft(product, length).long()

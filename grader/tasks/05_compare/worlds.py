@@ -1,0 +1,167 @@
+"""The simulated worlds of `crossover`: two functions whose costs cross, and a noisy way to measure them.
+
+The planted truth is the size at which both cost the same. The cost is how often something was measured.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import Metered, Mismatch
+from grader.tasks.answers import as_number, shown
+from grader.values import Value
+from harness import units
+
+ALLOWED: Final = 0.05
+"""An answer may be off by this share of the size. It may be farther off where both cost the same within this share:
+nobody could tell, and nobody would care."""
+
+LOW, HIGH = 1, 1_000_000
+MOST_MEASUREMENTS: Final = 20_000
+
+Cost = Callable[[float], float]
+"""The undisturbed seconds of one call at a size."""
+
+
+@dataclass
+class CrossingWorld:
+    """Functions "f" and "g" with costs of their own, and what disturbs each measurement in turn.
+
+    `disturbance` holds factors, one a measurement, from the beginning again when they are used up. `truth` is the size
+    where the winner changes, None where one is faster throughout.
+    """
+
+    title: str
+    advice: str
+    costs: dict[str, Cost]
+    truth: float | None
+    disturbance: tuple[float, ...]
+    measured: int = 0
+    function: str = "crossover"
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """The two names, what measures them, and the range of sizes."""
+        return ("f", "g", Metered("measure"), LOW, HIGH)
+
+    @property
+    def cost(self) -> float:
+        """How often something was measured."""
+        return self.measured
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Answer `measure(which, size)` with seconds."""
+        which, size = arguments if len(arguments) == 2 else (None, None)
+        whole = isinstance(size, int) and not isinstance(size, bool) and LOW <= size <= HIGH
+        if not isinstance(which, str) or which not in self.costs or not whole:
+            given = ", ".join(map(shown, arguments))
+            raise ValueError(
+                f"{name}(which, size) takes 'f' or 'g' and a whole number from {LOW} to {HIGH}; "
+                f"it was called as {name}({given})."
+            )
+        assert isinstance(size, int)
+        factor = self.disturbance[self.measured % len(self.disturbance)]
+        self.measured += 1
+        return self.costs[which](size) * factor
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare with the planted size; None is right where one is faster throughout."""
+        if self.truth is None:
+            return None if answer is None else Mismatch("None: one is faster at every size", shown(answer), self.advice)
+        expected = f"about {units.count(self.truth)}"
+        size = as_number(answer)
+        if size is None:
+            remark = (
+                "Return the size as one number." if answer is not None else f"The winner does change. {self.advice}"
+            )
+            return Mismatch(expected, shown(answer), remark)
+        if not LOW <= size <= HIGH:
+            return Mismatch(expected, units.number(size), f"Sizes lie between {LOW} and {units.count(HIGH)}.")
+        apart = math.log(self.costs["f"](size) / self.costs["g"](size))
+        if min(abs(math.log(size / self.truth)), abs(apart)) <= math.log1p(ALLOWED):
+            return None
+        dearer = units.percent(math.expm1(abs(apart)))
+        return Mismatch(expected, units.number(size), f"There one costs {dearer} more than the other. {self.advice}")
+
+
+def draw_worlds(rng: np.random.Generator) -> tuple[CrossingWorld, ...]:
+    """Draw the six worlds of one exam, each with a difficulty of its own."""
+    return (
+        _crossing(rng, "exact measurements", WINNER, _noise(rng, 0.0)),
+        _crossing(rng, "the other one wins at first, measurements scatter by 1 %", WINNER, _noise(rng), swapped=True),
+        _crossing(rng, "the first measurement is cold, some are interrupted", REPEAT, _interrupted(rng)),
+        _crossing(rng, "the machine changes its speed now and then", PAIR, _changing(rng)),
+        _jump(rng),
+        _no_crossing(rng),
+    )
+
+
+WINNER: Final = "Who wins at the lower end? Between which two sizes does that change?"
+REPEAT: Final = "A single measurement can be far too long, the first most of all: compare more than once at each size."
+PAIR: Final = "Measure both one right after the other; what was measured a while ago was measured on another machine."
+ENDS: Final = "Compare at both ends of the range first: does the winner change at all?"
+
+
+def _crossing(
+    rng: np.random.Generator, title: str, advice: str, disturbance: tuple[float, ...], *, swapped: bool = False
+) -> CrossingWorld:
+    """One has little to set up and costs much for each element, the other the reverse."""
+    light, heavy, truth = _costs(rng, float(np.exp(rng.uniform(math.log(300), math.log(100_000)))))
+    costs = {"f": heavy, "g": light} if swapped else {"f": light, "g": heavy}
+    return CrossingWorld(title, advice, costs, truth, disturbance)
+
+
+def _costs(rng: np.random.Generator, truth: float) -> tuple[Cost, Cost, float]:
+    """Draw two costs that are equal at the size `truth`: per element, and with a dear start."""
+    start_s = float(rng.uniform(1e-6, 5e-6))
+    dearer, cheaper = float(rng.uniform(3, 6)), float(rng.uniform(2, 4))
+    unit = truth * (1 - 1 / cheaper) / (dearer - 1)
+    return (
+        lambda size: start_s * (1 + size / unit),
+        lambda size: start_s * (dearer + size / unit / cheaper),
+        truth,
+    )
+
+
+def _jump(rng: np.random.Generator) -> CrossingWorld:
+    """Draw two that hardly differ in anything but where one no longer fits into a cache."""
+    truth = float(np.exp(rng.uniform(math.log(300), math.log(100_000))))
+    start_s = float(rng.uniform(1e-6, 5e-6))
+    before, after = float(rng.uniform(0.7, 0.8)), float(rng.uniform(1.3, 1.5))
+
+    def steady(size: float) -> float:
+        return start_s * (1 + size / 1000)
+
+    costs: dict[str, Cost] = {"f": steady, "g": lambda size: steady(size) * (before if size < truth else after)}
+    return CrossingWorld("one of them jumps where it leaves the cache", WINNER, costs, truth, _noise(rng))
+
+
+def _no_crossing(rng: np.random.Generator) -> CrossingWorld:
+    """Draw costs that would cross far above the range, or a function that is dearer throughout."""
+    light, heavy, _ = _costs(rng, 100.0 * HIGH)
+    costs = {"f": heavy, "g": light} if rng.random() < 0.5 else {"f": light, "g": heavy}
+    return CrossingWorld("one is faster at every size", ENDS, costs, None, _interrupted(rng))
+
+
+def _noise(rng: np.random.Generator, sd: float = 0.01, length: int = 4096) -> tuple[float, ...]:
+    return tuple(np.exp(rng.normal(0, sd, length)).tolist())
+
+
+def _interrupted(rng: np.random.Generator) -> tuple[float, ...]:
+    """The very first measurement is cold, and every sixteenth or so takes up to four times as long."""
+    length = 4096
+    hit = rng.random(length) < 1 / 16
+    factors = np.where(hit, rng.uniform(1.5, 4, length), _noise(rng))
+    factors[0] = rng.uniform(8, 12)
+    return tuple(factors.tolist())
+
+
+def _changing(rng: np.random.Generator) -> tuple[float, ...]:
+    """Stretches of 30 to 60 measurements at full speed, and as many at half of it and less."""
+    stretches = rng.integers(30, 61, 128)
+    slowness = np.where(np.arange(128) % 2, rng.uniform(2, 3, 128), 1.0)
+    speeds = np.repeat(slowness, stretches)
+    return tuple((speeds * np.array(_noise(rng, length=len(speeds)))).tolist())

@@ -1,0 +1,12 @@
+"""This is the first slow case that the fuzzer drew. Reduce it: less of everything, as long as it stays slow."""
+
+
+def smallest_slow_case(f, fuzzer, measure):
+    def slow(case):
+        twin = {**case, "step": 1, "transposed": False}
+        return min(measure(f, case) for _ in range(3)) >= 3 * min(measure(f, twin) for _ in range(3))
+
+    case = fuzzer()
+    while not slow(case):
+        case = fuzzer()
+    return case

@@ -1,0 +1,211 @@
+"""The simulated worlds of lesson 07: an operation that is slow on some matrices, a fuzzer, and measurements.
+
+A matrix is a case: rows, columns, the step between its columns in memory, and whether it is transposed. Planted is what
+makes the operation slow; from there on, every larger or odder case is slow too. The cost is how many measurements were
+asked for.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from grader.task import Metered, Mismatch
+from grader.tasks.answers import shown
+from grader.values import Value
+from harness import units
+
+MOST_SIDE: Final = 4096
+MOST_STEP: Final = 16
+MOST_ELEMENTS: Final = 1 << 20
+"""Elements that a case spans in memory, steps included: what this simulated machine can hold."""
+
+SLOW: Final = 3.0
+"""A case is slow from this many times its plain twin's time. Planted are 5 to 12 times, and below 1.5 where not."""
+
+OPERATION: Final = "mix"
+FIELDS: Final = ("rows", "columns", "step", "transposed")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A matrix to measure on."""
+
+    rows: int
+    columns: int
+    step: int = 1
+    transposed: bool = False
+
+    @property
+    def elements(self) -> int:
+        """How many numbers it holds."""
+        return self.rows * self.columns
+
+    @property
+    def size(self) -> tuple[int, int, bool]:
+        """What makes one case smaller than another: elements first, then step, then the order."""
+        return self.elements, self.step, self.transposed
+
+    def to_value(self) -> Value:
+        """The case as a submission sees it."""
+        return {"rows": self.rows, "columns": self.columns, "step": self.step, "transposed": self.transposed}
+
+    def __str__(self) -> str:
+        odd = [f"steps of {self.step}"] * (self.step > 1) + ["transposed"] * self.transposed
+        return ", ".join([f"{self.rows}×{self.columns}", *(odd or ["plain"])])
+
+
+def read(value: Value) -> Case | str:
+    """A case from a plain value, or what is wrong with it."""
+    if not isinstance(value, Mapping) or set(value) != set(FIELDS):
+        return f"a case is a dict of {', '.join(FIELDS)}; this is {shown(value)}"
+    rows, columns, step, transposed = (value[name] for name in FIELDS)
+    if not isinstance(transposed, bool):
+        return f"transposed is True or False; this is {shown(transposed)}"
+    for name, number, most in (("rows", rows, MOST_SIDE), ("columns", columns, MOST_SIDE), ("step", step, MOST_STEP)):
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
+            return f"{name} is a whole number from 1 to {most}; this is {shown(number)}"
+    assert isinstance(rows, int) and isinstance(columns, int) and isinstance(step, int)  # noqa: PT018 - for the types
+    if rows * columns * step > MOST_ELEMENTS:
+        return f"{rows}×{columns} in steps of {step} spans more than {MOST_ELEMENTS} elements"
+    return Case(rows, columns, step, transposed)
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """What makes a case slow: it reaches every part of `least`, and then takes `times` its twin's time."""
+
+    least: Case
+    times: float
+
+    def catches(self, case: Case) -> bool:
+        """Whether a case is slow. What catches one case catches every larger and odder one."""
+        least = self.least
+        return (
+            case.rows >= least.rows
+            and case.columns >= least.columns
+            and case.step >= least.step
+            and case.transposed >= least.transposed
+        )
+
+
+@dataclass
+class MatrixWorld:
+    """An operation with a trap, a fuzzer that meets it now and then, and measurements that are disturbed at times."""
+
+    title: str
+    trap: Trap
+    rng: np.random.Generator
+    call_s: float
+    element_s: float
+    function: str = "smallest_slow_case"
+    measured: int = 0
+    next_disturbed: int = 0
+    draws: Iterator[Case] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.draws = _draws(np.random.default_rng(int(self.rng.integers(1 << 62))))
+        self.rng = np.random.default_rng(int(self.rng.integers(1 << 62)))
+        self.next_disturbed = self._soon()
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """The operation's name, what draws a case, and what measures it."""
+        return (OPERATION, Metered("fuzzer"), Metered("measure"))
+
+    @property
+    def cost(self) -> float:
+        """How many measurements were made."""
+        return self.measured
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Answer `fuzzer()` (a case) or `measure(f, case)` (seconds)."""
+        if name == "fuzzer":
+            if arguments:
+                raise ValueError(f"fuzzer() takes no arguments; it was given {len(arguments)}.")
+            return next(self.draws).to_value()
+        if len(arguments) != 2 or arguments[0] != OPERATION:
+            raise ValueError("measure(f, case) takes f as it was given to you, and one case.")
+        case = read(arguments[1])
+        if isinstance(case, Case):
+            return self._seconds(case)
+        raise ValueError(f"measure(f, case) cannot: {case}.")
+
+    def _seconds(self, case: Case) -> float:
+        jitter = float(self.rng.uniform(0.96, 1.04))
+        disturbance = 1.0
+        if self.measured == self.next_disturbed:
+            disturbance = float(self.rng.uniform(4, 8))
+            self.next_disturbed += self._soon()
+        self.measured += 1
+        return self._undisturbed_s(case) * jitter * disturbance
+
+    def _undisturbed_s(self, case: Case) -> float:
+        times = self.trap.times if self.trap.catches(case) else 1.0 + 0.2 * (case.step > 1) + 0.15 * case.transposed
+        return (self.call_s + self.element_s * case.elements) * times
+
+    def _soon(self) -> int:
+        """How many measurements until the next one that is disturbed: never two in a row."""
+        return int(self.rng.integers(6, 14))
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare with the smallest case that the trap catches."""
+        least = self.trap.least
+        expected = f"the smallest slow case: {least}"
+        case = read(answer)
+        if isinstance(case, str):
+            return Mismatch("a case", shown(answer), f"Return one: {case}.")
+        if case == least:
+            return None
+        if not self.trap.catches(case):
+            times = self._undisturbed_s(case) / self._undisturbed_s(Case(case.rows, case.columns))
+            remark = f"That one is not slow: it takes {units.ratio(times)} the time of its plain twin."
+            return Mismatch(expected, str(case), remark)
+        return Mismatch(expected, str(case), f"Slow, but not the smallest: {_smaller(case, self.trap)} is slow too.")
+
+
+def _smaller(case: Case, trap: Trap) -> Case:
+    """A slow case that is smaller in one respect only, so that a student sees which one was not reduced."""
+    least = trap.least
+    candidates = (
+        Case(least.rows, case.columns, case.step, case.transposed),
+        Case(case.rows, least.columns, case.step, case.transposed),
+        Case(case.rows, case.columns, least.step, case.transposed),
+        Case(case.rows, case.columns, case.step, least.transposed),
+    )
+    return next(each for each in candidates if each != case)
+
+
+def _draws(rng: np.random.Generator) -> Iterator[Case]:
+    """Cases like those of PyTorch's fuzzers: sizes spread evenly over their logarithm, mostly contiguous."""
+    while True:
+        rows, columns = (int(2 ** rng.uniform(0, math.log2(MOST_SIDE))) for _ in range(2))
+        step = int(rng.choice([1, 2, 4, 8, 16], p=[0.4, 0.15, 0.15, 0.15, 0.15]))
+        if rows * columns * step <= MOST_ELEMENTS:
+            yield Case(rows, columns, step, bool(rng.random() < 0.5))
+
+
+def draw_worlds(rng: np.random.Generator) -> tuple[MatrixWorld, ...]:
+    """Draw the four worlds of one exam, each slow for another reason."""
+
+    def side(low: int, high: int) -> int:
+        return int(rng.integers(low, high))
+
+    traps = (
+        ("transposed matrices with long columns", Case(side(60, 250), side(20, 60), 1, transposed=True)),
+        ("wide steps in long rows", Case(1, side(100, 500), side(3, 8))),
+        ("transposed with wide steps", Case(side(8, 30), side(30, 120), 2, transposed=True)),
+        ("tall matrices in steps", Case(side(150, 700), side(2, 6), 2)),
+    )
+    return tuple(
+        MatrixWorld(
+            title,
+            Trap(least, times=float(rng.uniform(5, 12))),
+            rng,
+            call_s=float(rng.uniform(1e-6, 4e-6)),
+            element_s=float(rng.uniform(0.2e-9, 0.6e-9)),
+        )
+        for title, least in traps
+    )

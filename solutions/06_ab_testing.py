@@ -1,0 +1,53 @@
+"""Exercise of lesson 06: is B slower than A? A decision that keeps two promises.
+
+Your code runs in simulated worlds, where it is known whether B is slower. Busy neighbours on your own machine change
+nothing.
+
+Check your work with      python -m grader check 06_ab_testing
+"""
+
+from collections.abc import Callable
+
+# BEGIN SOLUTION
+ALARM_AT = 100
+ALL_CLEAR_AT = 20
+MOST_PAIRS = 1000
+# END SOLUTION
+
+
+def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) -> bool:
+    """Return whether B is slower than A: by `threshold`, or not at all.
+
+    next_pair   next_pair() measures A and B back to back, in random order, and returns (seconds of A, seconds of B)
+    threshold   the slowdown that matters: 0.05 is 5 %
+
+    In each world B takes either as long as A or `threshold` longer. Ask for as many pairs as you need, 2000 at most,
+    and answer. You promise two things:
+
+    - No more than 1 % false alarms: True in a world without a slowdown.
+    - No more than 5 % misses: False in a world with one.
+
+    What disturbs: the times of a pair scatter, by how much you are not told; in some worlds a few pairs are wildly off;
+    and in some the machine gets slower all the time, but for both sides of a pair alike.
+
+    Your answers are judged over 132 worlds together, so one wrong answer is no failure; many are. The odds on which
+    you raise an alarm are looked at as well: luck does not pass for evidence.
+
+    Points: 4 of 10 for promises kept. The fewer pairs, the more: 6 for 1.5 times fewer than 300 in each world, 8 for 3
+    times fewer, all 10 for 7.5 times fewer.
+    """
+    # BEGIN SOLUTION
+    # STUB: raise NotImplementedError("Ask for pairs, and return True or False.")
+    # Two gamblers, each with a capital of 1 and staking half of it before every pair. On a fair coin nobody's capital
+    # ever gets to n with a probability above 1 / n, however long the game. So each must lose if its coin is fair.
+    slower = equal = 1.0
+    for _ in range(MOST_PAIRS):
+        a_s, b_s = next_pair()
+        slower *= 1.5 if b_s > a_s else 0.5  # a fair coin if B is as fast as A
+        equal *= 1.5 if b_s < a_s * (1 + threshold) else 0.5  # a fair coin if B is slower by the threshold
+        if slower >= ALARM_AT:
+            return True
+        if equal >= ALL_CLEAR_AT:
+            return False
+    return False
+    # END SOLUTION

@@ -1,0 +1,108 @@
+"""Exercise of lesson 07: find the smallest input that hurts, then make one hurt less.
+
+Task (a) runs on a simulated machine, so every answer is either right or wrong. Task (b) is real torch: it is checked on
+many shapes and strides first, and only a right one is timed.
+
+Check your work with      python -m grader check 07_fuzzing
+"""
+
+from collections.abc import Callable
+
+import torch
+
+Case = dict[str, int | bool]
+
+# ------------------------------------------------------------------------------------------------------------
+# Task (a), 10 points
+
+
+def smallest_slow_case(f: str, fuzzer: Callable[[], Case], measure: Callable[[str, Case], float]) -> Case:
+    """Return the smallest case on which the operation `f` is slow.
+
+    f          here only its name, to be passed on
+    fuzzer     fuzzer() draws a random case, as many as you like
+    measure    measure(f, case) returns the seconds that f takes on a case, drawn or made up by you
+
+    A case is a matrix, as a dict: {"rows": 300, "columns": 40, "step": 2, "transposed": True}. Rows and columns are
+    whole numbers from 1 to 4096, the step between columns in memory is one from 1 to 16, and rows × columns × step is
+    at most 1048576.
+
+    A case is slow when f takes 3 times as long on it as on its plain twin, or more. The plain twin has the same rows
+    and columns, step 1, and is not transposed. What is slow is clearly slow (5 times and more), and what is not is
+    clearly not (below 1.5 times). A slow case stays slow with more rows, more columns, a larger step, or transposed.
+
+    The smallest has the fewest elements, the smallest step with which those are still slow, and is transposed only if
+    it must be.
+
+    Measuring is not exact: 4 % up or down, and now and then a measurement is disturbed and takes 4 to 8 times as
+    long. Never two in a row.
+
+    Points: 4 of 10 for a right answer. The fewer measurements you need, the more: 6 for 1.5 times fewer than somebody
+    who walks down step by step, 8 for 3 times, all 10 for 7 times. Drawing cases is free.
+    """
+    # BEGIN SOLUTION
+    # A plain case takes a fixed time and a time for each element. Two sizes tell both, and then every plain twin. The
+    # smaller of two measurements in a row is undisturbed.
+    one_s, many_s = (min(measure(f, plain(side)), measure(f, plain(side))) for side in (1, 1024))
+    element_s = (many_s - one_s) / (1024 * 1024 - 1)
+
+    def slow(case: Case) -> bool:
+        limit_s = 3 * (one_s + element_s * case["rows"] * case["columns"])
+        # A disturbance only adds time: what looks fast is fast, and only what looks slow is worth another look.
+        return measure(f, case) >= limit_s and measure(f, case) >= limit_s
+
+    # Drawing is free, and a slow case stays slow when it grows: begin with the oddest and largest of many.
+    drawn = sorted((fuzzer() for _ in range(500)), key=oddest)
+    case = drawn.pop()
+    while not slow(case):
+        case = drawn.pop()
+    for part in ("rows", "columns", "step"):
+        fast, known = 0, int(case[part])
+        while known - fast > 1:
+            middle = (fast + known) // 2
+            if slow({**case, part: middle}):
+                known = middle
+            else:
+                fast = middle
+        case = {**case, part: known}
+    straight: Case = {**case, "transposed": False}
+    return straight if case["transposed"] and slow(straight) else case
+    # END SOLUTION
+
+
+# BEGIN SOLUTION
+def plain(side: int) -> Case:
+    """Return a plain square case."""
+    return {"rows": side, "columns": side, "step": 1, "transposed": False}
+
+
+def oddest(case: Case) -> tuple[bool, int]:
+    """Return how odd and how large a case is, to sort by."""
+    return bool(case["transposed"] and case["step"] > 1), min(case["rows"], case["columns"])
+
+
+# END SOLUTION
+# ------------------------------------------------------------------------------------------------------------
+# Task (b), 10 points
+
+
+def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return the square of the larger minus the smaller, element by element: max(x, y)² - min(x, y).
+
+    `x` and `y` have the same shape, of one to three dimensions, and the same dtype: float32, float64 or int64. The
+    answer is a new tensor of that shape and dtype. Both may be empty, transposed, permuted, expanded, every other
+    column of something wider, or the same tensor; leave them as they are. A NaN in either gives a NaN.
+
+    It is timed on (1024, 1024) float32, one of the two transposed, on one thread.
+
+    Points: 4 of 10 for right answers, 6 when 1.5 times as fast as `torch.where(x > y, x * x - y, y * y - x)`, 8 at
+    2.5×, all 10 at 4×.
+    """
+    # BEGIN SOLUTION
+    # Where two operands lie differently in memory, torch jumps through one of them, in each operation anew. One
+    # transposing copy, which torch does tile by tile, ends that. Then larger and smaller by name are two operations
+    # where comparing, squaring both ways and choosing were six, and the rest happens in memory that is ours.
+    x, y = x.contiguous(), y.contiguous()
+    larger = torch.maximum(x, y)
+    return larger.mul_(larger).sub_(torch.minimum(x, y))
+    # END SOLUTION
