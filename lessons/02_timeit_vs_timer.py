@@ -5,13 +5,13 @@ explanation in words that are chosen by what this machine has just measured.
 """
 
 import math
-import re
 import shlex
 import subprocess
 import sys
 import timeit
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from cProfile import Profile
+from operator import attrgetter
 from random import random
 from statistics import mean, median
 from time import perf_counter
@@ -20,9 +20,10 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
-from harness import units
-from harness.tables import Column, Table
-from lessons.engine import Choice, Lesson, Page, Standing, every
+from harness import timeit_text, units
+from harness.tables import Table
+from lessons.engine import Choice, Lesson, Page, Standing, every, middle
+from lessons.engine.published import LECTURE_LOOPS, LECTURE_RUNS_S, RECIPE_THREADS
 
 lesson = Lesson(
     __file__,
@@ -33,8 +34,6 @@ lesson = Lesson(
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -78,16 +77,16 @@ def first_calls(calls: int = 20) -> dict[str, list[float]]:
 @first_calls.observe
 def explain_first(page: Page, timed: dict[str, list[float]]) -> None:
     dearer = {name: calls_s[0] / median(calls_s) for name, calls_s in timed.items()}
-    columns = (
-        *(Column("function"), Column("first call", units.seconds)),
-        *(Column("usual one", units.seconds), Column("first ÷ usual", units.ratio)),
-    )
-    rows = tuple((name, calls_s[0], median(calls_s), dearer[name]) for name, calls_s in timed.items())
-    page.table(Table("The usual call is the median of the twenty", columns, rows))
+    rows = [(name, calls_s[0], median(calls_s), dearer[name]) for name, calls_s in timed.items()]
+    seconds = {"function": None, "first call": units.seconds, "usual one": units.seconds}
+    page.table(Table.of("The usual call is the median of the twenty", seconds | {"first ÷ usual": units.ratio}, rows))
     slowest = sum(calls_s[0] == max(calls_s) for calls_s in timed.values())
     page.reveal("a" if slowest <= 1 else "b" if slowest <= 3 else "c", f"{slowest} of {len(timed)}.")
-    of_them = f"{slowest} of {len(timed)}"
-    most = page.claim("first-is-slowest", slowest / len(timed), low=0.5, unit=units.percent, remark=of_them)
+    share, of_them = slowest / len(timed), f"{slowest} of {len(timed)}"
+    strays = math.sqrt(
+        share * (1 - share) / len(timed)
+    )  # a later call is slower by chance too, where it is interrupted
+    most = page.claim("first-is-slowest", share, low=0.5, error=strays, unit=units.percent, remark=of_them)
     page.claim("first-is-dear", median(dearer.values()), low=2, unit=units.ratio, remark="in the middle")
     page.say(
         "A first call does what no later one has to: find the kernel, load code from disk, ask for memory,"
@@ -100,12 +99,6 @@ def explain_first(page: Page, timed: dict[str, list[float]]) -> None:
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Runs = tuple[float, list[int], list[list[float]]]
-"""One run's total in seconds, the numbers of calls tried by `autorange`, the totals of every turn's runs."""
-
-
 @lesson.given
 def names() -> dict[str, object]:
     a, b = torch.rand(2, 256, 64)
@@ -145,7 +138,7 @@ def several_runs(
 
 
 @several_runs.observe
-def explain_runs(page: Page, runs: Runs) -> None:
+def explain_runs(page: Page, runs: tuple[float, list[int], list[list[float]]]) -> None:
     one_run_s, tried, turns_s = runs
     answers = {
         "its first run": [runs_s[0] for runs_s in turns_s],
@@ -153,12 +146,9 @@ def explain_runs(page: Page, runs: Runs) -> None:
         "the best of five": [min(runs_s) for runs_s in turns_s],
     }
     wander = {name: apart(values) for name, values in answers.items()}
-    columns = (
-        *(Column(f"over {len(turns_s)} turns"), Column("least", units.seconds)),
-        *(Column("most", units.seconds), Column("apart", units.percent)),
-    )
-    rows = tuple((name, min(values), max(values), wander[name]) for name, values in answers.items())
-    page.table(Table("Time of one run", columns, rows))
+    rows = [(name, min(values), max(values), wander[name]) for name, values in answers.items()]
+    shown = {f"over {len(turns_s)} turns": None, "least": units.seconds, "most": units.seconds, "apart": units.percent}
+    page.table(Table.of("Time of one run", shown, rows))
     steadiest = min(wander, key=lambda name: wander[name])
     page.reveal("abc"[list(wander).index(steadiest)], f"Its answers lie {units.percent(wander[steadiest])} apart.")
 
@@ -194,13 +184,6 @@ def one_two_five(length: int) -> list[int]:
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-LECTURE_RUNS_S = (3.47, 2.99, 2.99, 2.03, 2.98)
-LECTURE_LOOPS = 20
-"""An HPML lecture's `python -m timeit` of a NumPy product of 1000×1000: raw times, and loops in each."""
-
-
 @lesson.step(
     "From the command line",
     predict=Choice(
@@ -209,12 +192,10 @@ LECTURE_LOOPS = 20
     ),
     claims={
         "prints-the-best": "the last line is the best raw time divided by the loops, and no other",
-        "raw-times-differ": "the five raw times are more than 1 % apart",
+        "raw-times-differ": "no two runs alike: the five raw times are more than 0.1 % apart",
     },
 )
-def command_line(
-    number: int = 200,
-) -> subprocess.CompletedProcess[str]:
+def command_line(number: int = 200) -> subprocess.CompletedProcess[str]:
     """The same from the command line, in a process of its own.
 
     `-s` is the setup, run before each run and not timed; `-n` how many loops are in a run (left out, it asks
@@ -235,14 +216,14 @@ def command_line(
 @command_line.observe
 def explain_command(page: Page, run: subprocess.CompletedProcess[str]) -> None:
     page.output(run.stdout.strip(), caption=shlex.join(["python", *run.args[1:]]))
-    loops, figure_s, raw_s = read_printed(run.stdout)
-    candidates = {"a": mean(raw_s), "b": median(raw_s), "c": min(raw_s)}
-    truth = min(candidates, key=lambda key: abs(figure_s * loops - candidates[key]))
+    loops, figure_s, raw_s = timeit_text.read(run.stdout)
+    candidates = {"c": min(raw_s), "b": median(raw_s), "a": mean(raw_s)}
+    truth = min(candidates, key=lambda key: round(abs(figure_s * loops / candidates[key] - 1), 2))
     divided = f"{units.seconds(candidates[truth])} ÷ {units.count(loops)}"
     page.reveal(truth, f"{divided} is {units.seconds(figure_s)}.")
     best, rounding = figure_s * loops / min(raw_s), 0.01
     page.claim("prints-the-best", best, 1 - rounding, 1 + rounding, unit=units.ratio, remark="rounded as printed")
-    page.claim("raw-times-differ", apart(raw_s), low=0.01, unit=units.percent)
+    page.claim("raw-times-differ", apart(raw_s), low=0.001, unit=units.percent)
     lecture = mean(LECTURE_RUNS_S) / min(LECTURE_RUNS_S) - 1
     page.say(
         f"The mean would have been {units.percent(mean(raw_s) / min(raw_s) - 1)} more. A lecture on the subject",
@@ -257,20 +238,7 @@ def explain_command(page: Page, run: subprocess.CompletedProcess[str]) -> None:
     )
 
 
-def read_printed(printed: str) -> tuple[int, float, list[float]]:
-    """Return what `python -m timeit -v` printed: loops a run, seconds a loop, and seconds of every run."""
-    scale = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}
-    time = r"([\d.e+-]+) (sec|msec|usec|nsec)"
-    raw_line = next(line for line in printed.splitlines() if line.startswith("raw times:"))
-    raw_s = [float(value) * scale[unit] for value, unit in re.findall(time, raw_line)]
-    last = re.search(rf"(\d+) loops, best of \d+: {time} per loop", printed)
-    assert last is not None
-    return int(last[1]), float(last[2]) * scale[last[3]], raw_s
-
-
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.step(
     "What the statement leaves behind",
     predict=Choice(
@@ -303,12 +271,9 @@ def sort_again(length: int = 100_000) -> tuple[list[float], list[float]]:
 @sort_again.observe
 def explain_sort(page: Page, sorts: tuple[list[float], list[float]]) -> None:
     again_s, fresh_s = sorts
-    columns = (
-        *(Column("run", units.count), Column("the same list", units.seconds)),
-        Column("a new list", units.seconds),
-    )
-    rows = tuple((run, *pair) for run, pair in enumerate(zip(again_s, fresh_s, strict=True), start=1))
-    page.table(Table("One sort a run", columns, rows))
+    rows = [(run, *pair) for run, pair in enumerate(zip(again_s, fresh_s, strict=True), start=1)]
+    shown = {"run": units.count, "the same list": units.seconds, "a new list": units.seconds}
+    page.table(Table.of("One sort a run", shown, rows))
     later_s = median(again_s[1:])
     first = again_s[0] / later_s
     page.reveal(
@@ -331,8 +296,6 @@ def explain_sort(page: Page, sorts: tuple[list[float], list[float]]) -> None:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.step(
     "Worked out beforehand",
     predict=Choice(
@@ -363,8 +326,8 @@ def worked_out(
 @worked_out.observe
 def explain_worked_out(page: Page, timed: tuple[dict[str, float], list[object]]) -> None:
     per_run_s, constants = timed
-    columns = (Column("statement"), Column("per run, best of 5", units.seconds))
-    page.table(Table("The loop itself is in every figure", columns, tuple(per_run_s.items())))
+    shown = {"statement": None, "per run, best of 5": units.seconds}
+    page.table(Table.of("The loop itself is in every figure", shown, list(per_run_s.items())))
     longer = per_run_s["x**10"] / per_run_s["2**10"]
     page.reveal("a" if longer < 1.5 else "b" if longer <= 3 else "c", f"{units.ratio(longer)} as long.")
     folded = page.claim("folded-constant", longer, low=3, noise=longer * page.noise, unit=units.ratio)
@@ -386,12 +349,6 @@ def explain_worked_out(page: Page, timed: tuple[dict[str, float], list[object]])
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Figures = tuple[list[float], list[Measurement], int]
-"""The totals of `timeit` in seconds, torch's measurements, and how many runs more than asked there were."""
-
-
 @lesson.step(
     "The other Timer",
     predict=Choice(
@@ -406,16 +363,16 @@ Figures = tuple[list[float], list[Measurement], int]
         "one-sample": "its `timeit` keeps a single sample",
         "no-spread": "and the IQR of that is zero",
     },
-    fast={"repeats": 10},
+    fast={"rounds": 10},
 )
 def the_other_timer(
     number: int = 50,
-    repeats: int = 20,
-) -> tuple[list[float], list[Measurement], int]:
+    rounds: int = 20,
+) -> tuple[list[tuple[float, float, Measurement, Measurement]], int]:
     """`torch.utils.benchmark` has a Timer too, and that has a method `timeit` too.
 
     It sees what `globals` and `setup` give it, and `torch`. `label` and the three after it change no figure:
-    they say what it is. Of both timers we take the best of several. Last, we count the runs torch's makes.
+    they say what it is. We ask both timers in turn, several times. Last, we count the runs torch's makes.
     """
     timer = Timer(
         "mul_sum(a, b)",
@@ -427,33 +384,32 @@ def the_other_timer(
         env="as it stands",
     )
     python = timeit.Timer("mul_sum(a, b)", globals=names())
-    totals_s, answers = [], []
-    for n in [number, 10 * number]:
-        totals_s.append(min(python.repeat(repeats, n)))
-        asked = [timer.timeit(n) for _ in range(repeats)]
-        answers.append(min(asked, key=lambda each: each.median))
+    figures = []
+    for _ in range(rounds):
+        few_s, many_s = python.timeit(number), python.timeit(10 * number)
+        few, many = timer.timeit(number), timer.timeit(10 * number)
+        figures.append((few_s, many_s, few, many))
     ran: list[int] = []
     Timer("ran.append(1)", globals={"ran": ran}).timeit(number)
-    return totals_s, answers, len(ran) - number
+    return figures, len(ran) - number
 
 
 @the_other_timer.observe
-def explain_other(page: Page, figures: Figures) -> None:
-    (few_s, many_s), (few, many), extra = figures
+def explain_other(page: Page, told: tuple[list[tuple[float, float, Measurement, Measurement]], int]) -> None:
+    (figures, extra), typical = told, attrgetter("median")
+    total, total_error = middle([many_s / few_s for few_s, many_s, _, _ in figures])
+    per_run, error = middle([many.median / few.median for _, _, few, many in figures])
+    few_s, many_s = min(figure[0] for figure in figures), min(figure[1] for figure in figures)
+    few, many = min((f[2] for f in figures), key=typical), min((f[3] for f in figures), key=typical)
     page.output(repr(many), caption="What torch prints of the longer one")
-    columns = (
-        *(Column("runs", units.count), Column("timeit", units.seconds), Column("torch's", units.seconds)),
-        Column("timeit ÷ runs", units.seconds),
-    )
-    timed = ((few, few_s), (many, many_s))
-    rows = tuple((each.number_per_run, s, each.median, s / each.number_per_run) for each, s in timed)
-    page.table(Table("Figures of both", columns, rows))
-    total, per_run = many_s / few_s, many.median / few.median
-    grown = sum(growth > 3 for growth in (total, per_run))
-    truth = "c" if grown == 0 else "a" if grown == 2 else "b" if total > 3 else None
-    page.reveal(truth, f"Python's grew {units.ratio(total)}, torch's {units.ratio(per_run)}.")
-    page.claim("total-grows", total, 5, 20, noise=total * page.noise, unit=units.ratio)
-    page.claim("timer-is-per-run", per_run, 0.5, 2, noise=per_run * page.noise, unit=units.ratio)
+    shown = {"runs": units.count, "timeit": units.seconds, "torch's": units.seconds, "timeit ÷ runs": units.seconds}
+    runs = ((each.number_per_run, each.median, s) for each, s in ((few, few_s), (many, many_s)))
+    page.table(Table.of(f"Figures of both, best of {len(figures)}", shown, [(n, s, m, s / n) for n, m, s in runs]))
+    grown = (total > 3, per_run > 3)
+    answers = {(True, True): "a", (True, False): "b", (False, False): "c"}
+    page.reveal(answers.get(grown), f"Python's grew {units.ratio(total)}, torch's {units.ratio(per_run)}.")
+    page.claim("total-grows", total, 5, 20, error=total_error, noise=total * page.noise, unit=units.ratio)
+    page.claim("timer-is-per-run", per_run, 0.5, 2, error=error, noise=per_run * page.noise, unit=units.ratio)
     page.claim("timer-warms-up", extra, low=2, unit=units.count, remark=f"on top of {few.number_per_run}")
     page.claim("timer-one-thread", many.num_threads, 1, 1, unit=units.count)
     page.claim("one-sample", len(many.times), 1, 1, unit=units.count)
@@ -471,24 +427,11 @@ def explain_other(page: Page, figures: Figures) -> None:
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-PUBLISHED = (
-    ("recipe: timeit", 239.9e-6, 187.7e-6),
-    ("recipe: Timer, 1 thread", 1.22e-3, 792e-6),
-    ("recipe: Timer, 8 threads", 348.6e-6, 201.4e-6),
-    ("another: timeit", 99.2e-6, 70.7e-6),
-    ("another: Timer, 1 thread", 150.1e-6, 293.2e-6),
-    ("another: Timer, 12 threads", 47.9e-6, 57.1e-6),
-)
-"""Seconds of mul-sum and bmm on 10000×64: PyTorch's benchmark recipe as published, and another machine's
-run of the same notebook."""
-
-Turn = dict[str, list[float]]
-"""Seconds a call of both functions, three figures each: `timeit`, Timer with one thread, Timer with all."""
-
-DECIDES = 1.1
+DECIDES = 1.05
 """From this change of bmm ÷ mul_sum on, one cannot overlook how many threads were used."""
+
+CROWDED = 0.1
+"""From this A/A error on, others take turns on our cores, and a call on all of them waits for the last."""
 
 
 @lesson.given
@@ -517,12 +460,12 @@ def three_ways(
     claims={
         "one-thread-is-slower": "for `mul_sum`, Timer says more than `timeit`: it uses one thread",
         "same-threads-agree": "given as many threads, Timer and `timeit` agree within a third",
-        "threads-decide": "all threads change the margin between the two by a tenth or more",
+        "threads-decide": "all threads change the margin between the two by a twentieth or more",
     },
-    fast={"turns": 3, "number": 2},
+    fast={"number": 2},
 )
 def one_thread_or_all(
-    turns: int = 9,
+    turns: int = 15,
     number: int = 3,
 ) -> list[dict[str, list[float]]]:
     """Now both timers on larger rows, where torch shares the work out among threads.
@@ -543,20 +486,35 @@ def one_thread_or_all(
 
 
 @one_thread_or_all.observe
-def explain_threads(page: Page, turns: list[Turn]) -> None:
+def explain_threads(page: Page, turns: list[dict[str, list[float]]]) -> None:
     threads = torch.get_num_threads()
     sums, bmms = ([median(way) for way in zip(*(turn[name] for turn in turns), strict=True)] for name in turns[0])
     ways = ("timeit", "Timer", f"Timer, num_threads={threads}")
-    page.table(race("Per call, the middle of all turns", tuple(zip(ways, sums, bmms, strict=True))))
-    _, one, full = margins(turns)
-    truth = outcome(one, full, page.noise) if threads > 1 else "single"
+    page.table(race("Per call, the middle of all turns", zip(ways, sums, bmms, strict=True)))
+    one, full = ([turn["bmm"][way] / turn["mul_sum"][way] for turn in turns] for way in (1, 2))
+    changed, error = middle(changes(one, full))
+    other = max(one) < 1 < min(full) or max(full) < 1 < min(one)
+    doubt = error + changed * page.noise
+    clear = "b" if changed - doubt >= DECIDES else "a" if changed + doubt < DECIDES else "unclear"
+    truth = "single" if threads == 1 else "unclear" if page.noise >= CROWDED else "c" if other else clear
     page.reveal(
         truth if truth in "abc" else None,
         f"`bmm` takes {units.ratio(median(one))} as long as `mul_sum` with one thread,",
         f"{units.ratio(median(full))} with all.",
     )
-    settle_threads(page, turns, threads)
-    page.say(*WHY_THREADS[truth])
+    bounds = {
+        "one-thread-is-slower": ([turn["mul_sum"][1] / turn["mul_sum"][0] for turn in turns], 1, math.inf),
+        "same-threads-agree": ([turn["mul_sum"][2] / turn["mul_sum"][0] for turn in turns], 3 / 4, 4 / 3),
+        "threads-decide": (changes(one, full), DECIDES, math.inf),
+    }
+    for id_, (values, low, high) in bounds.items():
+        if threads == 1:
+            page.skip(id_, "torch has a single thread here")
+            continue
+        measured, error = middle(values)
+        noise = measured * page.noise if page.noise < CROWDED else math.inf
+        page.claim(id_, measured, low, high, error=error, noise=noise, unit=units.ratio)
+    page.say(WHY_THREADS[truth])
     if threads > 1:
         page.say(
             f"`mul_sum` is {units.ratio(sums[1] / sums[2])} as fast with {threads} threads as with one."
@@ -564,8 +522,8 @@ def explain_threads(page: Page, turns: list[Turn]) -> None:
             else f"`mul_sum` takes {units.ratio(sums[2] / sums[1])} as long with {threads} threads as with one:"
             " a call waits for its last thread, and where others are busy on a core, that one comes late."
         )
-    page.table(race("Published: PyTorch's benchmark recipe, and its notebook on another machine", PUBLISHED))
-    recipe, another = (bmm_s / sum_s for how, sum_s, bmm_s in PUBLISHED if "1 thread" in how)
+    page.table(race("Published: PyTorch's benchmark recipe, and its notebook on another machine", RECIPE_THREADS))
+    recipe, another = (bmm_s / sum_s for how, sum_s, bmm_s in RECIPE_THREADS if "1 thread" in how)
     page.say(
         f"With one thread `bmm` took {units.ratio(recipe)} as long as `mul_sum` in the recipe,",
         f"{units.ratio(another)} on the other machine, and {units.ratio(median(one))} here. Carry no winner from",
@@ -573,17 +531,10 @@ def explain_threads(page: Page, turns: list[Turn]) -> None:
     )
 
 
-def race(title: str, figures: Sequence[tuple[str, float, float]]) -> Table:
+def race(title: str, figures: Iterable[tuple[str, float, float]]) -> Table:
     """Return figures of both functions, in seconds, as a table with their ratio."""
-    seconds = (Column("mul_sum", units.seconds), Column("bmm", units.seconds))
-    rows = tuple((how, sum_s, bmm_s, bmm_s / sum_s) for how, sum_s, bmm_s in figures)
-    return Table(title, (Column("asked"), *seconds, Column("bmm ÷ mul_sum", units.ratio)), rows)
-
-
-def margins(turns: list[Turn]) -> tuple[list[float], list[float], list[float]]:
-    """Return bmm ÷ mul_sum of every turn, for each of the three ways to ask."""
-    first, second, third = ([turn["bmm"][way] / turn["mul_sum"][way] for turn in turns] for way in range(3))
-    return first, second, third
+    shown = {"asked": None, "mul_sum": units.seconds, "bmm": units.seconds, "bmm ÷ mul_sum": units.ratio}
+    return Table.of(title, shown, [(how, sum_s, bmm_s, bmm_s / sum_s) for how, sum_s, bmm_s in figures])
 
 
 def changes(one: Sequence[float], full: Sequence[float]) -> list[float]:
@@ -592,72 +543,21 @@ def changes(one: Sequence[float], full: Sequence[float]) -> list[float]:
     return wider if max(wider) > 1 / min(wider) else [1 / change for change in wider]
 
 
-def nearly_every(values: Sequence[float]) -> tuple[float, float]:
-    """Return `every` without the smallest and the largest value, where there are nine or more.
-
-    One turn in nine may then be hit by a neighbour. Chance puts eight of nine on one given side of a bound
-    in 10 of 512 cases.
-    """
-    return every(sorted(values)[1:-1] if len(values) >= 9 else values)
-
-
-def outcome(one: Sequence[float], full: Sequence[float], noise: float) -> str:
-    """Return what the threads changed, as a key of `WHY_THREADS`.
-
-    `one` and `full` are bmm ÷ mul_sum of every turn, `noise` the fraction by which each may err today.
-    """
-    if max(one) < 1 < min(full) or max(full) < 1 < min(one):
-        return "c"
-    changed, error = nearly_every(changes(one, full))
-    doubt = error + changed * noise
-    return "b" if changed - doubt >= DECIDES else "a" if changed + doubt < DECIDES else "unclear"
-
-
-def settle_threads(page: Page, turns: list[Turn], threads: int) -> None:
-    """Settle the claims on threads; with a single thread there is nothing that could be measured."""
-
-    def settle(id_: str, values: Sequence[float], low: float, high: float = math.inf) -> None:
-        measured, error = nearly_every(values) if threads > 1 else (math.nan, 0.0)
-        noise = measured * page.noise if threads > 1 else 0.0
-        page.claim(id_, measured, low, high, error=error, noise=noise, unit=units.ratio)
-
-    _, one, full = margins(turns)
-    settle("one-thread-is-slower", [turn["mul_sum"][1] / turn["mul_sum"][0] for turn in turns], 1)
-    settle("same-threads-agree", [turn["mul_sum"][2] / turn["mul_sum"][0] for turn in turns], 3 / 4, 4 / 3)
-    settle("threads-decide", changes(one, full), DECIDES)
-
-
 WHY_THREADS = {
-    "a": (
-        "The threads served both functions alike, so it did not matter here which Timer was asked.",
-        "Nothing promises that for other sizes, or for your functions.",
-    ),
-    "b": (
-        "The two functions do not use more threads equally well, and so the same question, asked through two",
-        "timers that share a name, has two answers.",
-    ),
-    "c": (
-        "The two functions do not use more threads equally well: so unequally that the winner changes. Who",
-        "asks `timeit` and who asks Timer will recommend different code, and both have measured.",
-    ),
-    "unclear": (
-        "Today the scatter is larger than what is to be told: threads that share their cores with others wait",
-        "for each other. That too is a reason to compare on one thread first.",
-    ),
-    "single": (
-        "torch has a single thread here, so all three ways ask the same, and how threads change the outcome",
-        "can only be read below.",
-    ),
+    "a": "The threads served both functions alike, so it did not matter here which Timer was asked. Nothing"
+    " promises that for other sizes, or for your functions.",
+    "b": "The two functions do not use more threads equally well, and so the same question, asked through two"
+    " timers that share a name, has two answers.",
+    "c": "The two functions do not use more threads equally well: so unequally that the winner changes. Who"
+    " asks `timeit` and who asks Timer will recommend different code, and both have measured.",
+    "unclear": "Today the scatter is larger than what is to be told: threads that share their cores with others"
+    " wait for each other. That too is a reason to compare on one thread first.",
+    "single": "torch has a single thread here, so all three ways ask the same, and how threads change the"
+    " outcome can only be read below.",
 }
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Costs = tuple[float, float, dict[str, tuple[int, float, float]]]
-"""Seconds a call plain and profiled, and of every function profiled: calls, own seconds, seconds in all."""
-
-
 @lesson.given
 def square(value: float) -> float:
     return value * value
@@ -710,17 +610,15 @@ def how_long_or_where(
 
 
 @how_long_or_where.observe
-def explain_profile(page: Page, costs: Costs) -> None:
+def explain_profile(page: Page, costs: tuple[float, float, dict[str, tuple[int, float, float]]]) -> None:
     plain_s, profiled_s, seen = costs
     whole_s = seen["unit"][2]
-    columns = (
-        *(Column("function"), Column("calls", units.count), Column("own time", units.seconds)),
-        *(Column("with what it calls", units.seconds), Column("of unit", units.percent)),
-    )
+    shown = {"function": None, "calls": units.count, "own time": units.seconds, "with what it calls": units.seconds}
     within = [(name, cost) for name, cost in seen.items() if cost[2] <= whole_s]
     dearest = sorted(within, key=lambda item: -item[1][1])[:4]
-    rows = tuple((name, *cost, cost[2] / whole_s) for name, cost in dearest)
-    page.table(Table("What the profile saw: the four with most time of their own", columns, rows))
+    rows = [(name, *cost, cost[2] / whole_s) for name, cost in dearest]
+    title = "What the profile saw: the four with most time of their own"
+    page.table(Table.of(title, shown | {"of unit": units.percent}, rows))
     dearer = profiled_s / plain_s
     page.reveal(
         "a" if dearer < 1.5 else "b" if dearer <= 4 else "c",

@@ -4,6 +4,7 @@ Read it top to bottom: it is the screen's own order. Every step is teaching code
 explanation in words that are chosen by what this machine has just measured.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
 from harness import units
-from harness.tables import Column, Table
+from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
 
 lesson = Lesson(
@@ -30,8 +31,6 @@ lesson = Lesson(
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -95,8 +94,6 @@ def explain_one_call(page: Page, timed: tuple[list[float], list[float]]) -> None
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 def how_many_calls(page: Page) -> Guess:
     usual_s = median(page.result(one_call)[0])
     return Guess(f"One call took about {units.seconds(usual_s)}. At how many calls does `autorange` stop?", "calls")
@@ -127,8 +124,8 @@ def explain_long_run(page: Page, tries: list[tuple[int, float]]) -> None:
     calls, run_s = tries[-1]
     searched = sum(calls for calls, _ in tries[:-1])
     shown = [*tries[:-1:3], tries[-1]]
-    columns = (Column("calls", units.count), Column("took", units.seconds), Column("per call", units.seconds))
-    page.table(Table("Every third try, and the last", columns, tuple((n, s, s / n) for n, s in shown)))
+    columns = {"calls": units.count, "took": units.seconds, "per call": units.seconds}
+    page.table(Table.of("Every third try, and the last", columns, [(n, s, s / n) for n, s in shown]))
     page.reveal(calls, f"They took {units.seconds(run_s)}, so {units.seconds(run_s / calls)} each.")
     page.claim("run-is-long", run_s, low=0.2, unit=units.seconds)
     page.claim(
@@ -154,8 +151,6 @@ def explain_long_run(page: Page, tries: list[tuple[int, float]]) -> None:
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.step(
     "Many short ones",
     predict=Choice(
@@ -172,7 +167,7 @@ def explain_long_run(page: Page, tries: list[tuple[int, float]]) -> None:
 )
 def many_blocks(
     seconds: float = 1.0,
-) -> tuple[Measurement, Measurement, float, list[float]]:
+) -> tuple[Measurement, list[Measurement], float, list[float]]:
     """PyTorch's answer is `blocked_autorange`: cut the run into blocks, and keep the time of every block.
 
     A block must be long beside the clock and short beside the run. It tries 1, 10, 100 … calls until the
@@ -186,13 +181,14 @@ def many_blocks(
     blocks = timer.blocked_autorange(min_run_time=seconds)
     spent_s = perf_counter() - start
 
+    again = timer.blocked_autorange(min_run_time=seconds / 5)
     clock_s = timeit.repeat(number=0, repeat=1000)
-    return one_run, blocks, spent_s, clock_s
+    return one_run, [blocks, again], spent_s, clock_s
 
 
 @many_blocks.observe
-def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[float]]) -> None:
-    one_run, blocks, spent_s, clock_s = run
+def explain_blocks(page: Page, run: tuple[Measurement, list[Measurement], float, list[float]]) -> None:
+    one_run, (blocks, again), spent_s, clock_s = run
     spread = blocks.iqr / blocks.median
     blocks_of = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
     page.histogram(blocks.times, name="blocks", caption=f"{blocks_of}, time per call")
@@ -203,8 +199,9 @@ def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[
     page.claim("one-run-no-spread", one_run.iqr / one_run.median, 0, 0, unit=units.percent)
     page.claim("blocks-have-spread", spread, low=1e-4, unit=units.percent)
     block_s = median(blocks.raw_times)
-    clock_share = median(clock_s) / block_s
-    page.claim("clock-is-small", clock_share, high=1e-3, unit=units.percent, remark="torch's code aims below 0.01 %")
+    share, error = every([median(clock_s) / median(each.raw_times) for each in (blocks, again)])
+    aims = "torch's code aims below 0.01 %"
+    page.claim("clock-is-small", share, high=1e-3, error=error, unit=units.percent, remark=aims)
     tries = page.result(one_long_run)
     run_waste = sum(s for _, s in tries[:-1]) / tries[-1][1]
     waste = spent_s / sum(blocks.raw_times) - 1
@@ -213,6 +210,10 @@ def explain_blocks(page: Page, run: tuple[Measurement, Measurement, float, list[
     page.say(
         f"A block lasts {units.seconds(block_s)} and the clock {units.seconds(median(clock_s))}. Shorter",
         "blocks: more samples, a larger share to the clock. Longer ones: fewer samples. That is the bargain.",
+        f"Asked again, it chose {units.count(again.number_per_run)} calls: a hiccup while it searches makes a"
+        " short block look long enough."
+        if again.number_per_run != blocks.number_per_run
+        else "Asked again, it chose the same number of calls.",
     )
     page.say(warning_words(spread))
     page.say(
@@ -231,8 +232,6 @@ def warning_words(spread: float) -> str:
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 WHY_MOVED = {
     "a": (
         "A block is hit or it is not, and most are not. The mean adds the hit ones in; the median asks only",
@@ -247,8 +246,8 @@ WHY_MOVED = {
         "cores are all taken to feel them.",
     ),
     None: (
-        "The rounds do not agree, so this run says nothing about it. When a machine is busy by itself, our",
-        "neighbours are a few among many. Try again when it is quieter.",
+        "The rounds do not agree, or the neighbours were not felt for sure, so this run says nothing about it. When",
+        "a machine is busy by itself, ours are a few among many. Try again when it is quieter.",
     ),
 }
 
@@ -312,14 +311,15 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     for name, side in (("quiet", 0), ("loud", 1)):
         samples = [time for pair in pairs for time in pair[side].times]
         page.histogram(samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call")
-    shown = tuple(Column(name, signed) for name in ("least", "middle", "most"))
-    rows = tuple((name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians)))
-    page.table(Table(f"Moved by the neighbours, over {len(pairs)} rounds", (Column(""), *shown), rows))
+    rows = [(name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians))]
+    shown = {"": None, "least": signed, "middle": signed, "most": signed}
+    page.table(Table.of(f"Moved by the neighbours, over {len(pairs)} rounds", shown, rows))
 
     mean, middle = median(means), median(medians)
     further = [x - y for x, y in zip(means, medians, strict=True)]
     (felt, felt_error), (apart, apart_error) = every(means), every(further)
-    truth = which_moved(further)
+    moved, sure = which_moved(further), felt - felt_error > page.noise
+    truth = moved if sure or moved == "c" else None
     page.reveal(truth, f"In the middle round, the mean moved by {signed(mean)}, the median by {signed(middle)}.")
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=signed)
     page.claim("median-moves-less", apart, low=0, error=apart_error, unit=signed, remark="between the two")
@@ -347,8 +347,6 @@ def signed(fraction: float) -> str:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.step(
     "Until the answer is steady",
     predict=Choice(
@@ -356,8 +354,8 @@ def signed(fraction: float) -> str:
         {"a": "within 1 %", "b": "1 to 5 % apart", "c": "more than 5 % apart"},
     ),
     claims={
-        "steady-is-quick": "a steady answer takes less than half the time of step 3",
-        "answers-differ": "steady answers to one question lie further apart than their own IQR",
+        "steady-is-quick": "an answer that became steady took less than half the time of step 3",
+        "answers-differ": "steady answers lie twice as far apart as their own blocks explain, or more",
         "mul-sum-wins": "`mul_sum` beats `bmm` at this size, whichever turn we look at",
     },
     fast={"times": 3, "limit": 0.15},
@@ -383,25 +381,22 @@ def until_steady(
 @until_steady.observe
 def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measurement]]) -> None:
     sums, bmms = answers
-    columns = (
-        *(Column("mul_sum", units.seconds), Column("IQR", units.percent), Column("blocks", units.count)),
-        *(Column("bmm", units.seconds), Column("IQR", units.percent), Column("blocks", units.count)),
-    )
-    rows = tuple((*figures(mul), *figures(bm)) for mul, bm in zip(sums, bmms, strict=True))
-    page.table(Table("One row a turn: the median, its IQR, and how many blocks it took", columns, rows))
+    page.table(turns("mul_sum", sums))
+    page.table(turns("bmm", bmms))
 
-    medians = [each.median for each in sums]
-    apart = max(medians) / min(medians) - 1
-    iqr = median(each.iqr / each.median for each in sums)
-    page.reveal("a" if apart < 0.01 else "b" if apart <= 0.05 else "c", f"They lie {units.percent(apart)} apart.")
-    blocks_s = sum(page.result(many_blocks)[1].raw_times)
-    quick = median(sum(each.raw_times) for each in sums) / blocks_s
-    page.claim("steady-is-quick", quick, high=0.5, unit=units.percent, remark="of that time")
-    promised = f"their IQR {units.percent(iqr)}"
-    differ = page.claim("answers-differ", apart, low=iqr, unit=units.percent, remark=promised)
+    far = apart(sums)
+    page.reveal("a" if far < 0.01 else "b" if far <= 0.05 else "c", f"They lie {units.percent(far)} apart.")
+    whole_s = sum(page.result(many_blocks)[1][0].raw_times)
+    steady = [each for each in sums if each.iqr / each.median < 0.05]
+    quick, error = every([sum(each.raw_times) / whole_s for each in steady]) if steady else (math.nan, 0.0)
+    page.claim("steady-is-quick", quick, high=0.5, error=error, unit=units.percent, remark="of that time")
+    explained, scatter = by_chance(steady)
+    blocks_say = f"they explain {units.percent(explained)}"
+    times = apart(steady) / explained
+    differ = page.claim("answers-differ", times, low=2, error=scatter, unit=units.ratio, remark=blocks_say)
     ratio, error = every([bm.median / mul.median for mul, bm in zip(sums, bmms, strict=True)])
     page.claim("mul-sum-wins", ratio, low=1, error=error, noise=ratio * page.noise, unit=units.ratio)
-    impatient = sum(each.iqr / each.median >= 0.05 for each in sums)
+    impatient = len(sums) - len(steady)
     page.say(
         f"{impatient} of the {len(sums)} ran out of patience and never were steady. Nobody tells: check."
         if impatient
@@ -410,25 +405,48 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
         "Here the machine changed in between, and the answers wandered further than it said. To stop as soon"
         " as things look calm is to pick the calm moments."
         if differ.standing is Standing.HELD
-        else "Here the next moments were as calm, and the answers stayed within it. Few machines are so.",
+        else "Here the moments were much alike, and what the blocks said was near the truth. Few machines are so.",
     )
-    sizes = sorted({each.number_per_run for each in (*sums, *bmms)})
-    if len(sizes) > 1:
-        page.say(
-            f"Some of these blocks held {units.count(sizes[0])} calls and some {units.count(sizes[-1])}: a",
-            "hiccup during the search for the block's size makes a short block look long enough.",
-        )
-    page.say("Whether two such answers differ at all is lesson 05, where both are measured in turn.")
+    page.say(
+        f"In the turns here, `bmm` took {units.ratio(ratio)} as long as `mul_sum`. Whether two such answers differ at",
+        "all is lesson 05, where both are measured in turn.",
+    )
 
 
-def figures(answer: Measurement) -> tuple[float, float, int]:
-    """Return the cells of one answer: median in seconds, IQR as a part of it, number of blocks."""
-    return answer.median, answer.iqr / answer.median, len(answer.times)
+def turns(name: str, answers: list[Measurement]) -> Table:
+    """Return the answers about one function as a table, one row a turn."""
+    rows = [(each.median, each.iqr / each.median, len(each.times), sum(each.raw_times)) for each in answers]
+    return Table.of(
+        f"{name}, one row a turn",
+        {"median": units.seconds, "IQR": units.percent, "blocks": units.count, "time spent": units.seconds},
+        rows,
+    )
+
+
+def apart(answers: list[Measurement]) -> float:
+    """Return how far the largest median lies above the smallest, as a fraction of it; NaN of no answers."""
+    medians = [each.median for each in answers]
+    return max(medians) / min(medians) - 1 if medians else math.nan
+
+
+RANGES = {2: (1.13, 0.85), 3: (1.69, 0.89), 4: (2.06, 0.88), 5: (2.33, 0.86)}
+"""Mean and standard deviation of the range of so many normal values (d₂ and d₃ of control charts)."""
+
+
+def by_chance(answers: list[Measurement]) -> tuple[float, float]:
+    """Return how far apart, as a fraction, medians lie when all blocks are of one kind, and how far that varies.
+
+    The median of n normal values strays by 1.25/√n of their deviation, and an IQR is 1.35 deviations. The second
+    is twice the standard deviation, in units of the first. Of fewer than two answers nothing is known: NaN.
+    """
+    if len(answers) < 2:
+        return math.nan, 0.0
+    mean, deviation = RANGES[len(answers)]
+    strays = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
+    return mean * strays, 2 * deviation / mean
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.step(
     "One slow statement",
     predict=Choice(
@@ -438,7 +456,7 @@ def figures(answer: Measurement) -> tuple[float, float, int]:
     claims={
         "slow-gives-one": "a statement slower than `min_run_time` gives a single sample",
         "nobody-warns": "and no warning comes with it",
-        "longer-cures": "time for five of them gives four samples or more",
+        "longer-cures": "time for six of them gives four samples or more",
     },
     fast={"statement_s": 0.06, "min_run_time": 0.04},
 )
@@ -449,11 +467,11 @@ def one_slow_statement(
     """Last, something slow; a sleep stands for it.
 
     The usual `min_run_time` of `blocked_autorange` is 0.2 s. We ask once with a limit shorter than the
-    statement, and once with time for five of them.
+    statement, and once with time for six of them.
     """
     timer = Timer(f"time.sleep({statement_s})", setup="import time")
     usual = timer.blocked_autorange(min_run_time=min_run_time)
-    longer = timer.blocked_autorange(min_run_time=5 * statement_s)
+    longer = timer.blocked_autorange(min_run_time=6 * statement_s)
     return usual, longer
 
 

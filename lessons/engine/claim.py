@@ -2,13 +2,16 @@
 
 `claim` is pure. It settles nothing by the sign of a noisy number: a measurement whose doubt reaches across a
 bound is inconclusive, and so is one that this machine, comparing the same code with itself today, could not
-have told.
+have told. What needs a part that the machine lacks is skipped, never assumed: see `skipped`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+UNLIKELY = 0.04
+"""How often chance alone may put the median outside of the interval that `middle` gives."""
 
 
 class Standing(StrEnum):
@@ -17,6 +20,7 @@ class Standing(StrEnum):
     HELD = "held"
     REFUTED = "refuted"
     INCONCLUSIVE = "inconclusive"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,9 @@ class Claim:
     """A claim with its measured value, in the claim's own unit, and the bounds that it had to lie within.
 
     `error` is the measurement's own doubt, `noise` what today's A/A control adds; both are half widths in
-    the unit of `measured`. `reason` says, for an inconclusive claim only, what stood in the way.
+    the unit of `measured`. `reason` says what stood in the way of an inconclusive claim, and what the machine
+    lacks for a skipped one; it is empty for the others. A skipped claim has measured nothing: NaN. `shown` and
+    `wanted` are the measured value and the bounds as people read them, empty where nobody wrote them out.
     """
 
     id: str
@@ -35,6 +41,8 @@ class Claim:
     noise: float
     standing: Standing
     reason: str = ""
+    shown: str = ""
+    wanted: str = ""
 
 
 def claim(
@@ -60,6 +68,16 @@ def claim(
     return Claim(id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing))
 
 
+def skipped(id: str, reason: str) -> Claim:  # noqa: A002 - as in `claim`
+    """Return the claim as skipped: this machine lacks what it takes to measure it.
+
+    `reason` names the missing part and what brings it, in a few words. Raises `ValueError` without one.
+    """
+    if not reason.strip():
+        raise ValueError(f"Claim {id}: a skipped claim says what this machine lacks.")
+    return Claim(id, math.nan, -math.inf, math.inf, 0.0, 0.0, Standing.SKIPPED, reason)
+
+
 def _standing(measured: float, low: float, high: float, doubt: float) -> Standing:
     if math.isnan(measured):
         return Standing.INCONCLUSIVE
@@ -80,6 +98,15 @@ def _reason(measured: float, low: float, high: float, error: float, standing: St
     return "the machine was too restless today"
 
 
+def bounds_in_words(low: float, high: float, unit: Callable[[float], str]) -> str:
+    """Return the bounds of a claim as people read them, each written by `unit`; empty where there are none."""
+    if low == high:
+        return unit(low)
+    if math.isinf(low):
+        return "" if math.isinf(high) else f"at most {unit(high)}"
+    return f"at least {unit(low)}" if math.isinf(high) else f"{unit(low)} to {unit(high)}"
+
+
 def every(values: Sequence[float]) -> tuple[float, float]:
     """Return the middle of the range of `values` and half its width, in their unit: `measured` and `error`.
 
@@ -89,3 +116,17 @@ def every(values: Sequence[float]) -> tuple[float, float]:
     """
     low, high = min(values), max(values)
     return (low + high) / 2, (high - low) / 2
+
+
+def middle(values: Sequence[float]) -> tuple[float, float]:
+    """Return where the median of what `values` are a sample of lies: the middle of that interval and half its width.
+
+    The sign test's interval, which assumes nothing of how the values are spread: as many of the smallest and of the
+    largest are left out as can be without missing the median in more than 4 % of samples (`UNLIKELY`). Of nine
+    values that is one at each end, of twenty four; of fewer than nine it is none, and this is `every`.
+    """
+    left_out, below = 0, 1 + len(values)  # in how many of 2ⁿ ways at most one value lies below the median
+    while 2 * below <= UNLIKELY * 2 ** len(values):
+        left_out += 1
+        below += math.comb(len(values), left_out + 1)
+    return every(sorted(values)[left_out : len(values) - left_out])

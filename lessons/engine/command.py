@@ -24,10 +24,6 @@ from lessons.engine.run import Session, Settings
 from lessons.engine.screen import Screen
 from lessons.engine.today import Today
 
-DEFAULT_LIMIT_S = 20
-FAST_LIMIT_S = 5
-"""What a run may take at most, shown while this reader's own machine has not yet timed one."""
-
 
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
     """Run `lesson` as the command line `arguments` ask, and return the exit code."""
@@ -80,7 +76,7 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
     screen, progress, save = Screen(Console(highlight=False)), Progress(), picture_saver(plots)
     before = progress.load().get(lesson.name)
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
-    limit_s = FAST_LIMIT_S if fast else DEFAULT_LIMIT_S
+    limit_s = lesson.longest_s[fast]
     runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
     today = Today.measure(fast=fast)
     screen.header(

@@ -98,12 +98,16 @@ class Step(Generic[R]):
 
 @dataclass(eq=False)
 class Lesson:
-    """A lesson under construction, and complete once its file has been read to the end."""
+    """A lesson under construction, and complete once its file has been read to the end.
+
+    `longest_s` is what a usual and a short run may take at most, shown until this reader's own machine has timed one.
+    """
 
     file: str
     title: str
     objective: str
     minutes: int
+    longest_s: tuple[int, int] = (20, 5)
     steps: list[Step[object]] = field(default_factory=list)
     key_points: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from harness import plots, units
-from lessons.engine.claim import Claim, claim
+from lessons.engine.claim import Claim, bounds_in_words, claim, skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +70,11 @@ class Page:
         self.screen.picture(plots.histogram(samples), caption)
         self.save(name, plots.histogram_svg(samples, title=caption))
 
+    def drawing(self, text: str, svg: str, *, name: str, caption: str) -> None:
+        """Print a picture made of characters, and keep the same as an SVG where asked to; `name` as in `histogram`."""
+        self.screen.picture(text, caption)
+        self.save(name, svg)
+
     def output(self, text: str, *, caption: str) -> None:
         """Print what a program printed, its lines as they are."""
         self.screen.picture(text, caption)
@@ -117,9 +122,20 @@ class Page:
         `unit` writes the measured value; `remark` is printed behind it. Give `noise` where the claim compares
         times: half the width that `page.noise` puts around `measured`.
         """
-        if id not in self.sentences:
-            raise ValueError(f"The claim {id} is not declared at its step.")
         settled = claim(id, measured, low, high, error=error, noise=noise)
+        return self._settle(replace(settled, shown=unit(measured), wanted=bounds_in_words(low, high, unit)), remark)
+
+    def skip(self, id: str, reason: str) -> Claim:  # noqa: A002 - as in `claim.claim`
+        """Skip the claim `id` of this step: this machine lacks a part, such as a compiler or a second core.
+
+        `reason` says which part, and what brings it; it is printed. A step that could not run at all also
+        says `reveal(None)` where it asked something. Use `claim` for what was measured but could not be told.
+        """
+        return self._settle(skipped(id, reason))
+
+    def _settle(self, settled: Claim, remark: str = "") -> Claim:
+        if settled.id not in self.sentences:
+            raise ValueError(f"The claim {settled.id} is not declared at its step.")
         self.claims.append(settled)
-        self.screen.claim(settled, self.sentences[id], unit(measured), remark)
+        self.screen.claim(settled, self.sentences[settled.id], remark)
         return settled

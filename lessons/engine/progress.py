@@ -51,6 +51,11 @@ class Standings:
         """How many claims of the latest run held."""
         return sum(standing == Standing.HELD for standing in self.claims.values())
 
+    @property
+    def asked(self) -> int:
+        """How many claims of the latest run could be asked here: all but those skipped."""
+        return sum(standing != Standing.SKIPPED for standing in self.claims.values())
+
 
 def after(record: LessonRecord, before: Standings | None) -> Standings:
     """Return a lesson's progress once `record` has happened. Pure.

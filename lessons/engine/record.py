@@ -76,6 +76,8 @@ def _claim(claim: Claim, sentence: str, step: str) -> Json:
         "noise": _finite(claim.noise),
         "verdict": claim.standing.value,
         "reason": claim.reason,
+        "shown": claim.shown,
+        "wanted": claim.wanted,
     }
 
 

@@ -25,6 +25,7 @@ _MARKS = {
     Standing.HELD: ("✓", "bold green"),
     Standing.REFUTED: ("✗", "bold red"),
     Standing.INCONCLUSIVE: ("?", "bold yellow"),
+    Standing.SKIPPED: ("–", "dim"),
 }
 
 
@@ -102,9 +103,9 @@ class Screen:
         """Print a drawing made of characters, its caption above it."""
         self._part("picture")
         self._print(Text(caption, "dim"))
-        self._print(Text(text, "blue"))
+        self._print(Text.from_ansi(text, style="blue") if "\033[" in text else Text(text, "blue"))
 
-    def claim(self, settled: Claim, sentence: str, value: str, remark: str) -> None:
+    def claim(self, settled: Claim, sentence: str, remark: str) -> None:
         """Print a claim: mark, sentence, measured value."""
         self._part("claim")
         mark, style = _MARKS[settled.standing]
@@ -112,7 +113,8 @@ class Screen:
         line.add_column(width=1)
         line.add_column(ratio=5)
         line.add_column(ratio=3)
-        words = ", ".join(part for part in (value, remark, settled.reason) if part)
+        reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
+        words = ", ".join(part for part in (settled.shown, remark, reason) if part)
         line.add_row(Text(mark, style), prose(sentence), Text(words, "dim"))
         self._print(line)
 

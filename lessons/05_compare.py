@@ -1,0 +1,540 @@
+"""Lesson 05: which of two is faster, at which size, on how many threads, and when nobody can say.
+
+Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
+explanation in words that are chosen by what this machine has just measured.
+"""
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import torch
+from torch import Tensor
+from torch.utils.benchmark import Compare, Measurement, Timer
+
+from harness import units
+from harness.duel import Duel, Finding, duel
+from harness.grid import Grid, grid
+from harness.tables import Column, Table
+from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+
+lesson = Lesson(
+    __file__,
+    title="Which one, where?",
+    objective="Afterwards you can say at which sizes one way beats another, and when there is no winner at all.",
+    minutes=15,
+)
+
+
+def doubt(*measured: Measurement) -> float:
+    """Return how far a ratio of these medians may be off, as a fraction: half of each one's IQR."""
+    return sum(each.iqr / each.median for each in measured) / 2
+
+
+# ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def mul_sum(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+@lesson.given
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+    return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
+
+
+@lesson.step(
+    "One size",
+    predict=Choice(
+        "A dot product of two rows of 64 numbers. Which is faster?",
+        {"a": "the two steps, mul_sum", "b": "the one product, bmm", "c": "neither by 10 %"},
+    ),
+    claims={"small-mul-sum": "`mul_sum` beats `bmm` on 64 numbers"},
+    fast={"seconds": 0.02},
+)
+def one_size(
+    turns: int = 5,
+    seconds: float = 0.05,
+) -> list[tuple[Measurement, Measurement]]:
+    """The usual benchmark: two ways to do one thing, and one input. We measure each five times, in turn.
+
+    `mul_sum` takes two steps and writes the products down in between. `bmm` is one matrix product, and
+    somebody else's optimised code.
+    """
+    a, b = torch.rand(2, 1, 64)
+    names = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
+    first = Timer("mul_sum(a, b)", globals=names)
+    second = Timer("bmm(a, b)", globals=names)
+    return [
+        (
+            first.blocked_autorange(min_run_time=seconds),
+            second.blocked_autorange(min_run_time=seconds),
+        )
+        for _ in range(turns)
+    ]
+
+
+@one_size.observe
+def explain_one_size(page: Page, turns: list[tuple[Measurement, Measurement]]) -> None:
+    columns = (Column("turn", units.count), Column("mul_sum", units.seconds), Column("bmm", units.seconds))
+    shown = tuple((turn, mul.median, matrix.median) for turn, (mul, matrix) in enumerate(turns, 1))
+    page.table(Table("Medians", columns, shown))
+    ratios = [matrix.median / mul.median for mul, matrix in turns]
+    ratio, error = every(ratios)
+    middle = median(ratios)
+    truth = "c" if 1 / 1.1 < middle < 1.1 else "a" if middle > 1 else "b"
+    page.reveal(truth, f"`mul_sum` was {units.ratio(middle)} as fast, in the middle turn.")
+    won = page.claim("small-mul-sum", ratio, low=1, error=error, unit=units.ratio, remark="in every turn")
+    page.say(
+        f"So `mul_sum` it is, {units.ratio(middle)} as fast. Shall we write that down and go home?"
+        if won.standing is Standing.HELD
+        else "Here it does not win for certain, as it did where this was written. Another machine, or another moment,"
+        " and another answer: that is half of this lesson."
+    )
+    page.say("Sixty-four numbers are sixty-four numbers. Nothing was asked about sixty-five.")
+
+
+# ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+SIZES = (1, 64, 4096, 65_536, 1_048_576)
+
+
+@lesson.given
+def timed(n: int, function: object, seconds: float) -> Measurement:
+    a, b = torch.rand(2, 1, n)
+    timer = Timer(
+        "function(a, b)",
+        globals={"function": function, "a": a, "b": b},
+        label="dot product of two rows",
+        sub_label=f"{n} numbers",
+        description=getattr(function, "__name__", "?"),
+    )
+    return timer.blocked_autorange(min_run_time=seconds)
+
+
+@lesson.step(
+    "Five sizes",
+    predict=Choice(
+        "From 1 number to a million: at how many of the five sizes does `bmm` win?",
+        {"a": "none", "b": "some", "c": "all"},
+    ),
+    claims={
+        "winner-changes": "on a million numbers it is `bmm` that beats `mul_sum`",
+        "margin-changes": "from one size to another, the ratio of the two moves by 1.5 times or more",
+    },
+    fast={"turns": 3},
+)
+def five_sizes(
+    turns: int = 5,
+    seconds: float = 0.01,
+) -> list[Measurement]:
+    """So we ask at five sizes. `Compare` makes the table of it, and goes by what each Timer was told.
+
+    `label` is the table, `sub_label` the row, `description` the column. Measurements that agree in all three,
+    and in everything else a Timer knows, are merged into one cell: here, all turns of it.
+    """
+    results = []
+    for _ in range(turns):
+        for n in (1, 64, 4096, 65_536, 1_048_576):
+            results.append(timed(n, mul_sum, seconds))
+            results.append(timed(n, bmm, seconds))
+    return results
+
+
+def ratios_by_size(results: list[Measurement]) -> list[list[float]]:
+    """Return, for each size, mul_sum ÷ bmm in every turn, by medians."""
+    ratios = [mul.median / matrix.median for mul, matrix in zip(results[::2], results[1::2], strict=True)]
+    return [ratios[at :: len(SIZES)] for at in range(len(SIZES))]
+
+
+@five_sizes.observe
+def explain_five(page: Page, results: list[Measurement]) -> None:
+    page.output(str(Compare(results)).strip(), caption="print(Compare(results))")
+    by_size = ratios_by_size(results)
+    middles = [median(ratios) for ratios in by_size]
+    wins = sum(ratio > 1 for ratio in middles)
+    page.reveal("a" if wins == 0 else "c" if wins == len(SIZES) else "b", f"{wins} of {len(SIZES)}.")
+    large, error = every(by_size[-1])
+    changes = page.claim("winner-changes", large, low=1, error=error, unit=units.ratio, remark="as long, each turn")
+    least, most = (choose(range(len(SIZES)), key=lambda at: middles[at]) for choose in (min, max))
+    moved, error = every([high / low for low, high in zip(by_size[least], by_size[most], strict=True)])
+    page.claim("margin-changes", moved, low=1.5, error=error, unit=units.ratio)
+    page.say(
+        "Small inputs are all price of the call, and `mul_sum` makes two cheap calls where `bmm` makes one that is"
+        " dear to set up. Large ones are all memory: `mul_sum` writes a million products down and reads them back,"
+        " `bmm` adds them up as it goes."
+        if changes.standing is Standing.HELD
+        else "It could not be shown for certain here that the winner changes. Look at the ratios all the same: with"
+        " size they move from the price of a call to the price of memory, and the two ways pay those differently.",
+    )
+    page.say(
+        "PyTorch's benchmark recipe has such a grid, mul-sum against bmm in µs: [1, 1] 5.8 and 9.8, [1, 10000] 16.2",
+        "and 11.4, [1024, 64] 120.8 and 81.9, [10000, 10000] 152 419 and 206 060. There the winner changes twice.",
+        "Whoever had asked at one size would have been sure, and sometimes right.",
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "Sizes and threads",
+    predict=Choice(
+        "All cores instead of one thread: what happens to the ratio of the two on a million numbers?",
+        {"a": "it stays: both gain alike", "b": "it shifts towards mul_sum", "c": "it shifts towards bmm"},
+    ),
+    claims={
+        "small-gain-nothing": "on 64 numbers, more threads make `mul_sum` less than 1.5 times as fast",
+        "threads-move-margin": "on a million, more threads move the ratio of the two by 10 % or more",
+    },
+    fast={"seconds": 0.02, "turns": 1},
+)
+def sizes_and_threads(seconds: float = 0.1, turns: int = 3) -> Grid:
+    """Timer uses one thread unless told otherwise, and a user of torch has them all. So: sizes × threads.
+
+    `harness.grid` makes the same Timers as we did, and lets all cells take turns, so that a bad moment of this
+    machine falls on every cell a little and on no cell wholly.
+    """
+    return grid(
+        {"mul_sum": mul_sum, "bmm": bmm},
+        lambda n: tuple(torch.rand(2, 1, n)),
+        sizes=(64, 4096, 65_536, 1_048_576),
+        threads=(1, max(2, os.cpu_count() or 1)),
+        label="dot product of two rows",
+        min_run_time=seconds,
+        turns=turns,
+    )
+
+
+@sizes_and_threads.observe
+def explain_threads(page: Page, cells: Grid) -> None:
+    page.output(str(cells.compare()).strip(), caption="print(grid.compare())")
+    page.drawing(cells.plot(), cells.svg(), name="grid", caption="Time of a call against the size, both logarithmic")
+    one, several = cells.threads
+    small, large = cells.sizes[0], cells.sizes[-1]
+    gains = {
+        name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in ("mul_sum", "bmm")
+    }
+    moved = gains["mul_sum"] / gains["bmm"]
+    truth = "a" if 1 / 1.1 < moved < 1.1 else "b" if moved > 1 else "c"
+    gained = ", ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains.items())
+    said = f"{several} threads made {gained}."
+    page.reveal(truth, said)
+    measured = cells.cells.values()
+    small_gain = cells.median_s("mul_sum", small, one) / cells.median_s("mul_sum", small, several)
+    at_small = [m for place, m in cells.cells.items() if (place.name, place.size) == ("mul_sum", small)]
+    doubts = {"error": small_gain * doubt(*at_small), "noise": small_gain * page.noise, "unit": units.ratio}
+    page.claim("small-gain-nothing", small_gain, high=1.5, **doubts)  # type: ignore[arg-type]
+    if (os.cpu_count() or 1) < 2:
+        page.skip("threads-move-margin", "a second core; take the lesson on a machine that has one")
+    else:
+        at_large = [m for place, m in cells.cells.items() if place.size == large]
+        apart = math.exp(abs(math.log(moved)))
+        error, noise = apart * doubt(*at_large), 2 * apart * page.noise
+        page.claim("threads-move-margin", apart, low=1.1, error=error, noise=noise, unit=units.ratio)
+    page.say(
+        "torch shares work out only when there is enough of it (32 768 elements at least, in `at::parallel_for`'s",
+        "usual grain), so small inputs gain nothing from threads. Large ones gain as far as the memory lets them,",
+        "and as far as the kernel was written for it: that differs from function to function.",
+    )
+    warned = sum(each.has_warnings for each in measured)
+    page.say(
+        f"“(! …%)” marks {units.count(warned)} of the {len(measured)} cells: torch warns where the IQR is above 10 %."
+        if warned
+        else "No cell is marked with “(! …%)”: torch warns where the IQR is above 10 % of the median.",
+        f"“Winner” is now a question of size and threads: {winners(cells)}.",
+    )
+
+
+def winners(cells: Grid) -> str:
+    """Return in words which function has the smallest median, for each number of threads."""
+    parts = []
+    for threads in cells.threads:
+        best = [cells.fastest(size, threads) for size in cells.sizes]
+        words = f"{best[0]} throughout" if len(set(best)) == 1 else ", then ".join(dict.fromkeys(best))
+        parts.append(f"with {threads} thread{'s' if threads > 1 else ''} {words}")
+    return "; ".join(parts)
+
+
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.step(
+    "Where the winner changes",
+    predict=Guess("Up to how many elements is `mul_sum` the faster one, on one thread?", "elements", near=3),
+    claims={
+        "crossing-in-grid": "the winner changes between two sizes at which step 2 had a clear winner, one each",
+        "bisection-is-cheap": "finding it takes less than half of the comparisons that a walk in such steps takes",
+    },
+    fast={"budget_s": 0.04},
+)
+def where(budget_s: float = 0.2) -> list[tuple[int, Duel]]:
+    """Somewhere between two rows of the table the winner changes. We need no more rows to find out where.
+
+    Compare in the middle of what is left, and keep the half in which it changes. The middle is that of a
+    logarithmic scale. The comparison is a duel: both functions in turn, in one process, back to back.
+    """
+    found: list[tuple[int, Duel]] = []
+    low, high = 64, 1_048_576
+    while high > 1.25 * low:
+        n = round(math.sqrt(low * high))
+        a, b = torch.rand(2, 1, n)
+        candidate, baseline = partial(bmm, a, b), partial(mul_sum, a, b)
+        result = duel(candidate, baseline, budget_s=budget_s)
+        found.append((n, result))
+        low, high = (n, high) if result.ratio < 1 else (low, n)
+    return found
+
+
+def bracket(by_size: Sequence[Sequence[float]]) -> tuple[int | None, int | None]:
+    """Return the table's sizes around the crossing: the last at which `mul_sum` wins, the first at which `bmm` does.
+
+    Only what every turn shows by a fifth counts; None where no size is as clear.
+    """
+    first = [n for n, ratios in zip(SIZES, by_size, strict=True) if max(ratios) < 1 / 1.2]
+    second = [n for n, ratios in zip(SIZES, by_size, strict=True) if min(ratios) > 1.2]
+    return max(first, default=None), min(second, default=None)
+
+
+@where.observe
+def explain_where(page: Page, found: list[tuple[int, Duel]]) -> None:
+    columns = (Column("numbers", units.count), Column("bmm is"), Column("ratio", units.ratio), Column("between"))
+    rows = tuple(
+        (n, each.verdict.value, each.ratio, f"{units.ratio(each.low)} and {units.ratio(each.high)}")
+        for n, each in found
+    )
+    page.table(Table("A duel a row, in the order fought", columns, rows))
+    low = max((n for n, each in found if each.ratio < 1), default=64)
+    high = min((n for n, each in found if each.ratio >= 1), default=1_048_576)
+    crossing = math.sqrt(low * high)
+    changed = high < 1_048_576 and low > 64
+    page.reveal(crossing if changed else None, f"It changes between {units.count(low)} and {units.count(high)}.")
+    results = page.result(five_sizes)
+    lowest, highest = bracket(ratios_by_size(results))
+    told = changed and lowest is not None and highest is not None
+    low_n, high_n = (lowest, highest) if lowest is not None and highest is not None else (1, SIZES[-1])
+    remark = f"{units.count(low_n)} to {units.count(high_n)}" if told else "step 2 has no two rows that are clear"
+    measured, error = (crossing, (high - low) / 2) if told else (math.nan, 0.0)
+    page.claim("crossing-in-grid", measured, low_n, high_n, error=error, unit=units.count, remark=remark)
+    walk = math.log(1_048_576 / 64) / math.log(1.25)
+    cheap = f"{len(found)} duels; a walk takes {units.count(walk)}"
+    page.claim("bisection-is-cheap", len(found) / walk, high=0.5, unit=units.percent, remark=cheap)
+    verdicts = {each.verdict for _, each in found}
+    page.say(
+        "Near the crossing the duels get closer, and some end SAME or UNDECIDED. That is no failure. It says that"
+        " here it does not matter which one you take."
+        if verdicts & {Finding.SAME, Finding.UNDECIDED}
+        else "Every duel had a winner, even those next to the crossing: these two differ"
+        f" by more than {units.percent(found[0][1].margin)} nearly everywhere.",
+    )
+    page.say(
+        "A dispatcher is one `if` on such a size. It need not be exact, for around the crossing both are as good. It"
+        " needs measuring, and on another machine measuring again. That is your exercise."
+    )
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def naps(seconds: float) -> Measurement:
+    timer = Timer(
+        "sleep(0.005 + random() / 50)",
+        "from random import random; from time import sleep",
+        label="dot product of two rows",
+        sub_label="naps",
+        description="mul_sum",
+    )
+    return timer.blocked_autorange(min_run_time=seconds)
+
+
+@lesson.step(
+    "What the table can wear",
+    predict=Choice(
+        "The coloured table is written to a file. What stands there where the screen was green?",
+        {"a": "nothing, files have no colour", "b": "codes for a terminal", "c": "the word “best”"},
+    ),
+    claims={
+        "plain-one-decimal": "as it comes, every figure has one decimal, whatever is known of it",
+        "trim-four-digits": "trimmed, no figure claims more than four digits",
+        "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
+        "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
+    },
+    fast={"seconds": 0.02},
+)
+def dressed(
+    seconds: float = 0.08,
+) -> tuple[list[Measurement], list[str], str]:
+    """`Compare` has three more methods, and a table is text: `str(table)` goes into a file as well.
+
+    So that there is something to warn of, one row is a nap of random length.
+    """
+    results = [timed(64, mul_sum, seconds), timed(64, bmm, seconds)]
+    results.append(naps(seconds=0.3))
+
+    table = Compare(results)
+    looks = [str(table)]
+    table.trim_significant_figures()
+    looks.append(str(table))
+    table.highlight_warnings()
+    looks.append(str(table))
+    table.colorize()
+    looks.append(str(table))
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "table.txt")
+        file.write_text(str(table))
+        return results, looks, file.read_text()
+
+
+@dressed.observe
+def explain_dressed(page: Page, outcome: tuple[list[Measurement], list[str], str]) -> None:
+    results, (plain, trimmed, warned, coloured), written = outcome
+    page.output(plain.strip(), caption="str(Compare(results))")
+    page.output(warned.strip(), caption="after trim_significant_figures() and highlight_warnings()")
+    page.output(coloured.strip(), caption="after colorize()")
+    codes = written.count("\033[")
+    page.reveal("b" if codes else "a", f"There are {units.count(codes)} of them in it.")
+    figures = figures_in(plain)
+    one = sum(len(each.partition(".")[2]) == 1 for each in figures) / len(figures)
+    page.claim("plain-one-decimal", one, 1, 1, unit=units.percent, remark=f"of {len(figures)} figures")
+    digits = max(len(each.replace(".", "").strip("0")) for each in figures_in(trimmed))
+    page.claim("trim-four-digits", digits, high=4, unit=units.count)
+    napped = results[-1]
+    page.claim("naps-warned", napped.iqr / napped.median, low=0.1, unit=units.percent)
+    page.claim("file-holds-codes", codes, low=1, unit=units.count, remark=f"before: {plain.count(chr(27))}")
+    page.say(
+        "`trim_significant_figures` shows as many digits as the middle half of the samples bears, four at most.",
+        "`highlight_warnings` marks what torch would warn of. `colorize()` compares down each column, and",
+        "`colorize(rowwise=True)` along each row, which is what you want when the columns are rivals.",
+    )
+    page.say(
+        "So keep the text for the file before you colour it, or better, keep the measurements: a table is a view of",
+        "them, rounded. How to keep them is lesson 06.",
+    )
+
+
+def figures_in(table: str) -> list[str]:
+    """Return the figures in the cells of a table without colours, as they are printed."""
+    cells = [line.split("|")[1:] for line in table.splitlines() if "|" in line]
+    return [match[0] for row in cells for cell in row if (match := re.match(r"\d+(\.\d+)?", cell.strip()))]
+
+
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def again(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+@lesson.step(
+    "No difference",
+    predict=Choice(
+        "`again` is `mul_sum`, word for word. In how many of five rows will one of the two have the smaller median?",
+        {"a": "none", "b": "one to three", "c": "four or five"},
+    ),
+    claims={
+        "table-has-winners": "the table of medians names a winner in every row, or nearly",
+        "duel-same": "the duel says that the two are within 1 % of each other: SAME",
+        "duel-faster": "on 64 numbers, `mul_sum` against `bmm`: FASTER",
+        "duel-slower": "`bmm` against `mul_sum`: SLOWER",
+        "duel-undecided": "too little time: UNDECIDED, and no guess",
+    },
+    fast={"seconds": 0.01, "budget_s": 0.2},
+)
+def no_difference(
+    seconds: float = 0.06,
+    budget_s: float = 1.5,
+) -> tuple[Grid, dict[str, Duel]]:
+    """Now the question that no table answers. We time the same code under two names, then let them duel.
+
+    A duel goes on until it is clear that the candidate is faster or slower than the baseline by more than
+    1 %, or that it is neither. When the time is up before that, it says so.
+    """
+    a, b = torch.rand(2, 1, 64)
+    way, same, other = (partial(f, a, b) for f in (mul_sum, again, bmm))
+    duels = {
+        "again / mul_sum": duel(same, way, budget_s=budget_s),
+        "mul_sum / bmm": duel(way, other, budget_s=budget_s),
+        "bmm / mul_sum": duel(other, way, budget_s=budget_s),
+        "again, 2 ms": duel(same, way, budget_s=0.002),
+    }
+    rows = grid(
+        {"mul_sum": mul_sum, "again": again},
+        lambda n: tuple(torch.rand(2, 1, n)),
+        sizes=(1, 16, 64, 1024, 4096),
+        label="the same code twice",
+        min_run_time=seconds,
+        turns=1,
+    )
+    return rows, duels
+
+
+@no_difference.observe
+def explain_no_difference(page: Page, outcome: tuple[Grid, dict[str, Duel]]) -> None:
+    rows, duels = outcome
+    page.output(str(rows.compare(trim=False)).strip(), caption="Medians of the same code under two names")
+    apart = [abs(math.log(ratio)) for ratio in rows.ratios("again", "mul_sum")]
+    won = sum(each > 0 for each in apart)
+    page.reveal(
+        "a" if won == 0 else "b" if won <= 3 else "c",
+        f"{won} of {len(apart)}. Their medians are up to {units.percent(math.expm1(max(apart)))} apart.",
+    )
+    columns = (Column("candidate / baseline"), Column("verdict"), Column("ratio", partial(units.ratio, digits=4)))
+    shown = tuple((name, each.verdict.upper(), each.ratio) for name, each in duels.items())
+    page.table(Table("Four duels", columns, shown))
+    page.claim("table-has-winners", won / len(apart), low=0.8, unit=units.percent)
+    same, faster, slower, hurried = duels.values()
+    claim_ratio(page, "duel-same", same, 1 / (1 + same.margin), 1 + same.margin)
+    claim_ratio(page, "duel-faster", faster, low=1 + faster.margin)
+    claim_ratio(page, "duel-slower", slower, high=1 / (1 + slower.margin))
+    undecided = float(hurried.verdict is Finding.UNDECIDED)
+    page.claim("duel-undecided", undecided, 1, 1, unit=lambda _: hurried.verdict.upper())
+    page.say(
+        "The table has a figure for each, the figures are not equal, so the eye finds a winner: every time, also"
+        " where there is none. A median has no word for “the same”."
+        if won >= 0.8 * len(apart)
+        else "Here some medians are equal to the last digit, which is luck: a median has no word for “the same”.",
+        "Nor does the IQR help: it tells how the samples of one cell agree, not how two cells do.",
+    )
+    page.say(
+        "The duel had that word today."
+        if same.verdict is Finding.SAME
+        else f"Today the duel did not get as far as that either: it says {same.verdict.upper()}, with a ratio between"
+        f" {units.ratio(same.low, 4)} and {units.ratio(same.high, 4)}. In one process a function can lie in memory"
+        " a little better than its double; `duel(…, twins=True)` asks in fresh processes.",
+        f"It played {units.count(len(same.rounds))} rounds, each with both sides back to back, and its answer is an",
+        "interval. What no interval excludes, nobody has measured.",
+    )
+
+
+def claim_ratio(page: Page, id_: str, found: Duel, low: float = -math.inf, high: float = math.inf) -> None:
+    """Claim that a duel's ratio lies within bounds, its whole interval being the doubt."""
+    error = max(found.high - found.ratio, found.ratio - found.low)
+    middle = found.ratio
+    if math.isfinite(found.high):
+        middle, error = (found.low + found.high) / 2, (found.high - found.low) / 2
+    shown = f"{units.ratio(found.ratio, 4)}, {units.count(len(found.rounds))} rounds"
+    page.claim(id_, middle, low, high, error=error, unit=lambda _: shown)
+
+
+lesson.take_along(
+    "A winner is a winner at a size, on a number of threads, on a machine: measure the grid, not the point.",
+    "Find a crossing by bisection, with a comparison that takes turns; dispatch on it, and do not polish it.",
+    "A table of medians always shows a winner. Ask a duel whether there is one: faster, slower, same, undecided.",
+)
+lesson.read_on(
+    "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
+    "PyTorch, `torch.utils.benchmark.Compare`: docs.pytorch.org/docs/stable/benchmark_utils.html",
+    "`harness.grid` and `harness.duel` in this kit: help(harness.grid.grid), help(harness.duel.duel)",
+)
+
+if __name__ == "__main__":
+    lesson.main()

@@ -1,0 +1,21 @@
+"""Figures that others have published, each with its source, to stand beside what the reader has just measured."""
+
+from typing import Final
+
+RECIPE_THREADS: Final = (
+    ("recipe: timeit", 239.9e-6, 187.7e-6),
+    ("recipe: Timer, 1 thread", 1.22e-3, 792e-6),
+    ("recipe: Timer, 8 threads", 348.6e-6, 201.4e-6),
+    ("another: timeit", 99.2e-6, 70.7e-6),
+    ("another: Timer, 1 thread", 150.1e-6, 293.2e-6),
+    ("another: Timer, 12 threads", 47.9e-6, 57.1e-6),
+)
+"""Seconds of mul-sum and bmm on 10000×64: PyTorch's benchmark recipe, and another machine's run of its notebook.
+
+docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
+"""
+
+LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
+LECTURE_LOOPS: Final = 20
+"""A lecture on high-performance machine learning: `python -m timeit` of a NumPy product of 1000×1000, its raw times and
+the loops in each."""
