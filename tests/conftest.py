@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from harness.state import FOLDER_VARIABLE
 
 NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 """Set where the machine has been given everything: what is missing there is a failure, not a reason to skip."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background jobs are started, and all they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -83,8 +83,9 @@ def test_no_lesson_is_imported_by_statement() -> None:
 
 def test_what_runs_inside_the_sandbox_needs_nothing_that_is_not_there() -> None:
     trees = dict(sources())
-    seen = {module for name in ("worker", "protocol") for module in imported(trees[f"grader/{name}.py"])}
-    assert {module for module in seen if module.split(".")[0] in OURS} <= {"grader.protocol", "grader.protocol.Channel"}
+    seen = {module for name in ("worker", "protocol", "confine") for module in imported(trees[f"grader/{name}.py"])}
+    there = {"grader.protocol", "grader.protocol.Channel", "grader.confine"}
+    assert {module for module in seen if module.split(".")[0] in OURS} <= there
 
 
 def test_no_file_is_more_than_one_idea_long() -> None:

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from statistics import median, quantiles
+from statistics import median
 
 from planted import Machine, Played, machines, play
 from rich.console import Console
@@ -25,6 +25,7 @@ from rich.progress import track
 
 from harness import duel, units
 from harness.decide import Rules
+from harness.noise import p95
 from harness.tables import Column, Table
 
 RULES = Rules(layout_sd=duel.LAYOUT_SD, cap_s=1.0)
@@ -89,7 +90,7 @@ def measure(machine: Machine, truth: str, contests: int, round_s: float = ROUND_
         undecided=sum(one.undecided for one in played) / contests,
         rounds=median(one.rounds for one in played),
         timing_s=median(timing_s),
-        timing_p95_s=quantiles(timing_s, n=20, method="inclusive")[-1],
+        timing_p95_s=p95(timing_s),
     )
 
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from jobs import Batch, Job
-from tally import TITLES, Trial, p95
+from tally import TITLES, Trial
 from workloads import WORKS
 
 from harness import units
 from harness.findings import Finding
+from harness.noise import p95
 from harness.tables import Column, Table
 
 LOAD = "bursty"

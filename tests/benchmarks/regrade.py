@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 from neighbours import LOADS, disturbed
 
@@ -27,6 +27,7 @@ from grader.records import Submission, Verdict
 from grader.refusal import digest
 from grader.settings import Settings
 from grader.task import Task, Tier
+from harness.noise import p95
 from harness.units import percent, ratio, seconds
 
 REHEARSALS = 15
@@ -41,9 +42,10 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--load", choices=[load.name for load in LOADS], default="bursty")
     parser.add_argument("--edge", type=float, metavar="P", help="put tiers P %% below and above its ratio")
+    parser.add_argument("--seed", default="seed", help="another word, other hidden inputs")
     parser.add_argument("--no-sandbox", action="store_true")
     options = parser.parse_args()
-    (task,) = catalogue.load().tasks(options.lesson)
+    task, *_ = catalogue.load().tasks(options.lesson)
     source = (options.file or catalogue.solution(options.lesson)).read_text(encoding="utf-8")
     submission = Submission("regrade", options.lesson, "regrade.py", digest(source.encode()), source)
     with Pool(sandboxed=not options.no_sandbox, spare=1) as pool:
@@ -52,7 +54,7 @@ def main() -> int:
             task = beside(task, median(v.attempt.speed.ratio for v in found if v.attempt.speed), options.edge / 100)
         (load,) = [load for load in LOADS if load.name == options.load]
         with disturbed(load):
-            verdicts = [_graded(task, submission, Settings(f"seed {n}", pool)) for n in range(options.times)]
+            verdicts = [_graded(task, submission, Settings(f"{options.seed} {n}", pool)) for n in range(options.times)]
     return sum_up(verdicts)
 
 
@@ -71,8 +73,7 @@ def sum_up(verdicts: list[Verdict]) -> int:
     if len(ratios) > 1:
         middle = median(ratios)
         off = sorted(abs(math.log(value / middle)) for value in ratios)
-        p95 = quantiles(off, n=20, method="inclusive")[-1]
-        print(f"ratio: median {ratio(middle)}, p95 {percent(p95)}, worst {percent(off[-1])}")
+        print(f"ratio: median {ratio(middle)}, p95 {percent(p95(off))}, worst {percent(off[-1])}")
         spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
         voided = sum(attempt.control.voided for attempt in measured if attempt.control)
         print(f"timing: median {seconds(spent_s)} of paid calls; {voided} duels void")

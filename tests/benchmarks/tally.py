@@ -6,10 +6,11 @@ A *slowdown* is the candidate's time ÷ the baseline's: the truth is 1.05 where 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
+from statistics import median
 
 from harness import units
 from harness.findings import Finding
+from harness.noise import p95
 from harness.tables import Column, Table
 
 MARGIN = 0.02
@@ -25,6 +26,9 @@ TITLES = {
     "pyperf": "pyperf",
 }
 """The tools, in the order of every table, and their names in it."""
+
+EDGE = math.log(1.05)
+"""An error, as a log ratio, beyond which a grade flips whose tier is 5 % away."""
 
 ROOM = 0.01
 """A truth within this of the margin may be called either way; only the wrong direction is false there."""
@@ -77,7 +81,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one reading of one tool did. Rates are shares of all its verdicts; `false_rate` includes `missed_rate`."""
+    """How one reading of one tool did. Rates are shares of all its verdicts; `false_rate` includes `missed_rate`.
+
+    `flipped_rate` is the share whose error exceeds `EDGE`.
+    """
 
     verdicts: int
     false_rate: float
@@ -86,6 +93,7 @@ class Score:
     error_median: float
     error_p95: float
     error_worst: float
+    flipped_rate: float
     timing_s: float
     wall_s: float
 
@@ -102,11 +110,6 @@ def true_findings(truth: float) -> frozenset[Finding]:
     return frozenset({rule_of_thumb(truth, MARGIN - ROOM + 1e-9), rule_of_thumb(truth, MARGIN + ROOM - 1e-9)})
 
 
-def p95(values: Sequence[float]) -> float:
-    """Return what 95 % of the values stay below."""
-    return quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
-
-
 def score(trials: Sequence[Trial]) -> Score:
     """Sum up the trials of one reading; there must be at least one. Times are medians."""
     errors = [trial.error for trial in trials]
@@ -119,6 +122,7 @@ def score(trials: Sequence[Trial]) -> Score:
         error_median=median(errors),
         error_p95=p95(errors),
         error_worst=max(errors),
+        flipped_rate=sum(error > EDGE for error in errors) / count,
         timing_s=median(trial.judgement.timing_s for trial in trials),
         wall_s=median(trial.judgement.wall_s for trial in trials),
     )
@@ -145,6 +149,7 @@ def scoreboard(load: str, by_reading: Mapping[str, Score]) -> Table:
         Column("error median", units.percent),
         Column("p95", units.percent),
         Column("worst", units.percent),
+        Column("off by 5 %", units.percent),
         Column("timing", units.seconds),
         Column("in all", units.seconds),
     )
@@ -158,6 +163,7 @@ def scoreboard(load: str, by_reading: Mapping[str, Score]) -> Table:
             known.error_median,
             known.error_p95,
             known.error_worst,
+            known.flipped_rate,
             known.timing_s,
             known.wall_s,
         )

@@ -7,7 +7,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def known(error: float, false: float) -> Score:
-    return Score(10, false, 0.0, 0.0, error / 2, error, error, 1.0, 2.0)
+    return Score(10, false, 0.0, 0.0, error / 2, error, error, 0.0, 1.0, 2.0)
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:

@@ -1,7 +1,7 @@
 from itertools import count
 
 import pytest
-from tally import TITLES, Judgement, Trial, p95, rule_of_thumb, score, scoreboard, scores, true_findings
+from tally import TITLES, Judgement, Trial, rule_of_thumb, score, scoreboard, scores, true_findings
 
 from harness.findings import Finding
 
@@ -53,6 +53,11 @@ def test_the_error_is_the_same_for_too_much_and_too_little() -> None:
     assert trial(1.1, 1.1, Finding.SLOWER).error == 0
 
 
+def test_an_error_beyond_5_percent_would_flip_a_grade() -> None:
+    known = score([trial(1.0, slowdown, Finding.UNDECIDED) for slowdown in (1.06, 0.94, 1.04, 1.0)])
+    assert known.flipped_rate == 0.5
+
+
 def test_a_score_counts_shares_of_all_verdicts() -> None:
     known = score(
         [
@@ -66,11 +71,6 @@ def test_a_score_counts_shares_of_all_verdicts() -> None:
     assert (known.false_rate, known.missed_rate, known.undecided_rate) == (0.5, 0.25, 0.25)
     assert known.error_worst == trial(1.0, 1.1, Finding.SLOWER).error
     assert (known.timing_s, known.wall_s) == (1.0, 2.0)
-
-
-def test_the_95th_percentile_of_one_value_is_that_value() -> None:
-    assert p95([3.0]) == 3.0
-    assert p95(list(map(float, range(101)))) == 95.0
 
 
 def test_scores_keep_loads_as_they_occur_and_tools_in_their_order() -> None:

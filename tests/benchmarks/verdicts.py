@@ -18,6 +18,7 @@ import argparse
 import random
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -100,7 +101,8 @@ def _compare(options: argparse.Namespace, console: Console) -> None:
     cells = plan(options.loads, options.works, options.truths, options.only, options.verdicts, options.budget_s)
     _play(cells, ledger, console, options.svg)
     by_load = scores(ledger.trials)
-    for load, by_reading in by_load.items():
+    together = scores([replace(trial, load="all of these together") for trial in ledger.trials])
+    for load, by_reading in {**by_load, **(together if len(by_load) > 1 else {})}.items():
         console.print(scoreboard(load, by_reading))
 
 

@@ -102,4 +102,6 @@ def grade(submission: Submission, _seed: str = "") -> Report:
         for task in TASKS
         if task.lesson == submission.lesson
     )
-    return Report(submission, verdicts, ENVIRONMENT, sandboxed=True, duration_s=0.25, notes=("a note",))
+    return Report(
+        submission, verdicts, ENVIRONMENT, sandboxed=True, duration_s=0.25, notes=("a note",), missing=("a layer",)
+    )

@@ -33,6 +33,13 @@ def of_truth_table(tmp_path: Path, lesson: str, task: str, name: str) -> Path:
     return handed(tmp_path, KNOWN / lesson / "known" / task / f"{name}.py", lesson)
 
 
+def of_first_task(ended: Ended) -> list[str]:
+    """The lines about the first task of a file that has another one."""
+    lines = ended.out.splitlines()
+    headings = [number for number, line in enumerate(lines) if not line.startswith("  ")]
+    return lines[: headings[1]]
+
+
 def squeezed(line: str) -> str:
     return " ".join(line.split())
 
@@ -49,7 +56,7 @@ def test_the_untouched_stub_is_told_in_three_lines_what_is_missing() -> None:
 
 def test_of_a_wrong_answer_the_smallest_failing_case_is_shown_and_explained(tmp_path: Path) -> None:
     ended = grader("check", of_truth_table(tmp_path, "01_correct_first", "batched_dot", "wrong_mean"))
-    heading, case, *answers, explanation = ended.out.splitlines()
+    heading, case, *answers, explanation = of_first_task(ended)
     assert squeezed(heading) == "01_correct_first · batched_dot 0 / 10 wrong"
     assert "cases. The smallest: a, b of shape (1, 3), float32" in case
     assert any("expected" in line for line in answers)
@@ -61,7 +68,7 @@ def test_of_a_wrong_answer_the_smallest_failing_case_is_shown_and_explained(tmp_
 
 def test_a_wrong_answer_nobody_has_given_before_gets_no_explanation() -> None:
     ended = grader("check", CLASS / "dora" / "01_correct_first.py")
-    _, case, answers = ended.out.splitlines()
+    _, case, answers = of_first_task(ended)
     assert "cases. The smallest: a, b of shape (1, " in case
     assert "allowed" in answers
 
@@ -79,18 +86,28 @@ def test_a_slow_answer_is_told_its_ratio_the_next_tier_and_one_hint(tmp_path: Pa
 @pytest.mark.slow
 def test_a_slow_tensor_answer_is_told_how_sure_its_ratio_is() -> None:
     ended = grader("check", CLASS / "ben" / "01_correct_first.py")
-    heading, measured, hint = ended.out.splitlines()
+    heading, measured, hint = of_first_task(ended)
     assert squeezed(heading).endswith(" 4 / 10 right, tier 0 of 3")
     assert "rounds). Next tier: 1.50×" in measured
     assert hint.startswith("   Hint 1 of 3: ")
 
 
-def test_full_marks_end_with_zero_and_no_advice(tmp_path: Path) -> None:
+def test_full_marks_end_with_zero_and_the_idea_of_the_reference(tmp_path: Path) -> None:
     ended = grader("check", handed(tmp_path, catalogue.solution("04_autorange"), "04_autorange"))
-    heading, measured = ended.out.splitlines()
+    heading, measured, *after = ended.out.splitlines()
     assert squeezed(heading).endswith(" 10 / 10 right, tier 3 of 3")
     assert measured.endswith("That is the top tier.")
+    (task,) = catalogue.load().tasks("04_autorange")
+    assert squeezed(" ".join(after)) == f"How the reference does it: {task.idea} Read on: {task.read_on}"
+    assert max(map(len, after)) <= 80
     assert ended.code == 0
+
+
+def test_less_than_full_marks_keep_the_idea_to_themselves(tmp_path: Path) -> None:
+    nearly = of_truth_table(tmp_path, "04_autorange", "blocked_autorange", "tier2_three_times")
+    written = tmp_path / "verdicts.json"
+    assert "How the reference does it" not in grader("check", nearly, "--json", written).out
+    assert json.loads(written.read_text(encoding="utf-8"))["tasks"][0]["idea"] == ""
 
 
 def test_a_notebook_is_checked_like_a_file() -> None:
@@ -131,7 +148,7 @@ def test_what_is_not_python_is_a_verdict_that_names_the_line() -> None:
 
 def test_an_empty_file_is_told_which_function_is_missing() -> None:
     ended = grader("check", CLASS / "george" / "01_correct_first.py")
-    _, missing, advice = ended.out.splitlines()
+    _, missing, advice = of_first_task(ended)
     assert missing == "   The file has no function batched_dot."
     assert advice.startswith("   Write it under that name")
     assert ended.code == 1

@@ -1,4 +1,5 @@
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,17 @@ def test_a_student_folder_that_is_a_link_out_of_the_class_is_refused(tmp_path: P
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "eve").symlink_to(tmp_path / "elsewhere" / "bob")
     assert [one.source for one in collected(tmp_path / "class").submissions] == [None, None]
+
+
+def test_a_folder_or_a_zip_that_is_a_link_to_a_neighbours_is_refused_and_the_neighbour_is_not(tmp_path: Path) -> None:
+    hand_in(tmp_path, "ada", "the answer")
+    with zipfile.ZipFile(tmp_path / "bob.zip", "w") as archive:
+        archive.writestr("01_dot.py", "another answer")
+    (tmp_path / "eve").symlink_to("ada")
+    (tmp_path / "eva.zip").symlink_to("bob.zip")
+    found = {one.student: one for one in collected(tmp_path).submissions}
+    assert [found[name].source for name in ("ada", "bob")] == ["the answer", "another answer"]
+    assert all("is a link" in found[name].refusal for name in ("eve", "eva"))
 
 
 def test_the_same_lesson_as_text_and_as_notebook_is_refused_and_names_both(tmp_path: Path) -> None:

@@ -51,10 +51,11 @@ class Burner:
     """A worker that costs what it is told to, in multiples of a second."""
 
     def __init__(self, cost_s: float) -> None:
-        self.cost_s, self.extra_s = cost_s, 0.0
+        self.cost_s, self.extra_s, self.slowed = cost_s, 0.0, 0
 
     def slow(self, extra_s: float) -> None:
         self.extra_s = extra_s
+        self.slowed += extra_s > 0
 
 
 class Scripted(Side):
@@ -92,10 +93,11 @@ def test_a_clock_that_misses_what_is_added_is_noticed(supply: Supply) -> None:
     assert not control.play(scripted(2.0, 2.0, 2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)).holds
 
 
-def test_the_last_of_the_cast_alone_is_slowed(supply: Supply) -> None:
+def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
     sides = scripted(2.0, 2.0, 2.0)
     control.play(sides, supply, 2.0, random.Random(1))
-    assert sum(side.worker.extra_s > 0 for side in sides) == 1  # type: ignore[attr-defined]
+    burners = [side.worker for side in sides]
+    assert [(burner.slowed, burner.extra_s) for burner in burners] == [(1, 0.0)] * 3  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

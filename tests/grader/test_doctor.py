@@ -21,6 +21,14 @@ def test_every_part_of_the_machine_is_named_with_what_was_found() -> None:
 
 
 @pytest.mark.sandbox
+def test_every_layer_of_the_sandbox_is_named_and_what_brings_it_where_it_is_missing() -> None:
+    findings = {finding.part: finding for finding in doctor.examine()}
+    for layer in sandbox.layers():
+        assert findings[f"· {layer.name}"].present == layer.active
+        assert layer.active or layer.fix
+
+
+@pytest.mark.sandbox
 def test_a_machine_with_all_that_is_needed_can_grade_a_class() -> None:
     ended = grader("doctor")
     assert ended.code == 0

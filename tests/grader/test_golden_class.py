@@ -5,7 +5,7 @@ stands beside it in `tests/submissions.json`: status, points and tier of each ta
 it is edited by hand when a task changes. `juno.zip` was written by `python -m grader submit` from one file a lesson;
 unpack it and submit again to renew it.
 
-    ada     right and fast                       hana    a notebook, right
+    ada     right and fast, both tasks           hana    a notebook, right
     ben     right and slow; one task of two      ivan    a notebook with magics, and a note beside it
     chen    wrong in ways that are known         juno    a zip of all lessons, the first not begun
     dora    wrong in a way of her own            kofi    saved in Latin-1
@@ -52,15 +52,15 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 def test_every_hand_in_of_the_golden_class_gets_its_golden_verdict(graded: Graded) -> None:
     assert verdicts(outcomes(graded.out)) == golden()
     assert graded.ended.code == 0, graded.ended.err
-    assert "13 students, 18 hand-ins, 22 tasks" in graded.ended.err
+    assert "13 students, 18 hand-ins, 30 tasks" in graded.ended.err
 
 
 def test_what_a_verdict_rests_on_is_told_in_words(graded: Graded) -> None:
-    told = {
-        (student, task.partition(".")[0]): f"{one.rationale}\n{one.help}"
-        for student, of_student in outcomes(graded.out).items()
-        for task, one in of_student.items()
-    }
+    told: dict[tuple[str, str], str] = {}
+    for student, of_student in outcomes(graded.out).items():
+        for task, one in of_student.items():
+            key = student, task.partition(".")[0]
+            told[key] = f"{told.get(key, '')}{one.rationale}\n{one.help}\n"
     assert "That is the top tier." in told["ada", "01_correct_first"]
     assert "Next tier: 1.50×, 6 points." in told["ben", "01_correct_first"]
     assert "This is what a mean gives where a sum is meant." in told["chen", "01_correct_first"]

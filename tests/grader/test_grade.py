@@ -29,9 +29,14 @@ def say(payload):
 
 
 @pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
-def settings(request: pytest.FixtureRequest) -> Iterator[Settings]:
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     with Pool(sandboxed=request.param == "sandbox") as pool:
-        yield Settings("a secret", pool)
+        yield pool
+
+
+@pytest.fixture
+def settings(pool: Pool) -> Settings:
+    return Settings("a secret", pool)
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, setti
         ("os.write(DESCRIPTOR, os.urandom(4096)); return 60", {Status.CRASHED, Status.TIMED_OUT}),
         ("os.write(DESCRIPTOR, b'\\1'); import time; time.sleep(60)", {Status.TIMED_OUT}),
         ("os.close(DESCRIPTOR); os._exit(0)", {Status.CRASHED}),
-        ("os.fork(); return 60", {Status.WRONG, Status.CRASHED}),
+        ("os.fork(); return 60", {Status.RAISED, Status.WRONG, Status.CRASHED}),
         ("raise type('\\ud800', (Exception,), {})('\\udfff' * 9)", {Status.RAISED, Status.CRASHED}),
         ('say(b\'R{"type": [], "message": {}, "line": true, "memory": 1}\')', {Status.RAISED}),
     ],
@@ -123,13 +128,13 @@ def test_what_the_machine_lacks_is_never_the_submissions_fault(
 
 
 def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(
-    task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    task: Task, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalogue, "load", lambda: Catalogue({"00_small": (task, task)}))
     submission = hand_in(BISECT)
-    report = grade.grade(submission, settings)
+    report = grade.grade(submission, "a secret", pool)
     assert [verdict.task for verdict in report.verdicts] == ["00_small.find", "00_small.find"]
-    assert (report.submission, report.sandboxed) == (submission, settings.pool.sandboxed)
+    assert (report.submission, report.sandboxed) == (submission, pool.sandboxed)
     assert (report.points, report.max_points) == (20, 20)
     assert report.duration_s > 0
 
@@ -178,7 +183,7 @@ def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says
     )  # by the wall clock, tests beside this one void it
     task = negation(tmp_path)
     monkeypatch.setattr(catalogue, "load", lambda: Catalogue({task.lesson: (task,)}))
-    with bare() as settings:
-        report = grade.grade(hand_in(AT_ONCE), settings)
+    with Pool(sandboxed=False) as pool:
+        report = grade.grade(hand_in(AT_ONCE), "a secret", pool)
     assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
     assert "estimates" in report.notes[0]

@@ -119,6 +119,21 @@ def test_the_root_of_a_view_of_a_view_is_what_holds_the_memory() -> None:
     assert base.base is None
 
 
+def test_windows_of_one_row_laid_out_apart_keep_their_strides_and_share_nothing(mirror: Worker) -> None:
+    row = np.arange(100.0)
+    x, y = row[3:27].reshape(4, 6).T, row[20:80].reshape(6, 10)[:, ::3]
+    packed = pack((x, y), apart=True)
+    packed.write(mirror.inputs)
+    for first, other in ((x, y), (y, x)):
+        both = pack((first, other), apart=True)
+        answer = Answer.read(mirror.call("same", both), mirror.outputs, inputs_unchanged=both.unchanged(mirror.inputs))
+        assert answer.inputs_unchanged
+        assert answer.array is not None
+        assert np.array_equal(answer.array, first)
+    assert [layout["strides"] for layout in packed.layouts] == [[1, 6], [10, 3]]
+    assert packed.layouts[1]["at"] >= x.nbytes
+
+
 def test_inputs_are_described_in_a_few_words() -> None:
     x = whole("float32")
     nan = x.copy()

@@ -51,6 +51,7 @@ def test_a_report_comes_back_as_it_was_added(book: Journal, found: Collection) -
     assert ada.submission == found.submissions[0]
     assert ada.verdicts[0].attempt.rounds == ROUNDS
     assert ada.verdicts[0].attempt.speed == Speed(3.0, 2.9, 3.1, 2, 1)
+    assert ada.missing == ("a layer",)
     assert (ada.environment, ada.sandboxed, ada.duration_s, ada.notes) == (ENVIRONMENT, True, 0.25, ("a note",))
     assert bob == grade(found.submissions[1])
 

@@ -67,6 +67,8 @@ def changed(path: Path, pattern: str, replacement: str) -> None:
 def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> None:
     known = kit / KNOWN
     changed(kit / TASK, r"hints=\(\s*\(.*?\),\n", 'hints=(" ",\n')
+    changed(kit / TASK, r"idea=\(.*?\),\n", 'idea="Be quick.",\n')
+    changed(kit / TASK, r'read_on="', 'read_on="" and "')
     (known / "notes.txt").write_text("what I meant to do")
     (known / "tier1_four_times.py").rename(known / "tier2_four_times.py")
     changed(known / "wrong_mean.py", r'"""This is.*?"""', '"""This is a median."""')
@@ -84,6 +86,8 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
         f"{LESSON}: the stub is not what its solution gives: run python -m grader.stubs",
         f"{LESSON}: known/another_task belongs to no task",
         f"{task}: a hint is empty",
+        f"{task}: its idea, shown after full marks, is missing or no sentence",
+        f"{task}: it does not say where to read on",
         f"{task}: notes.txt is no known submission: name it baseline.py, tier<k>_….py or wrong_….py",
         f"{task}: no known submission reaches tier 1",
         f"{task}, tier2_four_times: expected tier 2, got 1",

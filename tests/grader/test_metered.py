@@ -1,5 +1,6 @@
 """Measuring functions against hidden numbers: what counts, what is right, and what cannot be forged."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from trees import bare
 from grader.errors import GraderFault, WorkerFault
 from grader.metered import examine
 from grader.records import Attempt, Status
-from grader.task import Limits, MeteredExam, Task
+from grader.task import Limits, MeteredExam, Mismatch, Scenario, Task
 
 SEED = ("a secret", "ada", "00_small.find", "0")
 
@@ -140,3 +141,39 @@ def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
 def test_each_hand_in_has_its_own_seed() -> None:
     assert hand_in(BISECT).sha256 != hand_in(COUNT_UP).sha256
     assert Limits() != QUICK
+
+
+def judged_together(task: Task, verdict: Mismatch | None) -> Task:
+    """The task, with this said of all its worlds once they are played."""
+    assert isinstance(task.exam, MeteredExam)
+
+    def together(worlds: Sequence[Scenario]) -> Mismatch | None:
+        assert [world.title for world in worlds] == ["a number is hidden"] * 3
+        return verdict if min(world.cost for world in worlds) < 10 else None
+
+    return replace(task, exam=replace(task.exam, together=together))
+
+
+def test_right_in_each_world_can_be_wrong_over_all_of_them(task: Task) -> None:
+    known(task, "wrong_quick", f'"""You look too seldom."""{BISECT}')
+    attempt = run(judged_together(task, Mismatch("patience", "haste", "Look more often.")), BISECT)
+    assert attempt.status is Status.WRONG
+    assert attempt.speed is None
+    assert attempt.rationale.startswith("Wrong over 3 simulated worlds taken together.")
+    assert "expected patience    got haste    Look more often." in attempt.rationale
+    assert attempt.help == "You look too seldom."
+
+
+def test_over_all_worlds_only_the_same_answers_are_explained(task: Task) -> None:
+    known(task, "wrong_other", '"""Never this one."""\ndef find(probe): return 60')
+    assert run(judged_together(task, Mismatch("patience", "haste")), BISECT).help == ""
+
+
+def test_nothing_said_over_all_worlds_is_a_pass(task: Task) -> None:
+    assert run(judged_together(task, None), BISECT).status is Status.PASSED
+
+
+def test_a_baseline_that_is_wrong_over_all_worlds_is_the_kits_fault(tmp_path: Path) -> None:
+    hasty = judged_together(search(tmp_path, baseline=BISECT), Mismatch("patience", "haste"))
+    with pytest.raises(GraderFault, match="wrong over all worlds"):
+        run(hasty, COUNT_UP)

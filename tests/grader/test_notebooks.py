@@ -5,7 +5,7 @@ from classroom import notebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.notebooks import magic_line, python_source
+from grader.notebooks import by_cell, magic_line, python_source
 from grader.refusal import MAX_SOURCE_BYTES, Refusal, python_text
 
 
@@ -84,3 +84,10 @@ def test_no_notebook_raises_anything_but_a_refusal(content: dict[str, object]) -
 @given(st.text() | st.text(alphabet="%!?=()[]{}'\"\n\\ x#:f"))
 def test_no_cell_confuses_the_search_for_magics(source: str) -> None:
     assert 0 <= magic_line(source) <= source.count("\n") + 1
+
+
+def test_a_line_of_the_whole_text_is_told_as_a_line_of_its_cell() -> None:
+    source = "# cell 2\nimport math\n\n# cell 5\ndef f():\n    raise ValueError\n"
+    assert by_cell("f raised ValueError (line 6 of the file).", source) == "f raised ValueError (line 2 of cell 5)."
+    assert by_cell("line 99 of the file", source) == "line 95 of cell 5"
+    assert by_cell("(line 1 of the file)", "import math\n") == "(line 1 of the file)"

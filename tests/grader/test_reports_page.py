@@ -83,6 +83,14 @@ def test_a_class_graded_without_a_sandbox_is_stamped() -> None:
     assert "no sandbox" not in Outline(page.render(class_)).text
 
 
+def test_each_layer_that_the_sandbox_lacked_is_named_once_with_how_many_hand_ins() -> None:
+    class_ = roll(submission("right"), submission("wrong", lesson="02_timer"))
+    named = f"lacked a layer for {len(class_.reports)} hand-ins. a layer"
+    assert Outline(page.render(class_)).text.count(named) == 1
+    whole = replace(class_, reports=tuple(replace(report, missing=()) for report in class_.reports))
+    assert "lacked" not in Outline(page.render(whole)).text
+
+
 def test_the_machine_and_what_was_left_aside_are_told() -> None:
     noted = replace(roll(submission("right")), notes=("ada: left aside <notes>.txt",))
     text = Outline(page.render(noted)).text
@@ -103,6 +111,13 @@ def test_a_name_is_shown_as_just_that(name: str) -> None:
     outline = Outline(page.render(class_))
     assert outline.words.count(name) == 2
     assert "script" not in outline.tags
+
+
+@given(st.text(st.characters(categories=["Cc"]), min_size=1))
+def test_no_control_character_of_a_name_reaches_the_page(name: str) -> None:
+    text = page.render(replace(roll(submission("right", f"a{name}b")), title="class"))
+    assert not {char for char in text if not char.isprintable()} - set("\n\t \N{NO-BREAK SPACE}")
+    assert "a" in text
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), unique=True))

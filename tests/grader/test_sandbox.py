@@ -14,7 +14,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 from trees import opened
 
-from grader import faults, sandbox
+from grader import bubblewrap, faults, sandbox, seccomp, users
 from grader.catalogue import KIT
 from grader.errors import MachineError, WorkerFault
 from grader.pool import Pool
@@ -55,6 +55,12 @@ def ask(one: Worker, source: str, argument: object) -> Any:
     return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
 
 
+@pytest.fixture
+def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without filters: what looks from outside must do alone."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda: None)
+
+
 def until(condition: Callable[[], bool]) -> bool:
     """Give the kernel a while to take a killed tree down."""
     for _ in range(500):
@@ -89,10 +95,10 @@ def test_no_processes_are_seen_but_its_own_three() -> None:
 
 
 @pytest.mark.sandbox
-def test_of_this_kit_only_the_worker_is_seen() -> None:
+def test_of_this_kit_only_the_worker_and_what_it_imports_are_seen() -> None:
     seen = answer("[p for p in paths if os.path.exists(p)]", setup=f"import os\npaths = {list(map(str, _private()))}")
     assert seen == []
-    assert sorted(answer("os.listdir('/kit/grader')", setup="import os")) == sorted(sandbox.KIT_FILES)
+    assert sorted(answer("os.listdir('/kit/grader')", setup="import os")) == sorted(bubblewrap.KIT_FILES)
 
 
 def _private() -> list[Path]:
@@ -107,7 +113,7 @@ def _private() -> list[Path]:
 def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
     seen = answer("dict(os.environ)", setup="import os")
-    assert seen == {**twins.ENVIRONMENT, "PYTHONPATH": sandbox.KIT_INSIDE, "PWD": "/"}
+    assert seen == {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE, "PWD": "/"}
 
 
 @pytest.mark.sandbox
@@ -132,8 +138,8 @@ def test_what_it_may_fill_is_bounded() -> None:
     assert answer(
         "[os.statvfs(d).f_blocks * os.statvfs(d).f_frsize for d in ('/tmp', '/dev/shm')]", setup="import os"
     ) == [
-        sandbox.TMP_BYTES,
-        sandbox.SHM_BYTES,
+        bubblewrap.TMP_BYTES,
+        bubblewrap.SHM_BYTES,
     ]
 
 
@@ -151,10 +157,33 @@ def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
         secret.rmdir()
 
 
+STATUS = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
+
+
 @pytest.mark.sandbox
 def test_it_is_nobody_and_without_capabilities() -> None:
-    setup = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
-    assert answer("[os.getuid(), int(status['CapEff'], 16)]", setup=setup) == [int(sandbox.NOBODY), 0]
+    sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    uid, *capabilities = answer(f"[os.getuid(), *(int(status[name], 16) for name in {sets})]", setup=STATUS)
+    assert uid == int(bubblewrap.NOBODY) or uid >= users.FIRST
+    assert not any(capabilities)
+
+
+@pytest.mark.sandbox
+def test_started_as_root_it_is_a_user_of_its_own_outside_too_and_each_tree_another() -> None:
+    if not users.is_root():
+        pytest.skip("this runs as a user that is not root")
+    if reason := users.trouble():
+        pytest.skip(reason)
+    seen = set()
+    for _ in range(2):
+        with opened(LIMITS, SAFE, tensors=False) as one:
+            of_tree = {process.uids() for process in tree(one)[2:]}
+        assert len(of_tree) == 1
+        (uids,) = of_tree
+        assert users.FIRST <= uids.real < users.FIRST + users.NUMBER
+        assert uids.real == uids.effective == uids.saved
+        seen.add(uids)
+    assert len(seen) == 2
 
 
 def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
@@ -170,6 +199,7 @@ names = [os.readlink(link) for link in links if os.path.exists(link)]
 
 @pytest.mark.parametrize("how", ["child", "thread", "orphan"])
 @pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
 def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
         ask(one, "def f(x): return 1", None)
@@ -184,6 +214,7 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
 
 
 @pytest.mark.parametrize("settings", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+@pytest.mark.usefixtures("_processes_allowed")
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "time.sleep(60)"])
 def test_a_child_does_not_survive_however_its_parent_ended(settings: Settings, end: str) -> None:
     source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
@@ -272,6 +303,52 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sandbox, "bwrap", lambda: str(broken))
     monkeypatch.setattr(sys, "platform", "linux")
     assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
+
+
+def failing(strong: set[tuple[bool, bool]]) -> Callable[..., str]:
+    """Sandboxes of which these, with an own user and with a filter, do not start."""
+    return lambda _binary, *, own_user, filtered: "no such luck" if (own_user, filtered) in strong else ""
+
+
+@pytest.mark.parametrize(
+    ("fails", "own_user", "filtered", "named"),
+    [
+        (set(), True, True, ()),
+        ({(True, True), (True, False)}, False, True, ("unprivileged user",)),
+        ({(True, True), (False, True)}, True, False, ("system calls denied",)),
+        ({(True, True), (True, False), (False, True)}, False, False, ("system calls denied", "unprivileged user")),
+    ],
+)
+def test_a_layer_that_does_not_work_here_is_left_out_and_named_with_the_reason(
+    fails: set[tuple[bool, bool]],
+    own_user: bool,
+    filtered: bool,
+    named: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandbox, "_failure", failing(fails))
+    monkeypatch.setattr(sandbox, "tried", sandbox.tried.__wrapped__)
+    monkeypatch.setattr(sandbox, "trouble", lambda: None)
+    for module in (users, seccomp):
+        monkeypatch.setattr(module, "trouble", lambda: None)
+    monkeypatch.setattr(users, "is_root", lambda: True)
+    way = sandbox.tried("bwrap")
+    assert (way.own_user, way.filtered, way.trouble) == (own_user, filtered, "")
+    lacking = {layer.name: layer.found for layer in sandbox.layers.__wrapped__() if not layer.active}
+    assert set(named) <= lacking.keys()
+    assert all("no such luck" in lacking[name] for name in named)
+
+
+def test_without_a_sandbox_every_layer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "trouble", lambda: "bubblewrap is missing")
+    found = sandbox.layers.__wrapped__()
+    assert [layer.name for layer in found] == [*sandbox.LAYERS]
+    assert not any(layer.active for layer in found)
+
+
+@pytest.mark.sandbox
+def test_what_a_report_names_as_missing_is_what_this_machine_lacks() -> None:
+    assert sandbox.missing() == tuple(str(layer) for layer in sandbox.layers() if not layer.active)
 
 
 def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:

@@ -1,4 +1,5 @@
 import threading
+import time
 from functools import partial
 
 import pytest
@@ -113,6 +114,74 @@ def test_a_gpu_is_done_when_it_is_synchronized() -> None:
         assert finished.query()  # type: ignore[no-untyped-call]
     with pytest.raises(MachineError):
         Cuda(torch.cuda.device_count())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_events_of_a_gpu_time_what_lies_between_them_and_a_flush_runs_there() -> None:
+    with Cuda() as device:
+        x = torch.ones(2048, 2048, device="cuda")
+        device.launch(device.flush())
+        device.synchronize()
+        start = device.record()
+        device.launch(lambda: [x @ x for _ in range(50)])
+        end = device.record()
+        with pytest.raises(UsageError, match="after synchronize"):
+            end.seconds_since(start)
+        device.synchronize()
+        assert end.seconds_since(start) > 0
+
+
+def test_events_tell_the_devices_time_and_not_the_hosts() -> None:
+    go = threading.Event()
+    with SimulatedStream() as stream:
+        stream.launch(go.wait)
+        start = stream.record()
+        stream.launch(lambda: time.sleep(0.05))
+        end = stream.record()
+        with pytest.raises(UsageError, match="after synchronize"):
+            end.seconds_since(start)
+        launched_s = time.perf_counter()
+        go.set()
+        stream.synchronize()
+        assert 0.05 <= end.seconds_since(start) <= time.perf_counter() - launched_s
+        assert start.seconds_since(end) == -end.seconds_since(start)
+
+
+def test_an_event_behind_a_failure_never_happens() -> None:
+    with SimulatedStream() as stream:
+        before = stream.record()
+        stream.launch(lambda: 1 / 0)
+        after = stream.record()
+        with pytest.raises(ZeroDivisionError):
+            stream.synchronize()
+        with pytest.raises(UsageError, match="pairs of one device"):
+            after.seconds_since(before)
+
+
+def test_events_on_the_cpu_happen_at_once() -> None:
+    device = Cpu()
+    start, end = device.record(), device.record()
+    assert end.seconds_since(start) >= 0
+
+
+def test_torch_works_on_one_thread_of_a_stream_and_on_as_many_as_before_elsewhere() -> None:
+    threads = torch.get_num_threads()
+    seen: list[int] = []
+    with SimulatedStream() as stream:
+        stream.launch(lambda: seen.append(torch.get_num_threads()))
+        stream.synchronize()
+        assert torch.get_num_threads() == threads
+    later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    later.start()
+    later.join()
+    assert seen == [1, threads]
+
+
+@pytest.mark.parametrize("device", [Cpu(), SimulatedStream()], ids=["cpu", "stream"])
+def test_a_flush_is_work_like_any_other(device: Device) -> None:
+    with device:
+        device.launch(device.flush())
+        device.synchronize()
 
 
 def test_every_device_keeps_the_protocol() -> None:

@@ -1,16 +1,22 @@
 import math
+from itertools import count
 
 import pytest
 
 from harness.clocks import FakeClock
 from harness.errors import UsageError
-from harness.noise import RESTLESS, WINDOW_S, Noise, aa_control, noise_of
+from harness.noise import RESTLESS, WINDOW_S, Noise, aa_control, noise_of, p95
 from harness.rounds import Reading
 
 
 def blocks(*wall_s: float) -> list[Reading]:
     """Blocks of the same work: CPU time is steady at 1 ms, wall time is as given."""
     return [Reading(1e-3, seconds) for seconds in wall_s]
+
+
+def test_the_95th_percentile_of_one_error_is_that_error() -> None:
+    assert p95([3.0]) == 3.0
+    assert p95(list(map(float, range(101)))) == 95.0
 
 
 def test_a_still_machine_is_quiet_in_both_readings() -> None:
@@ -74,6 +80,17 @@ def test_a_call_too_long_for_a_window_is_refused() -> None:
     clock = FakeClock()
     with pytest.raises(UsageError, match="One call takes"):
         aa_control(lambda: clock.advance(0.05), clock=clock, wall=clock)
+
+
+def test_a_block_that_is_long_because_it_was_interrupted_is_no_long_call() -> None:
+    clock, calls = FakeClock(), count(1)
+
+    def quiet_while_the_block_is_sized() -> None:
+        number = next(calls)
+        clock.advance(15e-3 if number > 125 and number % 10 == 0 else 20e-6)
+
+    noise = aa_control(quiet_while_the_block_is_sized, clock=clock, wall=clock)
+    assert min(block.wall_s for block in noise.blocks) > 15e-3
 
 
 def test_the_real_machine_differs_from_itself_somewhat() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from harness.decide import DEFAULT, Estimate, MeasurementError, Rules, estimate
-from harness.rounds import Pair, Reading, Round, contest, judge, wall_ratio, works_out_of_sight
+from harness.rounds import Pair, Reading, Round, contest, judge, wall_ratio
 
 TIERS = (2.0, 4.0)
 
@@ -160,11 +160,10 @@ def test_a_sleeper_is_judged_by_the_wall_clock() -> None:
 
 def test_neighbours_that_stretch_both_sides_are_not_hidden_work() -> None:
     busy = Round(0, Reading(0.01, 0.04), Reading(0.005, 0.025), baseline_first=True)
-    assert not works_out_of_sight([busy] * 5)
+    assert not judge([busy] * 5, TIERS).hidden_work
     sleeping = Round(0, Reading(0.01, 0.04), Reading(0.005, 0.065), baseline_first=True)
-    assert works_out_of_sight([sleeping] * 5)
-    assert not works_out_of_sight([busy, busy, sleeping])  # one stretched round is bad luck
-    assert not works_out_of_sight([])
+    assert judge([sleeping] * 5, TIERS).hidden_work
+    assert not judge([busy, busy, sleeping], TIERS).hidden_work  # one stretched round is bad luck
 
 
 def test_wall_time_can_be_what_counts() -> None:

@@ -23,6 +23,10 @@ def test_plain_text_is_aligned_and_rounded() -> None:
     ]
 
 
+def test_a_table_is_made_of_its_columns_names_too() -> None:
+    assert Table.of("Two ways", {"what": None, "median": seconds, "gain": ratio}, list(TABLE.rows)) == TABLE
+
+
 def test_records_keep_the_raw_values() -> None:
     assert TABLE.to_dicts() == [
         {"what": "mul-sum", "median": 1.07e-4, "gain": None},

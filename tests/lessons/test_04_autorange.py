@@ -1,16 +1,14 @@
 import importlib
-import json
+import math
 import os
-import re
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from random import Random
+from statistics import mean
 
 import pytest
+from torch.utils.benchmark import Measurement
+from torch.utils.benchmark.utils.common import TaskSpec
 
-from harness.state import FOLDER_VARIABLE
 from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
 
@@ -18,41 +16,11 @@ ROOT = Path(__file__).parent.parent.parent
 LONGEST_LINE = 80 - len("   1 │ ")
 
 
-@dataclass(frozen=True)
-class Taken:
-    """One run of the lesson as a command, with what it printed and wrote."""
-
-    code: int
-    out: str
-    err: str
-    record: dict[str, Any]
-    plots: Path
-
-
 @pytest.fixture(scope="module")
 def lesson() -> Lesson:
     whole = importlib.import_module("lessons.04_autorange").lesson
     assert isinstance(whole, Lesson)
     return whole
-
-
-@pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
-    """Take the lesson for real, once: a process of its own, with any warning an error."""
-    folder = tmp_path_factory.mktemp("taken")
-    file, plots = folder / "claims.json", folder / "plots"
-    command = [sys.executable, "-W", "error", "-m", "lessons.04_autorange", "--no-input", "--fast"]
-    done = subprocess.run(
-        [*command, "--json", file, "--plots", plots],
-        cwd=ROOT,
-        env={**os.environ, FOLDER_VARIABLE: str(folder)},
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
-    return Taken(done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots)
 
 
 def burners() -> list[str]:
@@ -66,56 +34,6 @@ def burners() -> list[str]:
         if "time() % 0.1" in line:
             found.append(line)
     return found
-
-
-def test_a_fast_run_settles_every_claim(lesson: Lesson, taken: Taken) -> None:
-    assert (taken.code, taken.err) == (0, "")
-    assert taken.record["complete"]
-    claims = taken.record["claims"]
-    assert [claim["id"] for claim in claims] == [id_ for step in lesson.steps for id_ in step.claims]
-    assert len(claims) >= 5
-    assert all(claim["measured"] is not None for claim in claims)
-    assert len(re.findall(r"^ *[✓✗?]  ", taken.out, re.MULTILINE)) == len(claims)
-
-
-def test_what_holds_on_any_machine_held(taken: Taken) -> None:
-    verdicts = {claim["id"]: claim["verdict"] for claim in taken.record["claims"]}
-    certain = {"run-is-long", "search-is-dear", "one-run-no-spread", "slow-gives-one", "nobody-warns"}
-    assert {verdicts[id_] for id_ in certain} == {"held"}
-
-
-def test_every_picture_has_words_for_those_who_cannot_see_it(taken: Taken) -> None:
-    pictures = list(taken.plots.iterdir())
-    assert {path.suffix for path in pictures} == {".svg"}
-    assert all("<desc>" in path.read_text(encoding="utf-8") for path in pictures)
-
-
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc to see other processes")
-def test_no_neighbour_outlives_the_lesson(taken: Taken) -> None:
-    assert taken.code == 0
-    assert burners() == []
-
-
-def test_the_steps_are_listed_with_their_claims(lesson: Lesson, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(lesson, ["--list-steps"]) == 0
-    out = capsys.readouterr().out
-    for step in lesson.steps:
-        assert step.title in out
-        assert all(id_ in out for id_ in step.claims)
-
-
-def test_all_teaching_code_fits_a_terminal_of_80_columns(lesson: Lesson) -> None:
-    for step in lesson.steps:
-        for code in (step.code, step.given_code):
-            lines = code.splitlines()
-            assert max(map(len, lines), default=0) <= LONGEST_LINE, step.name
-            assert len(lines) <= 20, step.name
-
-
-def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
-    assert all(step.predict is not None for step in lesson.steps)
-    assert len(lesson.key_points) == 3
-    assert lesson.references
 
 
 @pytest.mark.parametrize(
@@ -155,3 +73,21 @@ def test_the_rounds_decide_together_which_figure_moved(further: list[float], opt
     module = importlib.import_module("lessons.04_autorange")
     assert module.which_moved(further) == option
     assert option in module.WHY_MOVED
+
+
+def test_what_chance_explains_is_what_blocks_of_one_kind_differ_by() -> None:
+    """Answers drawn from one distribution lie, on average, as far apart as is said."""
+    module = importlib.import_module("lessons.04_autorange")
+    draws, spec = Random(5), TaskSpec(stmt="pass", setup="pass")
+    shares = []
+    for _ in range(400):
+        answers = [Measurement(1, [draws.gauss(1, 0.02) for _ in range(30)], spec) for _ in range(5)]
+        shares.append(module.apart(answers) / module.by_chance(answers)[0])
+    assert mean(shares) == pytest.approx(1, rel=0.15)
+
+
+def test_of_one_answer_nothing_is_known() -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    one = Measurement(1, [1.0, 2.0, 3.0], TaskSpec(stmt="pass", setup="pass"))
+    assert math.isnan(module.by_chance([one])[0])
+    assert math.isnan(module.apart([]))

@@ -1,8 +1,9 @@
 import math
+from random import Random
 
 import pytest
 
-from lessons.engine.claim import Standing, claim, every
+from lessons.engine.claim import UNLIKELY, Standing, claim, every, middle, skipped
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,27 @@ def test_impossible_bounds_and_doubts_are_refused() -> None:
 def test_a_claim_about_every_round_needs_every_round(rounds: list[float], standing: Standing) -> None:
     middle, error = every(rounds)
     assert claim("id", middle, low=0, error=error).standing is standing
+
+
+def test_a_skipped_claim_measured_nothing_and_says_what_is_missing() -> None:
+    one = skipped("id", "no compiler here")
+    assert (one.standing, one.reason) == (Standing.SKIPPED, "no compiler here")
+    assert math.isnan(one.measured)
+    with pytest.raises(ValueError, match="what this machine lacks"):
+        skipped("id", " ")
+
+
+def test_the_median_lies_where_the_sign_test_puts_it() -> None:
+    assert middle([4.0] * 8 + [40.0]) == (4.0, 0.0)
+    assert middle([4.0] * 7 + [2.0] * 2) == (3.0, 1.0)
+    assert middle([4.0, 4.0, 2.0]) == (3.0, 1.0)
+    assert middle([float(n) for n in range(20)]) == (9.5, 5.5)
+
+
+def test_the_interval_of_the_median_misses_it_as_seldom_as_it_says() -> None:
+    draws = Random(7)
+    missed = 0
+    for _ in range(2000):
+        measured, error = middle([draws.expovariate(1) for _ in range(12)])
+        missed += abs(measured - math.log(2)) > error
+    assert UNLIKELY / 2 < missed / 2000 < UNLIKELY * 1.25

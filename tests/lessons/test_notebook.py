@@ -1,12 +1,9 @@
-import importlib
-import re
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 import small_lesson
-from nbclient import NotebookClient
 
 from harness.errors import UsageError
 from lessons.engine import notebook
@@ -73,18 +70,3 @@ def test_an_answer_that_is_none_is_said_so(guide: Guide, capsys: pytest.CaptureF
 def test_a_cell_run_without_its_question_still_explains(guide: Guide, capsys: pytest.CaptureFixture[str]) -> None:
     guide.observe("twice", small_lesson.twice())
     assert "Yes. It always is." in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_the_autorange_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(tmp_path: Path) -> None:
-    lesson = importlib.import_module("lessons.04_autorange").lesson
-    path = tmp_path / "04_autorange.ipynb"
-    notebook.write(lesson, path, fast=True)
-    whole = read(path)
-    root = str(HERE.parent.parent)
-    client = NotebookClient(whole, timeout=300, kernel_name="python3", resources={"metadata": {"path": root}})
-    client.execute()
-    for step in lesson.steps:
-        (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
-        assert len(re.findall(r"^ *[✓✗?] ", printed, re.MULTILINE)) == len(step.claims), step.name

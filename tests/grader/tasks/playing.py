@@ -1,7 +1,7 @@
 """Play a task's scenarios with a source text in this very process: real worlds, no worker, no sandbox."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,12 @@ class Game:
     @property
     def right(self) -> bool:
         return not any(self.mismatches)
+
+    @property
+    def kept(self) -> bool:
+        """Right in every world, and over all of them together."""
+        assert isinstance(self.task.exam, MeteredExam)
+        return self.right and self.task.exam.together(self.scenarios) is None
 
     def times_cheaper_than(self, other: "Game") -> float:
         """The geometric mean of the scenarios' cost ratios, as the grader takes it."""
@@ -58,6 +64,8 @@ def _arguments(world: Scenario) -> list[object]:
 
 def _as_plain(answer: object) -> Value:
     """Turn tuples into lists, as the way from a worker does."""
+    if isinstance(answer, Mapping):
+        return {str(key): _as_plain(item) for key, item in answer.items()}
     if isinstance(answer, Sequence) and not isinstance(answer, str):
         return [_as_plain(item) for item in answer]
     assert answer is None or isinstance(answer, bool | int | float | str)

@@ -1,0 +1,194 @@
+"""A course of nbgrader's with one assignment, made and graded by its own commands, and read from its own gradebook.
+
+What an instructor has by nbgrader's guide: `source/hw1/batched_dot.ipynb` with a solution, a visible test and a hidden
+one; `generate_assignment`, `autograde` and `export`, all with their defaults, on the machine itself. What a student
+hands in is the released notebook with one cell filled in, and whatever lies beside it.
+"""
+
+import ast
+import csv
+import os
+import subprocess
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import nbformat
+
+ASSIGNMENT, NOTEBOOK = "hw1", "batched_dot.ipynb"
+POINTS = {"visible": 4, "hidden": 6}
+CANARY = "only-the-instructor-knows-this"
+"""Stands in the solution and in the hidden test: who has it has read them."""
+SETTLE_S = 3.0
+"""How long what a submission left behind has to change a grade after everything is graded."""
+
+_SOLUTION = f'''\
+def batched_dot(a, b):
+    """The dot product of each row of `a` with the same row of `b`."""
+    ### BEGIN SOLUTION
+    # {CANARY}
+    return (a * b).sum(-1)
+    ### END SOLUTION
+'''
+_VISIBLE = '''\
+"""Check three small rows."""
+rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+assert np.allclose(batched_dot(rows, rows), [5.0, 25.0, 61.0])
+'''
+_HIDDEN = f'''\
+"""Check many rows."""
+### BEGIN HIDDEN TESTS
+# {CANARY}
+rng = np.random.default_rng(20)
+a, b = rng.normal(size=(2, 64, 33))
+expected = np.einsum("bn,bn->b", a, b)
+np.testing.assert_allclose(batched_dot(a, b), expected)
+### END HIDDEN TESTS
+'''
+RIGHT = "def batched_dot(a, b):\n    return np.einsum('ij,ij->i', a, b)\n"
+WRONG = "def batched_dot(a, b):\n    return (a * b).mean(-1)\n"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What the gradebook says of a student, in points; None where nbgrader could not grade."""
+
+    points: float | None
+    of: float
+
+
+class CourseError(Exception):
+    """A command of nbgrader's failed that no submission could make fail; its message carries what it printed."""
+
+
+def source_notebook() -> Any:
+    """What the instructor writes, with nbgrader's own cell metadata (its documentation's "metadata" page, schema 3)."""
+    cells = [
+        _cell("markdown", "Write `batched_dot` for NumPy arrays of shape (batch, n)."),
+        _cell("code", "import numpy as np"),
+        _cell("code", _SOLUTION, _role("batched_dot", solution=True)),
+        _cell("code", _VISIBLE, _role("visible", points=POINTS["visible"])),
+        _cell("code", _HIDDEN, _role("hidden", points=POINTS["hidden"])),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    whole = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": cells}
+    return nbformat.from_dict(whole)  # type: ignore[no-untyped-call]
+
+
+def _cell(kind: str, source: str, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {
+        "cell_type": kind,
+        "id": f"cell-{zlib.crc32(source.encode())}",
+        "source": source,
+        "metadata": metadata or {},
+        **code,
+    }
+
+
+def _role(grade_id: str, *, solution: bool = False, points: int | None = None) -> dict[str, Any]:
+    graded = points is not None
+    role = {"schema_version": 3, "grade_id": grade_id, "solution": solution, "grade": graded, "locked": graded}
+    return {"nbgrader": {**role, "task": False} | ({"points": points} if graded else {})}
+
+
+def filled_in(released: Any, answer: str) -> Any:
+    """The released notebook as a student hands it in, with this text in the cell of the solution."""
+    notebook = nbformat.from_dict(released)  # type: ignore[no-untyped-call]
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = answer
+    return notebook
+
+
+def beside(answer: str) -> dict[str, str]:
+    """The files that a submission wants beside its notebook: its literal `BESIDE`, from name to text."""
+    for node in ast.parse(answer).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["BESIDE"]:
+            files: dict[str, str] = ast.literal_eval(node.value)
+            return files
+    return {}
+
+
+def read_grades(exported: str) -> dict[str, Graded]:
+    """What `nbgrader export` wrote, by student. What was never graded has an empty score, or no row."""
+    return {
+        row["student_id"]: Graded(float(row["score"]) if row["score"] else None, float(row["max_score"]))
+        for row in csv.DictReader(exported.splitlines())
+    }
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's folder, and the Python that has nbgrader."""
+
+    folder: Path
+    python: Path
+
+    def make(self) -> None:
+        """Write the instructor's files and release the assignment."""
+        self.folder.mkdir(parents=True)
+        (self.folder.parent / "home").mkdir()
+        (self.folder / "nbgrader_config.py").write_text(
+            dedent("""\
+                c = get_config()
+                c.CourseDirectory.course_id = "course101"
+            """),
+            encoding="utf-8",
+        )
+        _write(source_notebook(), self.folder / "source" / ASSIGNMENT / NOTEBOOK)
+        self._nbgrader("generate_assignment", ASSIGNMENT)
+
+    def collect(self, answers: Mapping[str, str]) -> None:
+        """Put each student's submission where `nbgrader collect` puts it."""
+        released = nbformat.read(self.folder / "release" / ASSIGNMENT / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
+        for student, answer in answers.items():
+            place = self.folder / "submitted" / student / ASSIGNMENT
+            _write(filled_in(released, answer), place / NOTEBOOK)
+            for name, text in beside(answer).items():
+                (place / name).write_text(text, encoding="utf-8")
+
+    def grade(self) -> dict[str, Graded]:
+        """Grade all that was handed in and read the gradebook, once whoever was left behind has had the time to write.
+
+        A submission that nbgrader could not grade makes `autograde` end with 1, and has no grade.
+        """
+        self._nbgrader("autograde", ASSIGNMENT, may_fail=True)
+        time.sleep(SETTLE_S)
+        self._nbgrader("export", "--to", "grades.csv")
+        graded = read_grades((self.folder / "grades.csv").read_text(encoding="utf-8"))
+        done = {path.parent.parent.name for path in self.folder.glob(f"autograded/*/{ASSIGNMENT}/{NOTEBOOK}")}
+        return {name: one if name in done else Graded(None, one.of) for name, one in graded.items()}
+
+    def version(self) -> str:
+        """Which nbgrader this is, as it says itself: `nbgrader 0.9.6`."""
+        said = next(line for line in self._nbgrader("--version").splitlines() if line.startswith("nbgrader"))
+        return said.replace(" version", "")
+
+    def _nbgrader(self, *arguments: str, may_fail: bool = False) -> str:
+        home = self.folder.parent / "home"
+        own = {"HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config"}
+        own |= {"JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime"}
+        path = f"{self.python.absolute().parent}{os.pathsep}{os.environ['PATH']}"  # it calls alembic by name
+        done = subprocess.run(
+            [str(self.python), "-m", "nbgrader", *arguments],
+            cwd=self.folder if self.folder.exists() else None,
+            env={**os.environ, **{name: str(place) for name, place in own.items()}, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        (self.folder.parent / f"{arguments[0].strip('-')}.log").write_text(done.stderr, encoding="utf-8")
+        if done.returncode and not may_fail:
+            raise CourseError(f"nbgrader {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+
+def _write(notebook: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)  # type: ignore[no-untyped-call]

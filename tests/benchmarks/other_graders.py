@@ -1,0 +1,104 @@
+"""Ten attacks of secrets and of the result channel, against nbgrader and against this kit: which succeed where?
+
+    python3 -m venv nb && nb/bin/pip install nbgrader numpy
+    python tests/benchmarks/other_graders.py --python nb/bin/python      # a few minutes
+
+Each file of `tests/exploits/nbgrader` is an attack written for nbgrader, with the inside of nbgrader in view; its
+namesake in `tests/exploits` is the same attack written for this kit. nbgrader grades a class of them by its own
+commands and defaults, in a course made here; this kit by `python -m grader run`. What counts is what can be read
+afterwards: the points in the gradebook that nbgrader exports and in this kit's journal, and what reaches a listener.
+Both grade an honest right hand-in and an honest wrong one beside them. Ends with 1 when those do not get what they are
+worth or an attack succeeds here.
+
+nbgrader runs a submission in the kernel in which its tests run, and is not made for hostile code: its guide advises a
+container for that (user guide, "Grading in a docker container"). None is used here: it should keep the course's files
+from an attack, and not the tests' own kernel.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
+
+from attacks import Attack, Control, Got, first_line, markdown, pairs, summary
+from commanding import Outcome, grader, nothing_left_running, outcomes
+from listener import listening
+from nbgrader_course import CANARY, RIGHT, WRONG, Course
+from promises import EXPLOITS, HANDED_IN, HONEST, Promised, hand_in, promised
+
+THEIRS = EXPLOITS / "nbgrader"
+CONTROLS = {"honest_right": (RIGHT, HONEST / "right_and_fast.py"), "honest_wrong": (WRONG, HONEST / "wrong.py")}
+OF = 10
+READS, SENDS = ("30_", "31_"), "33_"
+"""Attacks whose success shows in something else than points."""
+
+
+def main() -> int:
+    """Grade both classes, compare."""
+    parser = argparse.ArgumentParser(description="The same attacks against nbgrader and here.")
+    parser.add_argument("--python", type=Path, required=True, help="a Python that has nbgrader and numpy")
+    parser.add_argument("--keep", type=Path, help="an empty folder in which both classes stay, to look at")
+    options = parser.parse_args()
+    attacks = pairs(THEIRS, (EXPLOITS, HANDED_IN))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep.absolute() if options.keep else Path(scratch)
+        course = Course(folder / "nbgrader" / "course", options.python)
+        answers = {theirs.stem: theirs.read_text(encoding="utf-8") for theirs, _ in attacks}
+        elsewhere = graded_elsewhere(course, answers | {name: answer for name, (answer, _) in CONTROLS.items()})
+        files = {ours.stem: ours for _, ours in attacks} | {name: ours for name, (_, ours) in CONTROLS.items()}
+        here = graded_here(folder / "fairclock", {name: promised(path) for name, path in files.items()})
+        versions = course.version(), f"fairclock {version('fairclock')}"
+    tried = [
+        Attack(path.stem, first_line(answers[path.stem]), elsewhere[path.stem], here[path.stem])
+        for path in THEIRS.glob("*.py")
+    ]
+    worth = dict(zip(CONTROLS, (OF, 0), strict=True))
+    controls = [Control(name, points, elsewhere[name], here[name]) for name, points in worth.items()]
+    print(markdown(versions, tried, controls), summary(versions, tried), sep="\n\n")
+    fair = all(control.as_it_should for control in controls)
+    if not fair:
+        print("The controls did not get what they are worth: the table proves nothing.")
+    return 0 if fair and not any(one.here.succeeded for one in tried) else 1
+
+
+def graded_elsewhere(course: Course, answers: Mapping[str, str]) -> dict[str, Got]:
+    """What nbgrader's gradebook says of each, and whether the instructor's words came out while it was graded."""
+    course.make()
+    course.collect(answers)
+    with listening() as heard:
+        graded = course.grade()
+    leaks = any(CANARY.encode() in said for said in heard)
+    return {name: Got(one.points, one.of, leaked=leaks and name.startswith(SENDS)) for name, one in graded.items()}
+
+
+def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
+    """What this kit's journal says of each, and whether anybody was reached while it was graded."""
+    hand_ins = folder / "class"
+    hand_ins.mkdir(parents=True)
+    for student, one in files.items():
+        if one.path.parent == HANDED_IN:
+            hand_in(hand_ins, one)
+        else:
+            (hand_ins / student).mkdir()
+            shutil.copy(one.path, hand_ins / student / f"{one.lesson}.py")
+    with nothing_left_running(), listening() as heard:
+        grader("run", hand_ins, "--out", folder / "grades", "--jobs", "1")
+    found = outcomes(folder / "grades")
+    return {student: _got(student, one, found[student][one.task.full_name], heard) for student, one in files.items()}
+
+
+def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> Got:
+    """What an outcome proves. The files that look for secrets raise, with words of their own, when they find none."""
+    leaked = (
+        bool(heard) if student.startswith(SENDS) else student.startswith(READS) and one.says not in outcome.rationale
+    )
+    return Got(outcome.points, OF, outcome.status.lower().replace("_", " "), leaked=leaked)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

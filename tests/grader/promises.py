@@ -1,0 +1,89 @@
+"""What the files under `tests/exploits` and `tests/honest` must earn, as the last line of their docstrings says.
+
+`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another.
+"""
+
+import ast
+import importlib.util
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from commanding import CLASS, ROOT, Outcome
+
+from grader import catalogue
+from grader.grade import grade_task
+from grader.pool import Pool
+from grader.records import Submission, Verdict
+from grader.refusal import digest
+from grader.settings import Settings
+from grader.task import Task
+
+EXPLOITS = ROOT / "tests" / "exploits"
+HANDED_IN = EXPLOITS / "handed_in"
+HONEST = ROOT / "tests" / "honest"
+_PROMISE = re.compile(r"(?P<lesson>\S+) earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A file and what it must earn."""
+
+    path: Path
+    lesson: str
+    points: float
+    statuses: tuple[str, ...]
+    says: str
+
+    @property
+    def task(self) -> Task:
+        """The task that is meant: the first of its lesson."""
+        return catalogue.load().tasks(self.lesson)[0]
+
+    def broken_by(self, points: float, status: str, told: str) -> str | None:
+        """How a verdict differs from what was promised; None when it does not."""
+        if points == self.points and status in self.statuses and self.says in told:
+            return None
+        return f"{self.path.stem}: {points:g} points, {status}: {told}"
+
+    def broken_by_outcome(self, outcome: Outcome) -> str | None:
+        """The same for a verdict as a class's journal keeps it."""
+        told = f"{outcome.rationale}\n{outcome.help}"
+        return self.broken_by(outcome.points, outcome.status.lower().replace("_", " "), told)
+
+    def submission(self, student: str = "mallory") -> Submission:
+        """The file as a hand-in."""
+        source = self.path.read_text(encoding="utf-8")
+        return Submission(student, self.lesson, self.path.name, digest(source.encode()), source)
+
+    def graded(self, pool: Pool, task: Task | None = None, hand_in: Submission | None = None) -> Verdict:
+        """Grade the file alone, on its task or one that differs in limits, or as a `hand_in` of other bytes."""
+        return grade_task(task or self.task, hand_in or self.submission(), Settings("exploits", pool))
+
+
+def promised(path: Path) -> Promised:
+    """Read a file's promise."""
+    told = _PROMISE.fullmatch((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[-1])
+    assert told, f"{path.name} does not say what it must earn"
+    return Promised(path, told["lesson"], float(told["points"]), tuple(told["status"].split(" or ")), told["says"])
+
+
+def all_promised(folder: Path) -> list[Promised]:
+    """All files of a folder, in order of name."""
+    return [promised(path) for path in sorted(folder.glob("*.py"))]
+
+
+def hand_in(folder: Path, maker: Promised) -> set[str]:
+    """Let a file of `exploits/handed_in` make its hand-in in the class `folder`: its students, as a run names them."""
+    spec = importlib.util.spec_from_file_location(f"handed_in_{maker.path.stem}", maker.path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    before = {path.name for path in folder.iterdir()}
+    right = (CLASS / "ada" / "04_autorange.py").read_text(encoding="utf-8")
+    module.hand_in(folder / maker.path.stem, right)
+    made = {path.name for path in folder.iterdir()} - before
+    students = {name.removesuffix(".zip") for name in made if not name.startswith(".")}
+    return {os.fsencode(name).decode("utf-8", "backslashreplace") for name in students}

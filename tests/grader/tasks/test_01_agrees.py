@@ -1,0 +1,141 @@
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playing import find_task, play
+
+from grader.task import MeteredExam, Scenario
+from grader.values import Value
+
+TASK = find_task("01_correct_first", "agrees")
+NOTHING = "def agrees(f, g, cases):\n    pass\n"
+KIND = {"in_single_precision": "float64", "through_float64": "int64"}
+ABOUT = {"without_strides": "strided", "without_empty_rows": "rows of nothing"}
+worlds = import_module("grader.tasks.01_correct_first.worlds")
+SEEDS = range(8)
+
+
+def by_implementation(seed: int) -> dict[str, Scenario]:
+    return {world.implementation.__name__: world for world in play(TASK, NOTHING, seed).scenarios}  # type: ignore[attr-defined]
+
+
+def cases_of(world: Scenario) -> list[dict[str, Value]]:
+    cases = world.arguments[2]
+    assert isinstance(cases, list)
+    return cases
+
+
+def see_everything(world: Scenario) -> None:
+    for case in cases_of(world):
+        for name in ("g", "f"):
+            world.call(name, (case,))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_three_are_right_and_six_are_wrong_in_random_order(seed: int) -> None:
+    drawn = by_implementation(seed)
+    assert {name for name, world in drawn.items() if not world.differing} == {  # type: ignore[attr-defined]
+        "one_after_the_other",
+        "in_pairs",
+        "exactly",
+    }
+    assert len(drawn) == 9
+    assert list(drawn) != list(by_implementation(seed + 1))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_planted_fault_shows_where_it_was_planted_and_nowhere_else(seed: int) -> None:
+    drawn = by_implementation(seed)
+    for name, dtype in KIND.items():
+        differing = [cases_of(drawn[name])[number] for number in drawn[name].differing]  # type: ignore[attr-defined]
+        assert {case["dtype"] for case in differing} == {dtype}
+    for name, about in ABOUT.items():
+        differing = [cases_of(drawn[name])[number] for number in drawn[name].differing]  # type: ignore[attr-defined]
+        assert {case["about"] for case in differing} == {about}
+
+
+def test_true_counts_only_when_f_and_g_have_seen_every_case() -> None:
+    world = by_implementation(0)["in_pairs"]
+    mismatch = world.judge(answer=True)
+    assert mismatch is not None
+    assert "after f and g saw every case" in mismatch.expected
+    see_everything(world)
+    assert world.judge(answer=True) is None
+    assert world.judge(answer=False) is not None
+
+
+def test_false_counts_only_when_a_case_has_shown_it() -> None:
+    world = by_implementation(0)["without_strides"]
+    mismatch = world.judge(answer=False)
+    assert mismatch is not None
+    assert "once a case shows it" in mismatch.expected
+    see_everything(world)
+    assert world.judge(answer=False) is None
+    assert world.judge(answer=True) is not None
+
+
+def test_a_guess_is_never_right() -> None:
+    for answer in (True, False):
+        assert all(play(TASK, f"def agrees(f, g, cases): return {answer}", seed=0).mismatches)
+
+
+@pytest.mark.parametrize("answer", [None, 1, 0, "True", [True], float("nan"), {}])
+def test_an_answer_that_is_not_true_or_false_is_told_so(answer: Value) -> None:
+    mismatch = by_implementation(0)["exactly"].judge(answer)
+    assert mismatch is not None
+    assert mismatch.remark == "Return True or False."
+
+
+@pytest.mark.parametrize("arguments", [(), (3,), ("case 3",), ({"number": 3},), (None, None), ([[]],)])
+def test_anything_but_a_case_is_refused_in_one_sentence(arguments: tuple[Value, ...]) -> None:
+    world = by_implementation(0)["exactly"]
+    for name in ("f", "g"):
+        with pytest.raises(ValueError, match=rf"{name}\(case\) takes one of the cases"):
+            world.call(name, arguments)
+    assert world.cost == 0
+
+
+def test_what_g_spoils_f_sees_spoilt_and_only_there() -> None:
+    world = by_implementation(0)["in_place"]
+    case = next(case for case in cases_of(world) if case["about"] == "ordinary" and case["dtype"] == "float64")
+    first = world.call("f", (case,))
+    assert world.call("f", (case,)) == first
+    world.call("g", (case,))
+    assert world.call("f", (case,)) != first
+    assert by_implementation(0)["in_place"].call("f", (case,)) == first
+
+
+def test_asking_until_numbers_overflow_breaks_nothing() -> None:
+    world = by_implementation(0)["in_place"]
+    for case in cases_of(world):
+        for _ in range(1200):
+            world.call("g", (case,))
+        world.call("f", (case,))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_known_mistake_is_explained_as_itself(seed: int) -> None:
+    """The grader shows the first known wrong answer that answers alike in every world a submission failed in."""
+    told = {path.stem: answers(path, seed) for path in TASK.wrong_answers}
+    for stem, mine in told.items():
+        failed = [number for number, (_, wrong) in enumerate(mine) if wrong]
+        alike = [n for n, theirs in told.items() if all(theirs[i] == (mine[i][0], True) for i in failed)]
+        assert alike[0] == stem
+
+
+def answers(path: Path, seed: int) -> list[tuple[object, bool]]:
+    assert isinstance(TASK.exam, MeteredExam)
+    names: dict[str, object] = {}
+    exec(path.read_text(encoding="utf-8"), names)  # noqa: S102 - a known submission
+    agrees = names["agrees"]
+    assert callable(agrees)
+    found = []
+    for world in TASK.exam.scenarios(np.random.default_rng(seed)):
+
+        def ask(name: str, world: Scenario = world) -> object:
+            return lambda case: world.call(name, (case,))
+
+        answer = agrees(ask("f"), ask("g"), world.arguments[2])
+        found.append((answer, world.judge(answer) is not None))
+    return found

@@ -1,0 +1,96 @@
+import math
+import statistics
+from collections.abc import Sequence
+
+import pytest
+from playing import find_task, play
+
+from grader.task import Scenario
+from grader.values import Value
+
+TASK = find_task("05_compare", "crossover")
+NOTHING = "def crossover(f, g, measure, low, high):\n    pass\n"
+PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP, NEVER = range(6)
+
+
+def worlds(seed: int = 7) -> tuple[Scenario, ...]:
+    return play(TASK, NOTHING, seed).scenarios
+
+
+def measured(world: Scenario, which: str, size: int, times: int = 9) -> float:
+    values = [world.call("measure", (which, size)) for _ in range(times)]
+    return statistics.median(value for value in values if isinstance(value, float))
+
+
+def truth(world: Scenario) -> float:
+    planted = getattr(world, "truth")  # noqa: B009 - the protocol does not promise it
+    assert isinstance(planted, float)
+    return planted
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("number", [PLAIN, SWAPPED, INTERRUPTED, JUMP])
+def test_the_winner_really_changes_at_the_planted_size(seed: int, number: int) -> None:
+    world = worlds(seed)[number]
+    below, above = round(truth(world) / 1.5), round(truth(world) * 1.5)
+    before = measured(world, "f", below) < measured(world, "g", below)
+    after = measured(world, "f", above) < measured(world, "g", above)
+    assert before is not after
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_one_is_faster_throughout_it_is_so_at_both_ends(seed: int) -> None:
+    world = worlds(seed)[NEVER]
+    wins = [measured(world, "f", size) < measured(world, "g", size) for size in (1, 1000, 1_000_000)]
+    assert len(set(wins)) == 1
+
+
+@pytest.mark.parametrize("number", [PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP])
+def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong(number: int) -> None:
+    world = worlds()[number]
+    for factor in (1 / 1.049, 1.0, 1.049):
+        assert world.judge(truth(world) * factor) is None
+    for factor in (0.5, 2.0):
+        mismatch = world.judge(truth(world) * factor)
+        assert mismatch is not None
+        assert "more than the other" in mismatch.remark
+
+
+def test_farther_off_is_right_where_both_cost_the_same() -> None:
+    world = worlds()[PLAIN]
+    size = round(truth(world) * 1.06)
+    apart = math.log(measured(world, "f", size, 1) / measured(world, "g", size, 1))
+    assert abs(apart) < math.log(1.05)
+    assert world.judge(size) is None
+
+
+def test_at_a_jump_nearly_the_same_size_is_wrong_when_it_costs_a_quarter_more() -> None:
+    world = worlds()[JUMP]
+    assert world.judge(truth(world) * 1.1) is not None
+
+
+@pytest.mark.parametrize("answer", [True, "12", [], [5], {}, math.nan, math.inf, 0, -3, 10**7, 10**400])
+def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
+    assert all(world.judge(answer) is not None for world in worlds())
+
+
+def test_none_is_right_only_where_nothing_changes() -> None:
+    verdicts: Sequence[bool] = [world.judge(None) is None for world in worlds()]
+    assert verdicts == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("f",), ("h", 3), ("f", 0), ("f", 1_000_001), ("f", 2.0), ("f", True), (3, "f"), ("f", None)]
+)
+def test_a_measurement_of_anything_else_is_refused_in_one_sentence(arguments: tuple[Value, ...]) -> None:
+    world = worlds()[PLAIN]
+    with pytest.raises(ValueError, match=r"takes 'f' or 'g' and a whole number from 1 to 1000000"):
+        world.call("measure", arguments)
+    assert world.cost == 0
+
+
+def test_every_measurement_counts() -> None:
+    world = worlds()[CHANGING]
+    measured(world, "f", 10, times=3)
+    measured(world, "g", 10, times=4)
+    assert world.cost == 7

@@ -1,0 +1,157 @@
+"""How the promises of a sequential test are judged: the worlds, the odds they tell, and how often a judge is wrong."""
+
+import importlib
+import math
+from statistics import fmean
+
+import numpy as np
+import pytest
+from playing import Game, find_task, play
+
+from grader import catalogue
+from grader.task import Scenario
+from grader.values import Value
+
+TASK = find_task("06_ab_testing", "is_slower")
+WORLDS = importlib.import_module("grader.tasks.06_ab_testing.worlds")
+JUDGING = importlib.import_module("grader.tasks.06_ab_testing.judging")
+SOLUTION = catalogue.solution("06_ab_testing").read_text(encoding="utf-8")
+
+BET = """
+def is_slower(next_pair, threshold):
+    slower = equal = 1.0
+    for _ in range(1000):
+        a, b = next_pair()
+        slower *= 1.5 if b > a else 0.5
+        equal *= 1.5 if b < a * (1 + threshold) else 0.5
+        if slower >= {alarm}:
+            return True
+        if equal >= {clear}:
+            return False
+    return False
+"""
+
+LATE = """
+import random
+tossed = random.Random({seed})
+def is_slower(next_pair, threshold):
+    pairs = [next_pair() for _ in range(200)]
+    return sum(b > a for a, b in pairs) > 118 or tossed.random() < {share}
+"""
+"""False alarms that rest on nothing, after pairs that show everything."""
+
+
+def judged(game: Game) -> str:
+    assert game.right
+    mismatch = JUDGING.judge(game.scenarios)
+    return "" if mismatch is None else f"{mismatch.expected} {mismatch.got} {mismatch.remark}"
+
+
+def found_out(source: str, gradings: int) -> float:
+    """Return the share of gradings that the rule does not pass."""
+    return fmean(bool(judged(play(TASK, source, seed))) for seed in range(gradings))
+
+
+def slowed(game: Game) -> list[Scenario]:
+    return [world for world in game.scenarios if getattr(world, "effect")]  # noqa: B009 - not in the protocol
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [WORLDS.Noise(0.05), WORLDS.Noise(0.04, freedom=2.0), WORLDS.Noise(0.05, wild=0.1, wild_scale=0.3)],
+)
+def test_the_density_is_that_of_the_noise_drawn(noise: object) -> None:
+    """Odds average to one over draws without the effect: that holds for the right density and for hardly any other."""
+    assert isinstance(noise, WORLDS.Noise)
+    values = noise.draw(np.random.default_rng(1), 40_000)
+    shift = math.log1p(WORLDS.THRESHOLD)
+    odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]
+    assert fmean(odds) == pytest.approx(1, abs=0.06)
+    below = sum(value < 0 for value in values) / len(values)
+    assert below == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_odds_of_slowed_worlds_tell_how_often_equal_ones_raise_an_alarm() -> None:
+    """A rule with many false alarms, so that they can be counted as well."""
+    games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
+    equal = [world for game in games for world in game.scenarios if world not in slowed(game)]
+    counted = fmean(bool(getattr(world, "answer")) for world in equal)  # noqa: B009
+    by_odds = fmean(JUDGING.false_alarm_probability(slowed(game)) for game in games)
+    assert counted == pytest.approx(by_odds, rel=0.25)
+    assert counted > 0.05
+
+
+def test_the_solution_keeps_its_promises_in_far_more_worlds_than_a_grading_has() -> None:
+    games = [play(TASK, SOLUTION, seed) for seed in range(60)]
+    missed = fmean(not getattr(world, "answer") for game in games for world in slowed(game))  # noqa: B009
+    false = fmean(JUDGING.false_alarm_probability(slowed(game)) for game in games)
+    assert missed < 0.05
+    assert false < 0.01
+    assert not any(map(judged, games))
+
+
+def test_a_rule_that_just_keeps_its_promises_passes_nearly_always() -> None:
+    """Of capitals of 40 and 12, the false alarms are near 1 % and the misses near 5 %."""
+    assert found_out(BET.format(alarm=40, clear=12), 60) <= 2 / 60
+
+
+def test_a_rule_with_early_false_alarms_is_found_out_nearly_always() -> None:
+    assert found_out(BET.format(alarm=6, clear=20), 40) >= 0.9
+
+
+def test_a_rule_that_misses_a_fifth_is_found_out_mostly() -> None:
+    assert found_out(BET.format(alarm=100, clear=3), 40) >= 0.8
+
+
+def test_late_false_alarms_are_found_out_by_counting_alone_and_only_when_many() -> None:
+    few = fmean(bool(judged(play(TASK, LATE.format(seed=seed, share=0.02), seed))) for seed in range(20))
+    many = fmean(bool(judged(play(TASK, LATE.format(seed=seed, share=0.2), seed))) for seed in range(20))
+    assert few <= 0.2
+    assert many >= 0.9
+
+
+def test_always_yes_and_always_no_break_a_promise_each() -> None:
+    assert "false alarms" in judged(play(TASK, "def is_slower(next_pair, threshold): return True", 1))
+    assert "real slowdowns missed" in judged(play(TASK, "def is_slower(next_pair, threshold): return False", 1))
+
+
+def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
+    wrong = {path.stem: path.read_text(encoding="utf-8") for path in TASK.wrong_answers}
+    assert "Each look at the data" in judged(play(TASK, wrong["wrong_peeking"], 1))
+    assert "mostly in worlds with drift" in judged(play(TASK, wrong["wrong_a_then_b"], 1))
+    weak = judged(play(TASK, BET.format(alarm=10, clear=20), 3))
+    assert weak == "" or "what your alarms rested on" in weak or "false alarms" in weak
+
+
+@pytest.mark.parametrize(("worlds", "share", "allowed"), [(72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)])
+def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings(worlds: int, share: float, allowed: int) -> None:
+    assert JUDGING.most_by_chance(worlds, share) == allowed
+
+
+@pytest.mark.parametrize("answer", [None, 1, 0.0, "yes", [], [True]])
+def test_an_answer_that_is_no_truth_value_is_wrong_at_once(answer: Value) -> None:
+    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert world.judge(answer) is not None
+
+
+def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> None:
+    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    with pytest.raises(ValueError, match="takes no arguments"):
+        world.call("next_pair", (3,))
+    for _ in range(WORLDS.MOST_PAIRS):
+        world.call("next_pair", ())
+    with pytest.raises(ValueError, match="2000 pairs and no more"):
+        world.call("next_pair", ())
+    assert world.cost == WORLDS.MOST_PAIRS
+    assert world.arguments[1] == WORLDS.THRESHOLD
+
+
+def test_no_pair_asked_for_costs_as_much_as_one() -> None:
+    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert world.cost == 1
+
+
+def test_nothing_in_a_title_tells_whether_there_is_a_slowdown() -> None:
+    worlds = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios
+    titles = {(world.title, bool(getattr(world, "effect"))) for world in worlds}  # noqa: B009
+    assert len(titles) == 2 * len({title for title, _ in titles}) == 6

@@ -1,0 +1,65 @@
+"""What calibrating finds wrong with tiers on a machine, from verdicts that are made up here; and the whole command."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commanding import grader
+from small_tasks import negation
+
+from grader.calibrate import problems
+from grader.records import Attempt, Cost, Speed, Status, Verdict
+from grader.task import Task, Tier
+
+
+def task(tmp_path: Path, *ratios: float) -> Task:
+    return replace(negation(tmp_path), tiers=tuple(Tier(ratio, 1.0) for ratio in ratios))
+
+
+def verdict(ratio: float) -> Verdict:
+    speed = Speed(ratio, ratio * 0.99, ratio * 1.01, rounds=50, tier=1)
+    return Verdict("small.negate", 10, 10, Cost.TIME, Attempt(Status.PASSED, speed=speed))
+
+
+def test_tiers_well_below_the_gain_and_far_apart_are_fine(tmp_path: Path) -> None:
+    assert list(problems(task(tmp_path, 2.0, 4.0), verdict(9.0), doubt=0.02)) == []
+
+
+def test_a_tier_above_the_gain_is_out_of_reach(tmp_path: Path) -> None:
+    (told,) = problems(task(tmp_path, 2.0, 7.0), verdict(6.4), doubt=0.02)
+    assert told.startswith("tier 2, 7×, is out of reach: the solution gains 6.40×")
+
+
+def test_a_tier_hardly_below_the_gain_is_hard_to_reach(tmp_path: Path) -> None:
+    (told,) = problems(task(tmp_path, 2.0, 7.0), verdict(8.0), doubt=0.02)
+    assert "is hard to reach" in told
+
+
+def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) -> None:
+    near = task(tmp_path, 2.0, 2.2)
+    assert list(problems(near, verdict(9.0), doubt=0.04)) == []
+    (told,) = problems(near, verdict(9.0), doubt=0.06)
+    assert told == "tiers 1 and 2, 2× and 2.20×, cannot be told apart: a ratio is known within 6 % here"
+
+
+def test_a_solution_that_is_not_right_here_is_the_only_problem(tmp_path: Path) -> None:
+    raised = Verdict("small.negate", 0, 10, Cost.TIME, Attempt(Status.RAISED, rationale="no such operator"))
+    assert list(problems(task(tmp_path, 2.0), raised, doubt=0.0)) == [
+        "the solution is not right here: no such operator"
+    ]
+
+
+@pytest.mark.slow
+def test_the_command_measures_what_it_is_asked_for() -> None:
+    ended = grader("calibrate", "04")
+    assert ended.code == 0, ended.err
+    first, last = ended.out.splitlines()
+    assert first.startswith("✓ 04_autorange.blocked_autorange")
+    assert "exactly" in first
+    assert last == "Every tier can be reached and told apart on this machine."
+
+
+def test_an_unknown_lesson_is_named() -> None:
+    ended = grader("calibrate", "99")
+    assert ended.code == 2
+    assert "There is no exercise '99'" in ended.err

@@ -1,0 +1,213 @@
+"""What a submission may not ask of the kernel, seen from inside; and what it may all the same."""
+
+import errno
+import platform
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trees import opened
+
+from grader import faults, seccomp
+from grader.errors import WorkerFault
+from grader.pool import Pool
+from grader.seccomp import ARCHITECTURES, TREE, WORKER
+from grader.settings import Settings
+from grader.task import Limits
+
+LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
+BARE, SAFE = Settings("a secret", Pool(sandboxed=False)), Settings("a secret", Pool(sandboxed=True))
+BOTH = pytest.mark.parametrize(
+    "settings", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _filters() -> None:
+    if reason := seccomp.trouble():
+        pytest.skip(reason)
+
+
+def answer(source: str, settings: Settings = SAFE, *, tensors: bool = False) -> Any:
+    """What `f(x)` of this source answers in a worker."""
+    with opened(LIMITS, settings, tensors=tensors) as one:
+        with faults.theirs("the file"):
+            one.load(source)
+        with faults.theirs("f"):
+            return one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)["answer"]
+
+
+@pytest.mark.sandbox
+def test_every_denied_call_ends_with_the_error_of_its_rule() -> None:
+    machine = ARCHITECTURES[platform.machine()]
+    rules = {
+        name: (machine.numbers[name], rule.error)
+        for rule in (*TREE, *WORKER)
+        if rule.condition is None
+        for name in rule.names.split()
+        if name in machine.numbers
+    }
+    numbers = {name: number for name, (number, _) in rules.items()}
+    ended = answer(
+        f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number):
+    ctypes.set_errno(0)
+    libc.syscall(number, *[ctypes.c_long(0)] * 6)
+    return ctypes.get_errno()
+numbers = {numbers}
+def f(x): return {{name: call(number) for name, number in numbers.items()}}
+"""
+    )
+    assert ended == {name: error for name, (_, error) in rules.items()}
+    assert len(ended) > 60
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "start",
+    [
+        "os.fork()",
+        "subprocess.run(['true'])",
+        "os.posix_spawn('/usr/bin/true', ['true'], {})",
+        "os.execv('/usr/bin/true', ['true'])",
+        "multiprocessing.get_context('fork').Process(target=print).start()",
+        "multiprocessing.get_context('spawn').Process(target=print).start()",
+        "list(concurrent.futures.ProcessPoolExecutor(1).map(abs, [1]))",
+        "pty.fork()",
+    ],
+)
+def test_starting_a_process_is_told_plainly_to_be_not_allowed(settings: Settings, start: str) -> None:
+    source = f"import concurrent.futures, multiprocessing, os, pty, subprocess\ndef f(x): return {start}"
+    with pytest.raises(WorkerFault) as caught:
+        answer(source, settings)
+    assert "Operation not supported" in caught.value.rationale
+    assert caught.value.help.startswith("Starting processes is not allowed here")
+
+
+@BOTH
+def test_no_way_around_starts_a_process_either(settings: Settings) -> None:
+    source = """
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def f(x): return [libc.fork(), libc.vfork(), libc.clone(0, 0, 17, 0), libc.daemon(0, 0), os.system("touch /tmp/mark")]
+"""
+    *direct, system = answer(source, settings)
+    assert direct == [-1, -1, -1, -1]
+    assert system != 0
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("attempt", "error"),
+    [
+        ("open('/proc/2/mem', 'r+b')", errno.EROFS),
+        ("open('/proc/self/mem', 'r+b')", errno.EROFS),
+        ("os.sched_setaffinity(0, {0})", errno.EPERM),
+        ("os.nice(1)", errno.EPERM),
+        ("os.setpriority(os.PRIO_PROCESS, 0, 1)", errno.EPERM),
+        ("socket.socket()", errno.EAFNOSUPPORT),
+        ("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", errno.EAFNOSUPPORT),
+        ("os.memfd_create('x')", errno.ENOSYS),
+        ("os.chroot('/tmp')", errno.EPERM),
+        ("fcntl.ioctl(0, termios.TIOCSTI, b'x')", errno.EPERM),
+        ("os.setuid(0)", errno.EPERM),
+        ("open('/sys/kernel/notes')", errno.ENOENT),
+    ],
+)
+def test_what_is_denied_says_so(attempt: str, error: int) -> None:
+    source = f"""
+import fcntl, os, socket, termios
+def f(x):
+    try: {attempt}
+    except OSError as error: return error.errno
+"""
+    assert answer(source) == error
+
+
+@pytest.mark.sandbox
+def test_the_first_process_of_the_tree_cannot_be_written_to() -> None:
+    source = "def f(x):\n  try: open('/proc/1/mem', 'r+b')\n  except OSError as error: return error.errno"
+    assert answer(source) in {errno.EROFS, errno.EACCES}  # it is another user's, where trees have users of their own
+
+
+@pytest.mark.sandbox
+def test_a_thing_that_is_not_allowed_is_told_to_be_so() -> None:
+    with pytest.raises(WorkerFault) as caught:
+        answer("import os\ndef f(x): os.sched_setaffinity(0, {0})")
+    assert caught.value.help == "Code that is being graded may not do that."
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="i386 calls exist on x86_64")
+def test_a_call_of_another_architecture_ends_the_process() -> None:
+    source = """
+import ctypes, mmap
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes([0xB8, 20, 0, 0, 0, 0xCD, 0x80, 0xC3]))  # mov eax, getpid of i386; int 0x80; ret
+call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+def f(x): return call()
+"""
+    with pytest.raises(WorkerFault, match="exit status 159"):  # SIGSYS
+        answer(source)
+
+
+@BOTH
+def test_threads_work(settings: Settings) -> None:
+    source = """
+from concurrent.futures import ThreadPoolExecutor
+def f(x):
+    with ThreadPoolExecutor(4) as pool: return list(pool.map(abs, [-1, -2]))
+"""
+    assert answer(source, settings) == [1, 2]
+
+
+@pytest.mark.sandbox
+def test_torch_works_on_several_threads() -> None:
+    source = """
+import torch
+def f(x):
+    torch.set_num_threads(2)
+    a = torch.ones(400, 400)
+    def work(): return (a @ a).sum().item()
+    return [work(), torch.get_num_threads(), torch.nn.functional.gelu(a).shape[0]]
+"""
+    assert answer(source, tensors=True) == [400**3, 2, 400]
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_numba_compiles_caches_and_runs_on_several_threads() -> None:
+    source = """
+import os, sys
+os.environ["NUMBA_CACHE_DIR"] = "/tmp/cache"
+os.environ["NUMBA_NUM_THREADS"] = "2"
+open("/tmp/kernels.py", "w").write('''
+import numba
+@numba.njit(cache=True)
+def count(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+@numba.njit(parallel=True)
+def add(a):
+    total = 0.0
+    for i in numba.prange(len(a)): total += a[i]
+    return total
+''')
+sys.path.insert(0, "/tmp")
+import kernels, numpy
+def f(x): return [kernels.count(5), kernels.add(numpy.ones(1000)), len(os.listdir("/tmp/cache")) > 0]
+"""
+    assert answer(source, tensors=True) == [10, 1000.0, True]
+
+
+@BOTH
+def test_the_filters_are_seen_from_outside(settings: Settings) -> None:
+    with opened(LIMITS, settings, tensors=False) as one:
+        lines = Path(f"/proc/{one._forked.pid}/status").read_text().splitlines()
+    status = dict(line.split(":\t") for line in lines if ":\t" in line)
+    assert status["Seccomp"] == "2"
+    assert status["NoNewPrivs"] == "1"

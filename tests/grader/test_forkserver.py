@@ -1,0 +1,32 @@
+import os
+import signal
+import sys
+
+import pytest
+from trees import bare
+
+from grader import forkserver
+from grader.errors import WorkerFault
+from grader.supervisor import Worker
+from grader.task import Limits
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that stop a process")
+def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "_ANSWER_S", 0.3)
+    waits: list[float | None] = []
+    with bare() as settings, settings.pool.fresh(tensors=False) as tree:
+        first, second = Worker(tree, Limits()), Worker(tree, Limits())
+        os.kill(tree._chain[-1], signal.SIGSTOP)
+        receive = tree._channel.receive
+
+        def noted(timeout_s: float | None = None) -> tuple[bytes, dict[str, object]]:
+            waits.append(timeout_s)
+            return receive(timeout_s)
+
+        monkeypatch.setattr(tree._channel, "receive", noted)
+        with pytest.raises(WorkerFault, match="broke the process that its workers are started from"):
+            Worker(tree, Limits())
+        first.close()
+        second.close()
+    assert waits == [0.3]

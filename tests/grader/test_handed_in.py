@@ -1,0 +1,153 @@
+"""Hand-ins made to do harm before a line of theirs runs: archives, notebooks, files and names.
+
+Each file of `tests/exploits/handed_in` makes one, or one for each of several names, in a class folder: `hand_in(place,
+right)` is told where its own place is, and the text of a right exercise. All are graded in one class, by the real
+command, beside honest neighbours. What each must earn is its docstring's last line.
+"""
+
+import csv
+import json
+import os
+import shutil
+import unicodedata
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from commanding import CLASS, Outcome, golden, grader, nothing_left_running, outcomes, tree, verdicts
+from promises import HANDED_IN, Promised, all_promised, hand_in
+
+from grader.roll import folder_name
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+HONEST = ("ada", "hana")
+LESSON = "04_autorange"
+TRACES = [Path("/tmp") / f"fairclock-exploit-{row}" for row in (38, 52, 53)]  # noqa: S108 - where exploits write
+
+
+@dataclass(frozen=True)
+class Harmful:
+    """A class of harmful hand-ins after its grading."""
+
+    folder: Path
+    out: Path
+    made: dict[str, Promised]
+    found: dict[str, dict[str, Outcome]]
+
+
+def test_a_class_of_hand_ins_made_to_do_harm(tmp_path: Path) -> None:
+    harmful = graded(tmp_path / "class")
+    each_earns_what_it_must_and_says_which_rule_it_met(harmful)
+    honest_neighbours_keep_their_grades(harmful)
+    nothing_is_written_but_the_reports(harmful)
+    each_student_has_a_folder_and_results_of_their_own(harmful)
+    no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful)
+    no_name_is_an_element_of_the_report_or_turns_its_text_around(harmful)
+    a_terminal_is_told_nothing_by_a_name(harmful)
+
+
+def graded(folder: Path) -> Harmful:
+    for student in HONEST:
+        (folder / student).mkdir(parents=True)
+        for file in (CLASS / student).glob(f"{LESSON}.*"):
+            shutil.copy(file, folder / student)
+    made: dict[str, Promised] = {}
+    for maker in all_promised(HANDED_IN):
+        made |= dict.fromkeys(hand_in(folder, maker), maker)
+    out = folder.parent / "grades"
+    before = _inventory(folder)
+    with nothing_left_running():
+        ended = grader("run", folder, "--out", out, "--jobs", "2", "--lessons", LESSON)
+    assert ended.code == 0, ended.err
+    assert _inventory(folder) == before
+    return Harmful(folder, out, made, outcomes(out))
+
+
+def each_earns_what_it_must_and_says_which_rule_it_met(harmful: Harmful) -> None:
+    assert len({maker.path for maker in harmful.made.values()}) == len(list(HANDED_IN.glob("*.py")))
+    broken = []
+    for student, maker in harmful.made.items():
+        (outcome,) = harmful.found[student].values()
+        broken.append(maker.broken_by_outcome(outcome))
+    assert [one for one in broken if one] == []
+
+
+def honest_neighbours_keep_their_grades(harmful: Harmful) -> None:
+    expected = {name: {task: one for task, one in golden()[name].items() if task.startswith(LESSON)} for name in HONEST}
+    assert verdicts({name: harmful.found[name] for name in HONEST}) == expected
+
+
+def nothing_is_written_but_the_reports(harmful: Harmful) -> None:
+    assert sorted(path.name for path in harmful.out.parent.iterdir()) == ["class", "grades"]
+    written = tree(harmful.out)
+    assert {name for name in written if "/" not in name} == {"report.html", "gradebook.csv", "grades.sqlite", ".seed"}
+    assert {name.partition("/")[2] for name in written if "/" in name} == {"results.json"}
+    assert not [path for path in TRACES if path.exists()]
+
+
+def each_student_has_a_folder_and_results_of_their_own(harmful: Harmful) -> None:
+    students = {*harmful.made, *HONEST}
+    folders = {folder_name(student): student for student in students}
+    assert len({unicodedata.normalize("NFKC", name).casefold() for name in folders}) == len(students)
+    for folder, student in folders.items():
+        results = json.loads((harmful.out / folder / "results.json").read_text(encoding="utf-8"))
+        assert results["extra_data"]["student"] == student
+        assert results["score"] == sum(one.points for one in harmful.found[student].values())
+        assert all(name.isprintable() for name in (folder, *(test["name"] for test in results["tests"])))
+
+
+def no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful: Harmful) -> None:
+    with (harmful.out / "gradebook.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.reader(file))
+    assert {len(row) for row in table} == {len(table[0])}
+    assert len(table) == 2 + len(harmful.made) + len(HONEST)
+    cells = [cell for row in table[2:] for cell in row]
+    assert not [cell for cell in cells if cell[:1] in {"=", "+", "-", "@", "\t", "\r"}]
+
+
+class Elements(HTMLParser):
+    """What a browser would make of a page: its elements, their attributes, and the text between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts = 0
+        self.handlers: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag in {"script", "img", "iframe", "object"}
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def no_name_is_an_element_of_the_report_or_turns_its_text_around(harmful: Harmful) -> None:
+    raw = (harmful.out / "report.html").read_text(encoding="utf-8")
+    page = Elements()
+    page.feed(raw)
+    text = "".join(page.text)
+    assert "<script>alert(1)" in text, "the name is shown as it is, as text"
+    assert page.handlers == []
+    assert page.scripts == 0
+    assert "{{ 7 * 7 }}" in text
+    controls = {char for char in raw if unicodedata.category(char) == "Cc"} - {"\n", "\t"}
+    assert not controls, "a page has no use for control characters"
+
+
+def a_terminal_is_told_nothing_by_a_name(harmful: Harmful) -> None:
+    again = grader("report", harmful.out)
+    assert again.code == 0
+    assert all(char.isprintable() or char == "\n" for char in again.out + again.err)
+
+
+def _inventory(folder: Path) -> dict[str, tuple[int, int]]:
+    """Everything below a folder, with kind and size: some of it may not be read."""
+    found = {}
+    for place, folders, files in os.walk(os.fsencode(folder)):
+        for name in folders + files:
+            about = os.lstat(os.path.join(place, name))  # noqa: PTH118 - names here may be no text
+            found[os.fsdecode(os.path.join(place, name))] = about.st_mode, about.st_size  # noqa: PTH118
+    return found

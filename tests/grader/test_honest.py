@@ -1,0 +1,37 @@
+"""What guards against cheats must cost honest work nothing: each file under `tests/honest` earns what it deserves.
+
+`tests/honest` lies beside `tests/exploits` and is its control group. Some of these do openly what a cheat would do in
+secret (threads, caches, work at import, memory kept between calls), some come near a limit, some are merely odd. The
+last line of each docstring says what it must earn, in the form that exploits have.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from commanding import ROOT, nothing_left_running
+from promises import HONEST, Promised, all_promised
+
+from grader.pool import Pool
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(hidden=(ROOT,)) as one:
+        for tensors in (False, True):
+            with one.trusted(tensors=tensors):
+                pass  # it is started, and stays
+        yield one
+
+
+@pytest.mark.parametrize("honest", all_promised(HONEST), ids=lambda honest: honest.path.stem)
+def test_honest_work_earns_what_it_deserves(honest: Promised, pool: Pool) -> None:
+    with nothing_left_running():
+        verdict = honest.graded(pool)
+    told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
+    assert honest.broken_by(verdict.points, verdict.status.value, told) is None
+
+
+def test_there_are_honest_controls_of_a_dozen_kinds() -> None:
+    assert len(all_promised(HONEST)) >= 12

@@ -1,0 +1,127 @@
+"""A class a fifth of which is hostile, graded by the real command on two lanes: no honest grade moves.
+
+What an honest hand-in earns alone is what its file under `tests/honest` says, and `test_honest` asks that of each. The
+same with hundreds of students, honest ones graded alone first, is `tests/benchmarks/hostile_class.py`.
+"""
+
+import random
+import select
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from commanding import CLASS, Ended, golden, grader, nothing_left_running, outcomes, tree, verdicts
+from promises import EXPLOITS, HONEST, Promised, all_promised, promised
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+LOUD = (
+    "31_reads_secrets",
+    "33_sends_secrets_out",
+    "34_atexit_and_signals",
+    "35_prints_a_result",
+    "36_writes_results",
+    "40_daemon",
+    "48_burns_beside_the_baseline",
+    "48_thread_that_thrashes",
+    "49_poisons_caches",
+    "51_attacks_its_parent",
+    "51_kills_everybody",
+)
+"""Exploits that reach for what is not theirs: neighbours, files, processes, whoever listens."""
+
+GOLDEN = ("ada", "ben")
+SLOW_TO_GRADE = {"many_samples", "numba_cached"}
+"""Honest ones that a class of thirty can do without: `test_honest` has them."""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A class with hostile hand-ins among honest ones, and how its grading ended."""
+
+    folder: Path
+    out: Path
+    ended: Ended
+    students: dict[str, Promised]
+    heard: list[str]
+
+
+def test_a_class_a_fifth_of_which_is_hostile(tmp_path: Path) -> None:
+    hostile = graded(tmp_path / "class")
+    honest_hand_ins_keep_the_grades_they_have_alone(hostile)
+    hostile_hand_ins_earn_what_they_must(hostile)
+    nobody_is_reached_and_nothing_written(hostile)
+
+
+def graded(folder: Path) -> Hostile:
+    for student in GOLDEN:
+        shutil.copytree(CLASS / student, folder / student)
+    honest = [one for one in all_promised(HONEST) if one.path.stem not in SLOW_TO_GRADE]
+    files = [*honest, *(promised(EXPLOITS / f"{name}.py") for name in LOUD)]
+    random.Random(20).shuffle(files)
+    students = {f"student-{number:02d}": file for number, file in enumerate(files)}
+    for student, file in students.items():
+        (folder / student).mkdir()
+        shutil.copy(file.path, folder / student / f"{file.lesson}.py")
+    out = folder.parent / "grades"
+    before = tree(folder)
+    with nothing_left_running(), listening() as heard:
+        ended = grader("run", folder, "--out", out, "--jobs", "2")
+    assert tree(folder) == before
+    return Hostile(folder, out, ended, students, heard)
+
+
+def honest_hand_ins_keep_the_grades_they_have_alone(hostile: Hostile) -> None:
+    assert hostile.ended.code == 0, hostile.ended.err
+    found = outcomes(hostile.out)
+    honest = {student: file for student, file in hostile.students.items() if file.path.parent == HONEST}
+    assert len(honest) + len(GOLDEN) >= 4 * len(LOUD) // 3
+    broken = [file.broken_by_outcome(found[student][file.task.full_name]) for student, file in honest.items()]
+    assert [one for one in broken if one] == []
+    assert verdicts({student: found[student] for student in GOLDEN}) == {name: golden()[name] for name in GOLDEN}
+
+
+def hostile_hand_ins_earn_what_they_must(hostile: Hostile) -> None:
+    found = outcomes(hostile.out)
+    cheats = {student: file for student, file in hostile.students.items() if file.path.parent == EXPLOITS}
+    assert len(cheats) == len(LOUD)
+    broken = [file.broken_by_outcome(found[student][file.task.full_name]) for student, file in cheats.items()]
+    assert [one for one in broken if one] == []
+
+
+def nobody_is_reached_and_nothing_written(hostile: Hostile) -> None:
+    assert not hostile.heard
+    assert sorted(path.name for path in hostile.out.parent.iterdir()) == ["class", "grades"]
+    written = tree(hostile.out)
+    assert {name for name in written if "/" not in name} == {"report.html", "gradebook.csv", "grades.sqlite", ".seed"}
+    assert {name.partition("/")[2] for name in written if "/" in name} == {"results.json"}
+    assert not [name for name, data in written.items() if b"by 36_writes_results" in data and "sqlite" not in name]
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Listen where exploit 33 calls; what reaches us is noted."""
+    heard: list[str] = []
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 47110)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:
+        unnamed.bind("\0fairclock-exploit-33")
+        unnamed.listen()
+
+        def wait() -> None:
+            while not stop.is_set():
+                for one in select.select([loopback, unnamed], [], [], 0.05)[0]:
+                    one.accept()[0].close()
+                    heard.append(str(one.family))
+
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        try:
+            yield heard
+        finally:
+            stop.set()
+            waiter.join()

@@ -1,0 +1,95 @@
+"""The student kit: what is in it, what is not, and that it works."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from commanding import ROOT, grader
+
+from grader import catalogue, release
+from grader.errors import GraderFault, UsageError
+from grader.stubs import stub_of
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("release") / "kit"
+    ended = grader("release", place)
+    assert ended.code == 0, ended.err
+    assert "none is in it" in ended.out
+    return place
+
+
+def test_the_kit_has_stubs_and_nothing_that_solves_them(kit: Path) -> None:
+    assert {path.name for path in kit.iterdir()} >= {"README.md", "pyproject.toml", "grader", "harness", "lessons"}
+    assert not {"solutions", "tests"} & {path.name for path in kit.iterdir()}
+    assert not [path for path in kit.rglob("*") if path.name.startswith("tier") and "known" in path.parts]
+    for lesson in catalogue.load().lessons:
+        stub = stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
+        assert (kit / "lessons" / "exercises" / f"{lesson}.py").read_text(encoding="utf-8") == stub
+
+
+def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise(kit: Path) -> None:
+    lessons = {path.stem for path in (ROOT / "lessons").glob("[0-9]*.py")}
+    found = {path.stem: path for path in (kit / "notebooks").glob("*.ipynb")}
+    assert set(found) == {f"lesson_{name}" for name in lessons} | set(catalogue.load().lessons)
+    for path in found.values():
+        nbformat.validate(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
+
+
+def test_a_student_can_check_with_the_kit_alone(kit: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(kit, own)
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", own / "lessons" / "exercises")
+    command = [sys.executable, "-m", "grader", "check", "04"]
+    environment = {**os.environ, "PYTHONPATH": str(own), "FAIRCLOCK_STATE": str(tmp_path / "state")}
+    done = subprocess.run(command, cwd=own, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "10 / 10" in done.stdout
+
+
+def test_a_kit_without_solutions_releases_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "SOLUTIONS", tmp_path / "none")
+    with pytest.raises(UsageError, match="no solutions"):
+        release.release(tmp_path / "kit")
+
+
+def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "work.txt").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        release.release(tmp_path)
+    assert (tmp_path / "work.txt").read_text() == "mine"
+
+
+def test_a_zip_holds_the_same_in_one_folder(tmp_path: Path, kit: Path) -> None:
+    assert grader("release", tmp_path / "kit.zip").code == 0
+    with zipfile.ZipFile(tmp_path / "kit.zip") as archive:
+        names = set(archive.namelist())
+    assert names == {f"fairclock/{path.relative_to(kit)}" for path in kit.rglob("*") if path.is_file()}
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.zip"]
+
+
+def test_a_part_of_a_solution_anywhere_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaking() -> list[Path]:
+        return [*sound, catalogue.solution("04_autorange")]
+
+    sound = list(release.kit_files())
+    monkeypatch.setattr(release, "kit_files", leaking)
+    with pytest.raises(GraderFault, match=r"solutions/04_autorange\.py"):
+        release.release(tmp_path / "kit")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_is_found_whatever_its_indentation_and_comments(tmp_path: Path) -> None:
+    (part,) = release.parts_of(
+        "def f(x):\n    # BEGIN SOLUTION\n    y = x + 1\n    return y  # done\n    # END SOLUTION\n"
+    )
+    (tmp_path / "plain.py").write_text("y = x + 1\n\n# so\nreturn y\n")
+    (tmp_path / "cells.ipynb").write_text('{"source": [\n "  y = x + 1\\n",\n "  return y"\n]}')
+    (tmp_path / "other.py").write_text("y = x + 1\nreturn x\n")
+    assert [path.name for path in release.found([part], tmp_path)] == ["cells.ipynb", "plain.py"]

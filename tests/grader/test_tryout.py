@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from grader import catalogue
+from grader.errors import UsageError
+from grader.tryout import functions_of, tryout
+
+
+def test_a_tensor_function_is_called_on_a_small_case_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return (a * b).mean(-1)
+
+    tryout("01_correct_first", batched_dot)
+    out = capsys.readouterr().out
+    assert out.startswith("batched_dot: not right yet. Called with a, b of shape (1, ")
+    assert "expected" in out
+
+
+def test_an_input_that_is_changed_is_not_right(capsys: pytest.CaptureFixture[str]) -> None:
+    def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a.mul_(b).sum(-1)
+
+    tryout("01_correct_first", batched_dot)
+    assert "inputs left as they were" in capsys.readouterr().out
+
+
+def test_a_measuring_function_is_played_in_a_world_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    def time_multiply(multiply: object, clock: object) -> float:
+        assert callable(multiply)
+        assert callable(clock)
+        begin = clock()
+        for _ in range(100):
+            multiply()
+        return float(clock() - begin) / 100
+
+    tryout("02_timeit_vs_timer", time_multiply)
+    assert capsys.readouterr().out.startswith("time_multiply: right. The world: ")
+
+
+def test_what_the_function_raises_comes_out_as_it_is() -> None:
+    def blocked_autorange(run: object, clock: object, min_run_time: float) -> None:
+        raise NotImplementedError("Write it.")
+
+    with pytest.raises(NotImplementedError, match="Write it"):
+        tryout("04_autorange", blocked_autorange)
+
+
+def test_a_function_nobody_asks_for_is_told_what_is_asked_for() -> None:
+    with pytest.raises(UsageError, match=r"asks for print\. Asked for: blocked_autorange"):
+        tryout("04_autorange", print)
+
+
+def test_a_task_may_ask_for_several_functions() -> None:
+    assert functions_of(catalogue.load().tasks("02_timeit_vs_timer")[1]) == (
+        "time_sum", "time_multiply", "time_matmul", "time_sort", "time_hash",
+    )  # fmt: skip

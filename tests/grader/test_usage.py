@@ -1,0 +1,132 @@
+"""What a whole process tree may use: memory, processes and threads together."""
+
+import os
+import threading
+
+import pytest
+from trees import opened
+
+from grader import faults, seccomp, usage, users
+from grader.errors import WorkerFault
+from grader.pool import Pool
+from grader.records import Status
+from grader.settings import Settings
+from grader.task import Limits
+
+BARE, SAFE = Settings("a secret", Pool(sandboxed=False)), Settings("a secret", Pool(sandboxed=True))
+BOTH = pytest.mark.parametrize(
+    "settings", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
+)
+FEW = 40
+
+HOARD = """
+import os, time
+def hoard():
+    kept = bytearray(60 << 20)
+    time.sleep(60)
+def f(x):
+    for _ in range(4): os.fork() or hoard()
+    time.sleep(60)
+"""
+
+BREED = """
+import os, time
+def f(x):
+    for _ in range(200):
+        if not os.fork():
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(60)
+"""
+
+SPIN_OFF = """
+import threading, time
+def f(x):
+    for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without filters."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda: None)
+
+
+def fault(source: str, settings: Settings, memory_bytes: int = 300 << 20) -> WorkerFault:
+    """How a call of `f` ends."""
+    try:
+        with opened(Limits(20, 20, memory_bytes), settings, tensors=False) as one:
+            one.load(source)
+            with faults.theirs("f"):
+                one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+    except WorkerFault as ended:
+        return ended
+    raise AssertionError("nothing stopped it")
+
+
+@BOTH
+@pytest.mark.usefixtures("_processes_allowed")
+def test_memory_of_many_processes_counts_together(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "SLACK_BYTES", 0)
+    ended = fault(HOARD, settings, memory_bytes=80 << 20)  # each keeps within it, and all four exceed it twice
+    assert ended.status is Status.OUT_OF_MEMORY
+    assert "memory together" in ended.rationale
+
+
+@pytest.mark.usefixtures("_processes_allowed")
+def test_processes_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "MOST_TASKS", FEW)
+    ended = fault(BREED, BARE)
+    assert ended.status is Status.CRASHED
+    assert f"more than {FEW} threads and processes" in ended.rationale
+
+
+def test_threads_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "MOST_TASKS", FEW)
+    assert f"more than {FEW} threads and processes" in fault(SPIN_OFF, BARE, memory_bytes=4 << 30).rationale
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["fork bomb", "thread bomb"])
+def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel refuses the next one, where the tree's user is not root; elsewhere it is seen from outside."""
+    monkeypatch.setattr(usage, "MOST_TASKS", FEW)
+    ended = fault(bomb, SAFE, memory_bytes=4 << 30)
+    refused = ended.status is Status.RAISED and ("unavailable" in ended.rationale or "new thread" in ended.rationale)
+    assert refused or ended.status is Status.CRASHED
+    if users.is_root() and not users.trouble():
+        assert refused
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
+def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "MOST_TASKS", FEW)
+    with opened(Limits(20, 5, 4 << 30), SAFE, tensors=False) as bomb:
+        bomb.load(SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
+        bomb.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with opened(Limits(20, 5, 4 << 30), SAFE, tensors=False) as neighbour:
+            neighbour.load("import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1")
+            assert neighbour.values("f", [{"value": 1}], lambda _n, _a: None, 1) == {"answer": 1}
+
+
+def test_what_is_shared_with_the_first_process_is_not_counted() -> None:
+    own = usage.of_process(os.getpid())
+    assert own.memory_bytes > 0
+    assert usage.grown([os.getpid()], own.memory_bytes * 2) == usage.Usage(0, own.tasks)
+    assert usage.grown([os.getpid()] * 2, 0).tasks == 2 * own.tasks
+
+
+def test_threads_are_tasks() -> None:
+    before, stop = usage.of_process(os.getpid()).tasks, threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    assert usage.of_process(os.getpid()).tasks == before + 1
+    stop.set()
+    thread.join()
+
+
+def test_a_process_that_is_gone_uses_nothing() -> None:
+    assert usage.of_process(2**22 + 1) == usage.Usage(0, 0)

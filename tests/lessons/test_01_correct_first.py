@@ -1,0 +1,140 @@
+import importlib
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+from sessions import Play
+
+from lessons.engine import notebook
+from lessons.engine.lesson import Lesson
+
+ROOT = Path(__file__).parent.parent.parent
+LONGEST_LINE = 80 - len("   1 │ ")
+
+
+@pytest.fixture(scope="module")
+def module() -> ModuleType:
+    return importlib.import_module("lessons.01_correct_first")
+
+
+@pytest.fixture(scope="module")
+def lesson(module: ModuleType) -> Lesson:
+    assert isinstance(module.lesson, Lesson)
+    return module.lesson
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-m", "lessons.01_correct_first", *map(str, arguments)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_fast_run_settles_every_claim_and_what_arithmetic_decides_held(lesson: Lesson, tmp_path: Path) -> None:
+    file = tmp_path / "claims.json"
+    done = run("--no-input", "--fast", "--json", file, "--plots", tmp_path / "plots")
+    record = json.loads(file.read_text(encoding="utf-8"))
+    declared = [id_ for step in lesson.steps for id_ in step.claims]
+    assert done.stderr == ""
+    assert record["complete"]
+    assert [claim["id"] for claim in record["claims"]] == declared
+    assert len(declared) >= 5
+    by_the_clock = {id_ for step in lesson.steps[-2:] for id_ in step.claims}
+    of_the_library = {"bits-differ"}
+    verdicts = {claim["id"]: claim["verdict"] for claim in record["claims"]}
+    assert {verdicts[id_] for id_ in set(declared) - by_the_clock - of_the_library} == {"held"}
+    assert "refuted" not in {verdicts[id_] for id_ in ("wrong-is-fastest", "implementation", "algorithm")}
+    pictures = list((tmp_path / "plots").iterdir())
+    assert pictures
+    assert all("<desc>" in path.read_text(encoding="utf-8") for path in pictures)
+
+
+def test_the_steps_are_listed_with_their_claims(lesson: Lesson) -> None:
+    out = run("--list-steps").stdout
+    for step in lesson.steps:
+        assert step.title in out
+        assert all(id_ in out for id_ in step.claims)
+
+
+def test_all_teaching_code_fits_a_terminal_of_80_columns(lesson: Lesson) -> None:
+    for step in lesson.steps:
+        for code in (step.code, step.given_code):
+            lines = code.splitlines()
+            assert max(map(len, lines), default=0) <= LONGEST_LINE, step.name
+            assert len(lines) <= 28, step.name
+
+
+def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
+    assert all(step.predict is not None for step in lesson.steps)
+    assert len(lesson.key_points) == 3
+    assert lesson.references
+
+
+def test_the_bound_accepts_any_order_of_the_sum_and_nothing_beyond_rounding(module: ModuleType) -> None:
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        a, b = torch.randn(2, 50, 63).to(dtype)
+        for order in (torch.arange(63), torch.randperm(63), torch.arange(63).flip(0)):
+            got = module.mul_sum(a[:, order], b[:, order])
+            assert module.three_judges(got, a, b)[2]
+        magnitude = (a.double() * b.double()).abs().sum(-1)
+        beyond = (a.double() * b.double()).sum(-1) + 70 * torch.finfo(dtype).eps * magnitude
+        assert not module.three_judges(beyond, a, b)[2]
+
+
+def test_a_careful_look_names_what_is_wrong(module: ModuleType) -> None:
+    a, b = torch.rand(2, 5, 8)
+    assert module.look(module.mul_sum, a, b) == ("ok", True)
+    assert module.look(lambda a, b: module.mul_sum(a, b).double(), a, b)[0] == "shape"
+    assert module.look(lambda a, b: module.mul_sum(a, b)[:, None].expand(5, 5), a, b)[0] == "shape"
+    assert module.look(lambda a, b: module.mul_sum(a, b) + 1, a, b) == ("wrong", False)
+    assert module.look(module.in_place, a, b) == ("spoils", True)
+
+
+def test_only_the_near_end_of_an_interval_makes_a_claim_doubtful(module: ModuleType) -> None:
+    race = SimpleNamespace(ratio=20.0, low=15.0, high=math.inf)
+    assert module.doubt_of(race, 5) == 5
+    assert module.doubt_of(race, 30) == math.inf
+
+
+@pytest.mark.parametrize(("one_s", "full_s", "says"), [(2e-3, 1e-3, "2× as fast as one"), (1e-3, 3e-3, "took 3×")])
+def test_what_more_cores_did_is_said_as_it_came_out(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, one_s: float, full_s: float, says: str
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    pairs = [(SimpleNamespace(median=one_s), SimpleNamespace(median=full_s))] * 3
+    assert says in module.about_cores(pairs)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert "a single core" in module.about_cores(pairs)
+
+
+def test_equal_bits_on_another_machine_refute_the_claim_and_are_explained(module: ModuleType, prepare: Play) -> None:
+    played = prepare(module.lesson)
+    step = module.compare_two
+    page = played.session._page(step)
+    page.prediction = step.predict
+    module.explain_two(page, (1.0, 0.0, True))
+    assert [str(claim.standing) for claim in page.claims] == ["refuted", "held"]
+    assert "both add in the same order" in " ".join(played.out.getvalue().split())
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(lesson: Lesson, tmp_path: Path) -> None:
+    path = tmp_path / "01_correct_first.ipynb"
+    notebook.write(lesson, path, fast=True)
+    whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(whole, timeout=300, kernel_name="python3", resources=resources).execute()
+    for step in lesson.steps:
+        (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
+        assert len(re.findall(r"^ *[✓✗?] ", printed, re.MULTILINE)) == len(step.claims), step.name

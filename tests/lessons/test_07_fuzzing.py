@@ -1,0 +1,161 @@
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+from sessions import Play
+
+from harness.fuzz import Sample
+from harness.state import FOLDER_VARIABLE
+from lessons.engine import notebook
+from lessons.engine.lesson import Lesson
+
+ROOT = Path(__file__).parent.parent.parent
+CERTAIN = {
+    "uniform-is-large",
+    "log-is-even",
+    "custom-is-kept",
+    "within-bounds",
+    "alias-or-one",
+    "steps-spoil-it",
+    "seed-repeats",
+    "parameters-lie",
+    "tensors-tell",
+    "density-lies",
+    "all-five-draw",
+}
+"""What is drawn from seeds and not timed: it holds on every machine."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One run of the lesson as a command, with what it printed and wrote."""
+
+    code: int
+    out: str
+    err: str
+    record: dict[str, Any]
+    plots: Path
+
+
+@pytest.fixture(scope="module")
+def module() -> ModuleType:
+    return importlib.import_module("lessons.07_fuzzing")
+
+
+@pytest.fixture(scope="module")
+def lesson(module: ModuleType) -> Lesson:
+    assert isinstance(module.lesson, Lesson)
+    return module.lesson
+
+
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
+    """Take the lesson for real, once: a process of its own, with any warning an error."""
+    folder = tmp_path_factory.mktemp("taken")
+    file, plots = folder / "claims.json", folder / "plots"
+    command = [sys.executable, "-W", "error", "-m", "lessons.07_fuzzing", "--no-input", "--fast"]
+    done = subprocess.run(
+        [*command, "--json", file, "--plots", plots],
+        cwd=ROOT,
+        env={**os.environ, FOLDER_VARIABLE: str(folder)},
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+    return Taken(done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots)
+
+
+def test_a_fast_run_settles_every_claim(lesson: Lesson, taken: Taken) -> None:
+    assert (taken.code, taken.err) == (0, "")
+    assert taken.record["complete"]
+    claims = taken.record["claims"]
+    assert [claim["id"] for claim in claims] == [id_ for step in lesson.steps for id_ in step.claims]
+    assert len(re.findall(r"^ *[✓✗?]  ", taken.out, re.MULTILINE)) == len(claims)
+
+
+def test_what_is_drawn_and_not_timed_holds_on_every_machine(taken: Taken) -> None:
+    verdicts = {claim["id"]: claim["verdict"] for claim in taken.record["claims"]}
+    assert {id_: verdicts[id_] for id_ in CERTAIN} == dict.fromkeys(CERTAIN, "held")
+
+
+def test_every_picture_has_words_for_those_who_cannot_see_it(taken: Taken) -> None:
+    (picture,) = taken.plots.iterdir()
+    drawn = ET.fromstring(picture.read_text(encoding="utf-8"))  # noqa: S314 - our own
+    assert "×" in (drawn.findtext("{http://www.w3.org/2000/svg}desc") or "")
+
+
+def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
+    assert all(step.predict is not None for step in lesson.steps)
+    assert len(lesson.key_points) == 3
+    assert lesson.references
+
+
+def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
+    """Explain a planted result; return what was printed and how the claims fared."""
+    played = prepare(lesson)
+    step = next(step for step in lesson.steps if step.name == name)
+    page = played.session._page(step)
+    page.prediction = step.question(page)
+    assert step.explanation is not None
+    step.explanation(page, result)
+    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
+
+
+def test_a_machine_that_does_not_mind_transposing_is_told_why_that_can_be(prepare: Play, lesson: Lesson) -> None:
+    turns = {512: [(1e-4, 1e-4)] * 3, 2000: [(2e-3, 2e-3)] * 3, 2048: [(2e-3, 2.1e-3)] * 3}
+    printed, standings = explained(prepare, lesson, "the_input_that_hurts", turns)
+    assert "About as long. 1.05×" in printed
+    assert "Here that cannot be seen" in printed
+    assert standings == {"transposed-hurts": "refuted", "powers-hurt-most": "refuted"}
+
+
+def test_turns_that_do_not_agree_leave_it_open(prepare: Play, lesson: Lesson) -> None:
+    turns = {512: [(1e-4, 1e-4)] * 3, 2000: [(2e-3, 8e-3), (2e-3, 12e-3)], 2048: [(2e-3, 4e-3), (2e-3, 30e-3)]}
+    _, standings = explained(prepare, lesson, "the_input_that_hurts", turns)
+    assert set(standings.values()) == {"inconclusive"}
+
+
+@pytest.mark.parametrize(("slow", "words"), [(True, "128 × 128 numbers are 64.0 KiB"), (False, "do not mind")])
+def test_the_size_at_which_it_becomes_slow_is_told_if_there_is_one(
+    prepare: Play, lesson: Lesson, slow: bool, words: str
+) -> None:
+    found = [(n, [9.0 if slow and n >= 128 else 1.2] * 3) for n in (2048, 1024, 512, 256, 128, 64, 32)]
+    printed, standings = explained(prepare, lesson, "smaller_and_still_slow", found)
+    assert words.replace("64.0", "64") in printed
+    assert standings == {"small-is-not-slow": "held", "slow-has-a-size": "held" if slow else "refuted"}
+
+
+def test_a_contest_that_the_layout_does_not_move_says_so(prepare: Play, lesson: Lesson) -> None:
+    sample = Sample({"a": torch.zeros(4, 4), "b": torch.zeros(4, 4)}, {}, {})
+    contest = [(sample, [(1e-5, 2e-5 * (1 + n / 100), 2e-5)] * 3) for n in range(6)]
+    printed, standings = explained(prepare, lesson, "a_contest", contest)
+    assert standings == {"margin-moves": "refuted", "layout-moves": "refuted"}
+    assert "Much the same on all." in printed
+    assert "And the layout is part of the input" not in printed
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(lesson: Lesson, tmp_path: Path) -> None:
+    path = tmp_path / "07_fuzzing.ipynb"
+    notebook.write(lesson, path, fast=True)
+    whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(whole, timeout=300, kernel_name="python3", resources=resources).execute()
+    for step in lesson.steps:
+        (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
+        assert len(re.findall(r"^ *[✓✗?] ", printed, re.MULTILINE)) == len(step.claims), step.name
