@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.task import Task
+from harness.decide import BENEFIT
 from harness.units import ratio
 
 EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
@@ -33,9 +34,15 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
     measured = f"{ratio(speed.ratio)} the baseline"
     if speed.low < speed.high:
         measured += f" ({ratio(speed.low)} to {ratio(speed.high)}; {speed.rounds} rounds)"
-    if speed.undecided:
+    if speed.undecided and speed.tier and task.tiers[speed.tier - 1].ratio > speed.low:
         edge = ratio(task.tiers[speed.tier - 1].ratio)
         return f"{cases} {measured} against a tier at {edge}: no telling them apart here, so you get the higher tier."
+    if speed.undecided:
+        edge = ratio(task.tiers[speed.tier].ratio)
+        return (
+            f"{cases} {measured}. The rounds differ so much that a tier at {edge} cannot be ruled out, but it is more "
+            f"than {100 * (BENEFIT - 1):.0f} % above what was measured: too far to be given in doubt."
+        )
     if speed.tier < len(task.tiers):
         following = task.tiers[speed.tier]
         return f"{cases} {measured}. Next tier: {ratio(following.ratio)}, {task.points * following.share:g} points."

@@ -62,6 +62,10 @@ WILD = 0.02
 16 looks a look errs with at most 0.03 % on a side. Were 5 % of pairs wild that way it would be 0.26 %, and
 with 10 % it would be 1.3 % (`misled`)."""
 
+BENEFIT = 1.1
+"""How far above the measured ratio the benefit of the doubt reaches. An interval at the cap is a few per cent wide,
+also with bursty neighbours; one much wider may be the candidate's own doing, and noise must not be a way to a tier."""
+
 LOOK_GROWTH = 1.25
 """Once all pairs play, each look waits until the time spent has grown by this factor: the interval shrinks by
 a tenth between looks, and a verdict comes at most a quarter later than it could."""
@@ -166,11 +170,13 @@ def cell(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
 def upper_cell(estimate: Estimate, thresholds: Sequence[float]) -> int:
     """Return the highest gap that the interval touches: what is still open at the cap goes to the student.
 
+    That reaches to `BENEFIT` times the ratio, and no further.
+
     Raises `MeasurementError` without an interval: the benefit of the doubt needs some evidence.
     """
     if not estimate.bounded:
         raise MeasurementError(f"{estimate.rounds} rounds on {estimate.pairs} pairs bound no ratio; play more of them.")
-    return bisect_right(_ascending(thresholds), estimate.high)
+    return bisect_right(_ascending(thresholds), min(estimate.high, estimate.ratio * BENEFIT))
 
 
 def misled(pairs: int, q: float) -> float:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,12 +128,21 @@ def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
         assert not left, [process.name() for process in left]
     finally:
         _adopt_orphans(adopt=False)
+        _reap({child for child in psutil.Process().children() if child not in before})
 
 
 def _adopt_orphans(*, adopt: bool) -> None:
     """Whether what loses its parent below this process becomes its child, or that of the machine's init."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+
+
+def _reap(children: set[psutil.Process]) -> None:
+    """Fetch the exit statuses of those that ended: an adopted one has nobody else who would."""
+    for child in children:
+        if not _is_running(child):
+            with suppress(ChildProcessError):
+                os.waitpid(child.pid, os.WNOHANG)
 
 
 def _running() -> set[psutil.Process]:

@@ -64,6 +64,15 @@ def test_the_undecided_get_the_higher_tier_and_are_told() -> None:
     assert "you get the higher tier" in verdict.attempt.rationale
 
 
+def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_student_reads_why() -> None:
+    verdict = score(TASK, passed(Speed(2.5, 1.9, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
+    assert verdict.points == TASK.points * TASK.tiers[0].share
+    assert "you get the higher tier" in verdict.attempt.rationale  # 2× itself was in doubt, and near
+    verdict = score(TASK, passed(Speed(2.5, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
+    assert "a tier at 4× cannot be ruled out" in verdict.attempt.rationale
+    assert "more than 10 % above what was measured" in verdict.attempt.rationale
+
+
 @given(
     shares=st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
     points=st.floats(0, 100),

@@ -159,6 +159,14 @@ def test_what_stays_open_goes_to_the_higher_cell() -> None:
     assert upper_cell(straddling, TIERS) == 1
 
 
+def test_the_doubt_does_not_reach_a_threshold_far_above_what_was_measured() -> None:
+    """A candidate that makes its own rounds restless widens its interval, and gains nothing by it."""
+    restless = Estimate(0.9, 0.5, 4.5, rounds=40, pairs=5)
+    assert cell(restless, TIERS) is None
+    assert upper_cell(restless, TIERS) == 0
+    assert upper_cell(Estimate(1.9, 0.5, 4.5, rounds=40, pairs=5), TIERS) == 1
+
+
 def test_without_an_interval_nobody_gets_the_benefit_of_the_doubt() -> None:
     with pytest.raises(MeasurementError, match="bound no ratio"):
         upper_cell(estimate([[3.0] * 50] * 3), TIERS)

@@ -42,8 +42,14 @@ def ground(
 
 def running(pid: int | None = None) -> list[psutil.Process]:
     """Twins that a process, by default this one, has started and that have not ended."""
-    children = psutil.Process(pid).children()
-    return [child for child in children if "harness.twin" in child.cmdline()]
+    return [child for child in psutil.Process(pid).children() if _is_a_running_twin(child)]
+
+
+def _is_a_running_twin(child: psutil.Process) -> bool:
+    try:
+        return "harness.twin" in child.cmdline()
+    except psutil.NoSuchProcess:  # it has ended, and perhaps nobody has fetched its exit status yet
+        return False
 
 
 def fake(call_s: float, asking_s: float = 20e-6) -> Timed:
