@@ -95,13 +95,13 @@ def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
     It is timed on (1024, 1024) float32, one of the two transposed, on one thread.
 
-    Points: 4 of 10 for right answers, 6 when 1.5 times as fast as `torch.where(x > y, x * x - y, y * y - x)`, 8 at
-    2.5×, all 10 at 4×.
+    Points: 4 of 10 for right answers, 6 when 1.25 times as fast as the plain line
+    `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`, 8 at 2.2×, all 10 at 4×.
     """
     # BEGIN SOLUTION
     # Where two operands lie differently in memory, torch jumps through one of them, in each operation anew. One
     # transposing copy, which torch does tile by tile, ends that. Then larger and smaller by name are two operations
-    # where comparing, squaring both ways and choosing were six, and the rest happens in memory that is ours.
+    # where comparing and choosing three times were six, and the rest happens in memory that is ours.
     x, y = x.contiguous(), y.contiguous()
     larger = torch.maximum(x, y)
     return larger.mul_(larger).sub_(torch.minimum(x, y))

@@ -1,4 +1,4 @@
-"""Larger and smaller by name: two operations between x and y instead of four, each still jumping."""
+"""Larger and smaller by name: two operations between x and y instead of six, each still jumping."""
 
 import torch
 
