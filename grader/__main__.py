@@ -9,18 +9,35 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from grader import calibrate, catalogue, doctor, exercise_notebook, journal, lint, release, reports, run, sandbox, watch
+from grader import (
+    calibrate,
+    catalogue,
+    cluster,
+    doctor,
+    exercise_notebook,
+    journal,
+    lint,
+    release,
+    reports,
+    run,
+    sandbox,
+    watch,
+)
 from grader import check as checking
 from grader import submit as handing_in
 from grader.errors import UsageError
+from grader.executors import Lanes, Threads
 from grader.files import explained
 from grader.grade import grade
+from grader.hand_in import Grade
 from grader.pool import Pool
 from grader.roll import TaskPoints
 from grader.settings import Settings
@@ -88,6 +105,8 @@ def run_class(
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at a time.")] = max(1, (os.cpu_count() or 2) - 1),
     lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
+    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Grade on the Dask cluster there.")] = "",
+    workers: Annotated[int, typer.Option(min=0, help="Grade on a Dask cluster of so many processes here.")] = 0,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
     debug: Debug = False,
 ) -> int:
@@ -95,20 +114,21 @@ def run_class(
     del debug
     if not no_sandbox:
         sandbox.require()
-    known = catalogue.load()
+    known, hidden = catalogue.load(), (folder.resolve(), out.resolve())
     chosen = [task for lesson in lessons or known.lessons for task in known.tasks(lesson)]
-    with Pool(sandboxed=not no_sandbox, hidden=(folder.resolve(), out.resolve()), spare=jobs) as pool:
+    with ExitStack() as stack:
+        grade_one, lanes, where = _lanes(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
         summary = run.grade_class(
             folder,
             out,
-            grade=lambda submission, seed: grade(submission, seed, pool),
+            grade=grade_one,
             tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
-            jobs=jobs,
+            lanes=lanes,
             console=err_console,
             kit=_kit(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
-            about=_about(jobs, sandboxed=not no_sandbox),
+            about=_about(where, sandboxed=not no_sandbox),
         )
     print("\n".join(summary.lines()))
     return summary.exit_code
@@ -210,8 +230,25 @@ def _print_row(row: lint.Row) -> None:
     print(f"{mark} {row.task:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}", flush=True)
 
 
-def _about(jobs: int, *, sandboxed: bool) -> str:
-    lanes = f"{jobs} lane{'s' if jobs > 1 else ''}"
+def _lanes(
+    stack: ExitStack, jobs: int, scheduler: str, workers: int, hidden: Sequence[Path], *, sandboxed: bool
+) -> tuple[Grade, Lanes, str]:
+    """How and where a class is graded, and a line on that; all is ended with the stack."""
+    if scheduler and workers:
+        raise UsageError("Give --scheduler for a cluster that is there, or --workers for one to start here, not both.")
+    if scheduler or workers:
+        cluster.require()
+        from grader.remote import grade_here  # noqa: PLC0415 - it needs `distributed`, an extra
+
+        start_or_join = partial(cluster.start, workers) if workers else partial(cluster.join, scheduler)
+        lanes, where = stack.enter_context(start_or_join(hidden, sandboxed=sandboxed))
+        return grade_here, lanes, where
+    pool = stack.enter_context(Pool(sandboxed=sandboxed, hidden=hidden, spare=jobs))
+    where = f"{jobs} lane{'s' if jobs > 1 else ''}"
+    return (lambda submission, seed: grade(submission, seed, pool)), Threads(jobs), where
+
+
+def _about(lanes: str, *, sandboxed: bool) -> str:
     if not sandboxed:
         return f"{lanes} · NO SANDBOX: submissions can read and write what you can"
     lacks = [layer.name for layer in sandbox.layers() if not layer.active]

@@ -1,4 +1,4 @@
-"""Where gradings run: lanes, as a `concurrent.futures.Executor`.
+"""Where gradings run: lanes, as a `concurrent.futures.Executor`. Those of other machines are `cluster`'s.
 
 A lane is a thread that waits for processes: what is timed runs in them, so that threads cost a measurement
 nothing. The standard pool of threads is not used because the interpreter waits for its threads at the end:
@@ -7,6 +7,7 @@ one Ctrl-C must suffice to leave a run, whatever its lanes are waiting for.
 
 import queue
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, ParamSpec, TypeVar
@@ -17,7 +18,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Lanes(Executor):
+class Lanes(Executor, ABC):
+    """Lanes, here or elsewhere, that can be left at once."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Drop everything at once: cancel what is queued, and end what is being graded."""
+
+
+class Threads(Lanes):
     """`jobs` threads that take work in the order it was handed in."""
 
     def __init__(self, jobs: int) -> None:
@@ -66,7 +75,7 @@ class Lanes(Executor):
                 thread.join()
 
     def abandon(self) -> None:
-        """Drop everything at once: cancel what is queued, and kill every process started from this one."""
+        """Cancel what is queued, and kill every process started from this one."""
         self.shutdown(wait=False, cancel_futures=True)
         for process in psutil.Process().children(recursive=True):
             try:

@@ -1,41 +1,37 @@
 """The class run: collect → grade what has no grade yet → journal → reports; and go on where it stopped.
 
-How one submission is graded is passed in. Whatever that raises is a fault of ours: the submission gets a
-verdict of GRADER_ERROR, which costs its student nothing, the class goes on, and the next run tries it again.
+How one submission is graded is passed in, and in which lanes. What that raises, or a lane that was lost, is a fault of
+ours: the submission gets a verdict of GRADER_ERROR, which costs its student nothing, the class goes on, and the next
+run tries it again.
 """
 
 import math
 import statistics
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from grader import journal, reports, sandbox
+from grader import hand_in, journal, reports
 from grader.collect import Collection, collect
 from grader.executors import Lanes
+from grader.hand_in import Grade
 from grader.journal import Graded, Journal
-from grader.records import Attempt, Report, Status, Submission, Verdict
+from grader.records import Report, Status, Submission
 from grader.reports import words
 from grader.roll import Roll, TaskPoints, is_faulted
 from harness import units
 from harness.clocks import wall
-from harness.environment import Environment
-
-Grade = Callable[[Submission, str], Report]
-"""Grades one submission with the secret seed of its class; called from several threads at once."""
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
 """Every submission has its verdict · a fault of ours left some without · Ctrl-C, as shells count it."""
 
-_TAIL_CHARACTERS = 4_000
 _CONTROL = ("same", "slowed", "planted")
 _LINES = 10  # how often a run tells its progress where nobody watches a bar
 
@@ -108,14 +104,14 @@ def grade_class(
     *,
     grade: Grade,
     tasks: Sequence[TaskPoints],
-    jobs: int,
+    lanes: Lanes,
     console: Console,
     kit: str,
     sandboxed: bool = True,
     seed_file: Path | None = None,
     about: str = "",
 ) -> Summary:
-    """Grade the class in `folder` into `out` and write all reports.
+    """Grade the class in `folder` into `out` and write all reports. `grade` runs in `lanes`, which end with the run.
 
     `tasks` are those of the lessons to grade. `console` (standard error) shows progress, `about` is a line on
     how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. Raises `UsageError`
@@ -132,10 +128,9 @@ def grade_class(
             if line:
                 _say(console, line)
 
-        def lane(submission: Submission) -> Graded:
-            return _grade_one(submission, lambda given: grade(given, seed), tasks, sandboxed)
-
-        kept = _grade_all(pending, lane, book, jobs, console)
+        lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
+        lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
+        kept = _grade_all(pending, lane, lost, book, lanes, console)
         roll = book.roll()
         reports.write(roll, out)
     return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
@@ -153,55 +148,22 @@ def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pendi
         yield f"{units.count(n_all - pending)} are graded already; going on with {units.count(pending)}."
 
 
-def _grade_one(
-    submission: Submission,
-    grade: Callable[[Submission], Report],
-    tasks: Sequence[TaskPoints],
-    sandboxed: bool,
-) -> Graded:
-    """Grade one submission in a lane; what `grade` raises becomes a verdict on us."""
-    started, began_s = datetime.now(UTC), wall()
-    try:
-        report = grade(submission)
-    except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours and ends this grading alone
-        # The type alone: a message might quote a hidden case.
-        why = f"The grader failed ({type(fault).__name__}); this is not the submission's fault."
-        attempt = Attempt(Status.GRADER_ERROR, rationale=why, help="It will be graded again.", output_tail=_tail(fault))
-        report = Report(
-            submission=submission,
-            verdicts=tuple(
-                Verdict(task.task, 0.0, task.points, None, attempt)
-                for task in tasks
-                if task.lesson == submission.lesson
-            ),
-            environment=Environment.capture(),
-            sandboxed=sandboxed,
-            missing=sandbox.missing() if sandboxed else (),
-            duration_s=wall() - began_s,
-        )
-    return Graded(report, started, datetime.now(UTC))
-
-
-def _tail(fault: Exception) -> str:
-    """Return the traceback, kept in the journal for whoever mends the grader and shown in no report."""
-    return "".join(traceback.format_exception(fault))[-_TAIL_CHARACTERS:]
-
-
 def _grade_all(
     pending: Sequence[Submission],
     lane: Callable[[Submission], Graded],
+    lost: Callable[[Submission, Exception], Graded],
     book: Journal,
-    jobs: int,
+    lanes: Lanes,
     console: Console,
 ) -> int:
     """Grade and journal what is pending; return how many were kept: fewer than all after a Ctrl-C."""
-    lanes = Lanes(jobs)
     kept = 0
     try:
-        futures = [lanes.submit(lane, submission) for submission in pending]
+        futures = {lanes.submit(lane, submission): submission for submission in pending}
         with _progress(console, len(pending)) as tell:
             for future in as_completed(futures):
-                graded = future.result()
+                fault = future.exception()
+                graded = lost(futures[future], fault) if isinstance(fault, Exception) else future.result()
                 book.add(graded)
                 kept += 1
                 tell(graded.report)

@@ -7,6 +7,7 @@ from pathlib import Path
 from classroom import KIT, TASKS, grade
 from rich.console import Console
 
+from grader.executors import Threads
 from grader.records import Report, Submission
 from grader.run import grade_class
 from harness.errors import FairclockError
@@ -23,7 +24,7 @@ def slowly(submission: Submission, seed: str) -> Report:
 
 try:
     summary = grade_class(
-        folder, out, grade=slowly, tasks=TASKS, jobs=2, console=Console(stderr=True, width=100), kit=KIT
+        folder, out, grade=slowly, tasks=TASKS, lanes=Threads(2), console=Console(stderr=True, width=100), kit=KIT
     )
 except FairclockError as error:
     print(error, file=sys.stderr)

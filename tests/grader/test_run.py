@@ -7,8 +7,10 @@ from classroom import KIT, LESSONS, TASKS, grade, hand_in
 from rich.console import Console
 
 from grader import journal, reports
+from grader.executors import Threads
+from grader.hand_in import Grade
 from grader.records import Report, Status, Submission
-from grader.run import Grade, Summary, grade_class, pace
+from grader.run import Summary, grade_class, pace
 from harness.errors import UsageError
 
 HERE = Path(__file__).parent
@@ -18,7 +20,9 @@ PATIENCE_S = 60
 def run(folder: Path, out: Path, grade_one: Grade = grade) -> tuple[Summary, str]:
     said = io.StringIO()
     console = Console(file=said, width=200)
-    summary = grade_class(folder, out, grade=grade_one, tasks=TASKS, jobs=2, console=console, kit=KIT, about="2 lanes")
+    summary = grade_class(
+        folder, out, grade=grade_one, tasks=TASKS, lanes=Threads(2), console=console, kit=KIT, about="2 lanes"
+    )
     return summary, said.getvalue()
 
 
@@ -125,7 +129,7 @@ def test_reports_are_rebuilt_from_the_journal_alone(folder: Path, out: Path) -> 
 
 def test_a_lesson_named_twice_is_graded_once(folder: Path, out: Path) -> None:
     console = Console(file=io.StringIO())
-    summary = grade_class(folder, out, grade=grade, tasks=TASKS * 2, jobs=1, console=console, kit=KIT)
+    summary = grade_class(folder, out, grade=grade, tasks=TASKS * 2, lanes=Threads(1), console=console, kit=KIT)
     assert summary.roll.possible("01_dot") == 10.0
 
 
@@ -163,7 +167,7 @@ def test_lessons_can_be_graded_one_after_the_other_into_one_out(folder: Path, ou
     for lesson in LESSONS:
         tasks = [task for task in TASKS if task.lesson == lesson]
         console = Console(file=io.StringIO())
-        summary = grade_class(folder, out, grade=grade, tasks=tasks, jobs=1, console=console, kit=KIT)
+        summary = grade_class(folder, out, grade=grade, tasks=tasks, lanes=Threads(1), console=console, kit=KIT)
     assert summary.roll.lessons == LESSONS
     assert len(summary.roll.reports) == 6
     assert all(verdict.status is not Status.GRADER_ERROR for each in summary.roll.reports for verdict in each.verdicts)
