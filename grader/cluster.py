@@ -107,7 +107,7 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
 def require() -> None:
     """Raise `MachineError` where Dask is not installed."""
     if find_spec("distributed") is None:
-        raise MachineError("Grading on a cluster needs Dask: install it with `pip install 'fairclock[cluster]'`.")
+        raise MachineError("Grading on a cluster needs Dask: install it with `pip install -e '.[cluster]'`.")
 
 
 def _dask() -> Any:
