@@ -15,7 +15,20 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader import calibrate, catalogue, doctor, exercise_notebook, journal, lint, release, reports, run, sandbox, watch
+from grader import (
+    calibrate,
+    catalogue,
+    doctor,
+    exercise_notebook,
+    export,
+    journal,
+    lint,
+    release,
+    reports,
+    run,
+    sandbox,
+    watch,
+)
 from grader import check as checking
 from grader import submit as handing_in
 from grader.errors import UsageError
@@ -124,6 +137,29 @@ def report(
         changed = reports.write(book.roll(), out)
     print(f"{changed} files of {out} were rewritten; the others were as they should be.")
     return 0
+
+
+@app.command(name="export")
+def export_points(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill this gradebook of Canvas.")] = None,
+    moodle: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill this grading worksheet of Moodle.")] = None,
+    nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
+    junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: OUT/FORMAT.csv or .xml.")] = None,
+    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    column: Annotated[list[str] | None, typer.Option(metavar="LESSON=TITLE", help="A lesson's column; total=…")] = None,
+    scale: Annotated[bool, typer.Option("--scale", help="Convert points to the maximum that the file says.")] = False,
+    debug: Debug = False,
+) -> int:
+    """Fill a gradebook of Canvas or a worksheet of Moodle, or write nbgrader's columns or JUnit XML."""
+    del debug
+    wanted = export.Wanted(canvas, moodle, nbgrader, junit)
+    with journal.read(out) as book:
+        roll = book.roll()
+    exported = export.export(roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale)
+    print("\n".join(exported.lines()))
+    return exported.exit_code
 
 
 @app.command(name="lint")

@@ -6,7 +6,8 @@ rebuilt from one file.
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from grader.records import Report, Status
 
@@ -52,6 +53,24 @@ class Roll:
     def possible(self, lesson: str) -> float:
         """Points that can be earned in a lesson."""
         return sum(task.points for task in self.tasks if task.lesson == lesson)
+
+    def only(self, lessons: Sequence[str]) -> "Roll":
+        """Return the class as if these were all its lessons."""
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.lesson in lessons),
+            reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
+            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
+        )
+
+    def grades(self) -> dict[str, dict[str, float | None]]:
+        """Return the points of every student by lesson handed in; None where there is no grade to give (yet)."""
+        table: dict[str, dict[str, float | None]] = {student: {} for student in self.students}
+        for one in self.waiting:
+            table[one.student][one.lesson] = None
+        for report in self.reports:
+            table[report.submission.student][report.submission.lesson] = None if is_faulted(report) else report.points
+        return table
 
     def by_student(self) -> dict[str, dict[str, Report]]:
         """Return the reports of every student by lesson; of a student without any, nothing."""
