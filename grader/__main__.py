@@ -31,6 +31,7 @@ from grader import (
 )
 from grader import check as checking
 from grader import submit as handing_in
+from grader.course import Course, parse
 from grader.errors import UsageError
 from grader.files import explained
 from grader.grade import grade
@@ -49,6 +50,9 @@ app = typer.Typer(
 out_console = Console(soft_wrap=True)
 err_console = Console(stderr=True)
 
+CourseFile = Annotated[
+    Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
 
 
@@ -102,6 +106,13 @@ def run_class(
     lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
+    course_file: CourseFile = None,
+    regrade: Annotated[
+        list[str] | None, typer.Option(metavar="STUDENT", help="Grade again, though nothing changed; may be repeated.")
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option("--progress/--quiet", help="On standard error. Default: when that is a terminal.")
+    ] = None,
     debug: Debug = False,
 ) -> int:
     """Grade a class; run again with the same OUT to go on."""
@@ -122,6 +133,9 @@ def run_class(
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(jobs, sandboxed=not no_sandbox),
+            course=_course(course_file),
+            regrade=regrade or (),
+            quiet=not (err_console.is_terminal if progress is None else progress),
         )
     print("\n".join(summary.lines()))
     return summary.exit_code
@@ -129,11 +143,16 @@ def run_class(
 
 @app.command()
 def report(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")], debug: Debug = False
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    course_file: CourseFile = None,
+    debug: Debug = False,
 ) -> int:
-    """Write all reports anew from OUT/grades.sqlite."""
+    """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
     del debug
+    course = _course(course_file)
     with journal.read(out) as book:
+        if course:
+            book.set_course(course.text)
         changed = reports.write(book.roll(), out)
     print(f"{changed} files of {out} were rewritten; the others were as they should be.")
     return 0
@@ -252,6 +271,16 @@ def _about(jobs: int, *, sandboxed: bool) -> str:
         return f"{lanes} · NO SANDBOX: submissions can read and write what you can"
     lacks = [layer.name for layer in sandbox.layers() if not layer.active]
     return f"{lanes} · sandbox: all layers{' but ' + ', '.join(lacks) if lacks else ''}"
+
+
+def _course(file: Path | None) -> Course | None:
+    if file is None:
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{file} cannot be read ({fault}); name the course's file, such as course.toml.") from None
+    return parse(text, str(file), catalogue.load().lessons)
 
 
 def _kit() -> str:
