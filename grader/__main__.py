@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from grader import (
+    bundle,
     calibrate,
     catalogue,
     doctor,
@@ -219,11 +220,20 @@ def export_notebook(
 
 @app.command(name="release")
 def release_kit(
-    place: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")], debug: Debug = False
+    place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")] = None,
+    gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
+    lessons: Annotated[list[str] | None, typer.Option(help="Of the autograder; may be repeated.")] = None,
+    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
+    debug: Debug = False,
 ) -> int:
-    """Make the student kit: no solutions, no secrets."""
+    """Make the student kit, or an autograder for Gradescope: no solutions, no secrets."""
     del debug
-    print("\n".join(release.release(place).lines()))
+    if place is None and gradescope is None:
+        raise UsageError("Name a folder or zip for the student kit, or --gradescope ZIP for an autograder.")
+    if place:
+        print("\n".join(release.release(place).lines()))
+    if gradescope:
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox).lines()))
     return 0
 
 

@@ -71,18 +71,25 @@ def collect(folder: Path, lessons: Sequence[str], *, kit: str, zone: tzinfo = UT
     `zone` is that of times without an offset in the names of folders. Raises `UsageError` when `folder` does not
     exist, is no folder, or holds no hand-in.
     """
-    return _collection(list(_places(folder, lessons, kit, zone)), folder, lessons)
+    found = _collection(list(_places(folder, lessons, kit, zone)), lessons)
+    if not found.submissions:
+        expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
+        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
+    return found
 
 
 def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
-    """Collect what one student handed in, where `folder` holds that and nothing else. Raises as `collect`."""
+    """Collect what one student handed in, where `folder` holds that and nothing else; perhaps nothing at all.
+
+    Raises `UsageError` when there is no such folder.
+    """
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder} with what was handed in.")
     place = _Place(folder, Path(os.path.realpath(folder)), student, student)
-    return _collection([(student, _from_folder(place, lessons, kit))], folder, lessons)
+    return _collection([(student, _from_folder(place, lessons, kit))], lessons)
 
 
-def _collection(places: list[tuple[str, _Taken]], folder: Path, lessons: Sequence[str]) -> Collection:
+def _collection(places: list[tuple[str, _Taken]], lessons: Sequence[str]) -> Collection:
     given: dict[tuple[str, str], list[Submission]] = {}
     for _, taken in places:
         for submission in taken.submissions:
@@ -94,9 +101,6 @@ def _collection(places: list[tuple[str, _Taken]], folder: Path, lessons: Sequenc
             if taken.blanket and (student, lesson) not in given:
                 given[student, lesson] = [replace(taken.blanket, lesson=lesson)]
     students = sorted({student for student, _ in places})
-    if not given:
-        expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
-        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
     left = [f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}]
     return Collection(
         tuple(students),

@@ -158,8 +158,9 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
     """Return the report that a row of `gradings` and its verdicts were made of."""
     verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [row["id"]])
     given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
+    at = moment(row["handed_in_utc"])
     return Report(
-        submission=Submission(*given, handed_in=moment(row["handed_in_utc"])),
+        submission=Submission(*given, at),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
         environment=Environment.from_dict(json.loads(row["environment"])),
         sandboxed=bool(row["sandboxed"]),
