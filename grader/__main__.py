@@ -19,6 +19,7 @@ from grader import (
     bundle,
     calibrate,
     catalogue,
+    completion,
     doctor,
     exercise_notebook,
     export,
@@ -32,7 +33,7 @@ from grader import (
 )
 from grader import check as checking
 from grader import submit as handing_in
-from grader.course import Course, parse
+from grader.course import read as read_course
 from grader.errors import UsageError
 from grader.files import explained
 from grader.grade import grade
@@ -44,6 +45,7 @@ from harness.environment import Environment
 
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
+    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -134,7 +136,7 @@ def run_class(
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(jobs, sandboxed=not no_sandbox),
-            course=_course(course_file),
+            course=read_course(course_file, known.lessons),
             regrade=regrade or (),
             quiet=not (err_console.is_terminal if progress is None else progress),
         )
@@ -150,7 +152,7 @@ def report(
 ) -> int:
     """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
     del debug
-    course = _course(course_file)
+    course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
         if course:
             book.set_course(course.text)
@@ -283,22 +285,14 @@ def _about(jobs: int, *, sandboxed: bool) -> str:
     return f"{lanes} · sandbox: all layers{' but ' + ', '.join(lacks) if lacks else ''}"
 
 
-def _course(file: Path | None) -> Course | None:
-    if file is None:
-        return None
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{file} cannot be read ({fault}); name the course's file, such as course.toml.") from None
-    return parse(text, str(file), catalogue.load().lessons)
-
-
 def _kit() -> str:
     kit = Environment.capture().kit
     if kit == "absent":
         raise UsageError("The kit is not installed; run pip install -e . in its folder first.")
     return kit
 
+
+completion.offer(app, catalogue.load().lessons)
 
 if __name__ == "__main__":
     sys.exit(guarded(app, "python -m grader", sys.argv[1:]))

@@ -29,6 +29,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grader.policy import NO_PENALTY, Late, Rule, Which
@@ -95,6 +96,17 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
     except tomllib.TOMLDecodeError as fault:
         raise UsageError(f"{name} is not TOML: {str(fault).rstrip('.')}.") from None
     return _Reader(name, tuple(lessons)).course(text, table)
+
+
+def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
+    """Read the course file at a path; None for None. Raises `UsageError`, also for one that cannot be read."""
+    if file is None:
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{file} cannot be read ({fault}); name the course's file, such as course.toml.") from None
+    return parse(text, str(file), lessons)
 
 
 def _moved(

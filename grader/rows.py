@@ -8,7 +8,7 @@ candidate calls, baseline first], and a control is a JSON object, or null where 
 import json
 import math
 import sqlite3
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from datetime import datetime
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
@@ -160,7 +160,7 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
     given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
     at = moment(row["handed_in_utc"])
     return Report(
-        submission=Submission(*given, at),
+        submission=replace(Submission(*given), handed_in=at),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
         environment=Environment.from_dict(json.loads(row["environment"])),
         sandboxed=bool(row["sandboxed"]),
