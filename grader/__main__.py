@@ -46,7 +46,6 @@ from harness.environment import Environment
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

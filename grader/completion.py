@@ -5,6 +5,7 @@ time, which takes seconds. Make the script again after an update.
 """
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Annotated, Final
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import typer
 
+from grader import catalogue
 from grader.errors import UsageError
 from grader.files import explained, write_atomically
 
@@ -48,6 +50,12 @@ def verbs(app: typer.Typer) -> tuple[Verb, ...]:
     return tuple(_verb(name, command.params) for name, command in sorted(getattr(group, "commands", {}).items()))
 
 
+def modules(lessons: Sequence[str]) -> str:
+    """Return what may stand after `python -m`: every lesson, also one without an exercise."""
+    talks = {path.stem for path in (catalogue.KIT / "lessons").glob("[0-9][0-9]_*.py")}
+    return " ".join(["grader", "lessons", *(f"lessons.{name}" for name in sorted({*talks, *lessons}))])
+
+
 def script(shell: str, found: Sequence[Verb], lessons: Sequence[str]) -> str:
     """Return the script for a shell. Raises `UsageError` for one that is not known here."""
     if shell not in SHELLS:
@@ -55,7 +63,7 @@ def script(shell: str, found: Sequence[Verb], lessons: Sequence[str]) -> str:
     if shell == "fish":
         return "\n".join(_fish(found, lessons)) + "\n"
     words = {
-        "modules": " ".join(["grader", "lessons", *(f"lessons.{lesson}" for lesson in lessons)]),
+        "modules": modules(lessons),
         "verbs": " ".join([*(verb.name for verb in found), "--help"]),
         "lessons": " ".join(lessons),
         "lesson_options": " ".join(LESSON_OPTIONS),
@@ -82,7 +90,8 @@ def offer(app: typer.Typer, lessons: Sequence[str]) -> None:
             print(said.rstrip("\n"))
             raise typer.Exit
         if context.invoked_subcommand is None:
-            raise UsageError("Name a command; see python -m grader --help.")
+            print(context.get_help(), file=sys.stderr)
+            raise typer.Exit(2)
 
 
 def shell_here() -> str:
@@ -126,7 +135,7 @@ def _verb(name: str, params: Sequence[object]) -> Verb:
 
 
 def _fish(found: Sequence[Verb], lessons: Sequence[str]) -> Iterator[str]:
-    yield "# Completion of `python -m grader` and `python -m lessons.…`, made by `python -m grader --show-completion`."
+    yield "# Completion of `python -m grader` and of lessons, made by `python -m grader --show-completion`."
     yield "function __fairclock_after"
     yield "    set -l words (commandline -opc)"
     yield '    string match -q -- "*-m $argv[1]*" "$words"'
@@ -137,8 +146,7 @@ def _fish(found: Sequence[Verb], lessons: Sequence[str]) -> Iterator[str]:
     yield "end"
     for python in ("python", "python3"):
         begin = f"complete -c {python} -n"
-        modules = " ".join(["grader", "lessons", *(f"lessons.{lesson}" for lesson in lessons)])
-        yield f"{begin} 'test (commandline -opc)[-1] = -m' -f -a '{modules}'"
+        yield f"{begin} 'test (commandline -opc)[-1] = -m' -f -a '{modules(lessons)}'"
         yield f"{begin} '__fairclock_new' -f -a '{' '.join(verb.name for verb in found)}'"
         for verb in found:
             after = f"{begin} '__fairclock_after \"grader {verb.name}\"'"
@@ -155,7 +163,7 @@ def _fish(found: Sequence[Verb], lessons: Sequence[str]) -> Iterator[str]:
 ZSH: Final = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
 """zsh runs bash's functions by one of its own; that counts words from 0 too."""
 
-BASH: Final = r"""# Completion of `python -m grader` and `python -m lessons.…`, made by `python -m grader --show-completion`.
+BASH: Final = r"""# Completion of `python -m grader` and of lessons, made by `python -m grader --show-completion`.
 _fairclock_options() {
     case $$1 in
 $options
