@@ -18,11 +18,14 @@ import typer
 from rich.console import Console
 
 from grader import (
+    bundle,
     calibrate,
     catalogue,
     cluster,
+    completion,
     doctor,
     exercise_notebook,
+    export,
     journal,
     lint,
     release,
@@ -33,6 +36,7 @@ from grader import (
 )
 from grader import check as checking
 from grader import submit as handing_in
+from grader.course import read as read_course
 from grader.errors import UsageError
 from grader.executors import Lanes, Threads
 from grader.files import explained
@@ -46,13 +50,16 @@ from harness.environment import Environment
 
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
-    no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 out_console = Console(soft_wrap=True)
 err_console = Console(stderr=True)
 
+CourseFile = Annotated[
+    Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
 
 
@@ -108,6 +115,13 @@ def run_class(
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Grade on the Dask cluster there.")] = "",
     workers: Annotated[int, typer.Option(min=0, help="Grade on a Dask cluster of so many processes here.")] = 0,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
+    course_file: CourseFile = None,
+    regrade: Annotated[
+        list[str] | None, typer.Option(metavar="STUDENT", help="Grade again, though nothing changed; may be repeated.")
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option("--progress/--quiet", help="On standard error. Default: when that is a terminal.")
+    ] = None,
     debug: Debug = False,
 ) -> int:
     """Grade a class; run again with the same OUT to go on."""
@@ -129,6 +143,9 @@ def run_class(
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(where, sandboxed=not no_sandbox),
+            course=read_course(course_file, known.lessons),
+            regrade=regrade or (),
+            quiet=not (err_console.is_terminal if progress is None else progress),
         )
     print("\n".join(summary.lines()))
     return summary.exit_code
@@ -136,14 +153,42 @@ def run_class(
 
 @app.command()
 def report(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")], debug: Debug = False
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    course_file: CourseFile = None,
+    debug: Debug = False,
 ) -> int:
-    """Write all reports anew from OUT/grades.sqlite."""
+    """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
     del debug
+    course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
+        if course:
+            book.set_course(course.text)
         changed = reports.write(book.roll(), out)
     print(f"{changed} files of {out} were rewritten; the others were as they should be.")
     return 0
+
+
+@app.command(name="export")
+def export_points(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill this gradebook of Canvas.")] = None,
+    moodle: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill this grading worksheet of Moodle.")] = None,
+    nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
+    junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: OUT/FORMAT.csv or .xml.")] = None,
+    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    column: Annotated[list[str] | None, typer.Option(metavar="LESSON=TITLE", help="A lesson's column; total=…")] = None,
+    scale: Annotated[bool, typer.Option("--scale", help="Convert points to the maximum that the file says.")] = False,
+    debug: Debug = False,
+) -> int:
+    """Fill a gradebook of Canvas or a worksheet of Moodle, or write nbgrader's columns or JUnit XML."""
+    del debug
+    wanted = export.Wanted(canvas, moodle, nbgrader, junit)
+    with journal.read(out) as book:
+        roll = book.roll()
+    exported = export.export(roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale)
+    print("\n".join(exported.lines()))
+    return exported.exit_code
 
 
 @app.command(name="lint")
@@ -184,11 +229,20 @@ def export_notebook(
 
 @app.command(name="release")
 def release_kit(
-    place: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")], debug: Debug = False
+    place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")] = None,
+    gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
+    lessons: Annotated[list[str] | None, typer.Option(help="Of the autograder; may be repeated.")] = None,
+    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
+    debug: Debug = False,
 ) -> int:
-    """Make the student kit: no solutions, no secrets."""
+    """Make the student kit, or an autograder for Gradescope: no solutions, no secrets."""
     del debug
-    print("\n".join(release.release(place).lines()))
+    if place is None and gradescope is None:
+        raise UsageError("Name a folder or zip for the student kit, or --gradescope ZIP for an autograder.")
+    if place:
+        print("\n".join(release.release(place).lines()))
+    if gradescope:
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox).lines()))
     return 0
 
 
@@ -261,6 +315,8 @@ def _kit() -> str:
         raise UsageError("The kit is not installed; run pip install -e . in its folder first.")
     return kit
 
+
+completion.offer(app, catalogue.load().lessons)
 
 if __name__ == "__main__":
     sys.exit(guarded(app, "python -m grader", sys.argv[1:]))

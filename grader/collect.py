@@ -1,7 +1,12 @@
 """From a folder of hand-ins to submissions: what each student handed in for each lesson, in sorted order.
 
     DIR/<student>/<lesson>.py | <lesson>.ipynb | <anything>.zip
+    DIR/<student>/<time>/<the same>                              one attempt of several, handed in then
     DIR/<student>.zip                                            as `submit` writes it
+
+When something was handed in is said by the name of its folder, such as 2026-11-20T23-59-00 (the course's time zone)
+or 20261120T225900Z; else it is the time that the file or zip itself has in DIR. What stands inside of a zip says
+nothing of it: the student's own clock wrote that.
 
 A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
 class goes on. What is no exercise is noted for the instructor and never a fault. A student's name is data: it
@@ -11,9 +16,10 @@ may hold anything that a file name can.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
-from grader import archives, manifest
+from grader import archives, manifest, moments
 from grader.notebooks import python_source
 from grader.records import Submission
 from grader.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
@@ -37,12 +43,17 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A folder or file of one student's, `shown` to people so; nothing outside `home` belongs to it."""
+    """A folder or file of one student's, `shown` to people so; nothing outside `home` belongs to it.
+
+    `at` is when it was handed in, where a folder's name says so; offsets missing there are those of `zone`.
+    """
 
     path: Path
     home: Path
     student: str
     shown: str
+    at: datetime | None = None
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +65,31 @@ class _Taken:
     notes: tuple[str, ...] = ()
 
 
-def collect(folder: Path, lessons: Sequence[str], *, kit: str) -> Collection:
+def collect(folder: Path, lessons: Sequence[str], *, kit: str, zone: tzinfo = UTC) -> Collection:
     """Collect the hand-ins for `lessons`. `kit` is the version of this kit, compared with that of each zip.
 
-    Raises `UsageError` when `folder` does not exist, is no folder, or holds no hand-in.
+    `zone` is that of times without an offset in the names of folders. Raises `UsageError` when `folder` does not
+    exist, is no folder, or holds no hand-in.
     """
-    places = list(_places(folder, lessons, kit))
+    found = _collection(list(_places(folder, lessons, kit, zone)), lessons)
+    if not found.submissions:
+        expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
+        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
+    return found
+
+
+def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
+    """Collect what one student handed in, where `folder` holds that and nothing else; perhaps nothing at all.
+
+    Raises `UsageError` when there is no such folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder} with what was handed in.")
+    place = _Place(folder, Path(os.path.realpath(folder)), student, student)
+    return _collection([(student, _from_folder(place, lessons, kit))], lessons)
+
+
+def _collection(places: list[tuple[str, _Taken]], lessons: Sequence[str]) -> Collection:
     given: dict[tuple[str, str], list[Submission]] = {}
     for _, taken in places:
         for submission in taken.submissions:
@@ -71,13 +101,10 @@ def collect(folder: Path, lessons: Sequence[str], *, kit: str) -> Collection:
             if taken.blanket and (student, lesson) not in given:
                 given[student, lesson] = [replace(taken.blanket, lesson=lesson)]
     students = sorted({student for student, _ in places})
-    if not given:
-        expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
-        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.")
     left = [f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}]
     return Collection(
         tuple(students),
-        tuple(_only_one(given[key]) for key in sorted(given)),
+        tuple(attempt for key in sorted(given) for attempt in _attempts(given[key])),
         tuple(sorted([*left, *(note for _, taken in places for note in taken.notes)])),
     )
 
@@ -91,7 +118,7 @@ def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
     return _from_file(_Place(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
 
 
-def _places(folder: Path, lessons: Sequence[str], kit: str) -> Iterator[tuple[str, _Taken]]:
+def _places(folder: Path, lessons: Sequence[str], kit: str, zone: tzinfo) -> Iterator[tuple[str, _Taken]]:
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
         raise UsageError(f"{folder} {what}; name the folder that holds one folder or zip for each student.")
@@ -110,7 +137,7 @@ def _places(folder: Path, lessons: Sequence[str], kit: str) -> Iterator[tuple[st
             student = name[: -len(".zip")]
             yield student, _from_zip(_Place(entry, root, student, name), lessons, kit)
         elif entry.is_dir():
-            yield name, _from_folder(_Place(entry, root, name, name), lessons, kit)
+            yield name, _from_folder(_Place(entry, root, name, name, zone=zone), lessons, kit)
 
 
 def _of_link(link: _Place) -> tuple[str, _Taken]:
@@ -135,16 +162,24 @@ def _from_folder(folder: _Place, lessons: Sequence[str], kit: str) -> _Taken:
     others: list[str] = []
     for entry in entries:
         name = _text(entry.name)
-        place = _Place(entry, home, student, f"{student}/{name}")
+        place = replace(folder, path=entry, home=home, shown=f"{folder.shown}/{name}")
         if entry.suffix in _READERS and entry.stem in lessons:
             parts.append(_Taken((_from_file(place, entry.stem),)))
         elif _is_zip(entry):
             parts.append(_from_zip(place, lessons, kit))
+        elif (
+            folder.at is None
+            and entry.is_dir()
+            and not entry.is_symlink()
+            and (at := moments.of_folder(name, folder.zone))
+        ):
+            parts.append(_from_folder(replace(place, at=at), lessons, kit))
         elif not archives.is_junk(name):
             others.append(name)
     if others:
         more = f" and {len(others) - _SHOWN_FILES} more" if len(others) > _SHOWN_FILES else ""
-        parts.append(_Taken(notes=(f"{student}: left aside {', '.join(others[:_SHOWN_FILES])}{more}",)))
+        where = "" if folder.shown == student else f" in {folder.path.name}"
+        parts.append(_Taken(notes=(f"{student}: left aside {', '.join(others[:_SHOWN_FILES])}{more}{where}",)))
     return _Taken(
         tuple(submission for part in parts for submission in part.submissions),
         next((part.blanket for part in parts if part.blanket), None),
@@ -189,7 +224,7 @@ def _taken(place: _Place, file: PurePosixPath, data: bytes, listed: manifest.Man
         source = _READERS[file.suffix][1](data, file.name)
     except Refusal as refusal:
         return _refused(place, file.stem, str(refusal), data)
-    return Submission(place.student, file.stem, place.shown, digest(data), source)
+    return Submission(place.student, file.stem, place.shown, digest(data), source, "", *_when(place))
 
 
 def _read(place: _Place, limit: int) -> bytes:
@@ -212,8 +247,20 @@ def _read(place: _Place, limit: int) -> bytes:
     return data
 
 
+def _attempts(given: list[Submission]) -> Iterator[Submission]:
+    """Yield the attempts at a lesson in order of time; the same bytes again are no new one."""
+    slots: dict[datetime | None, list[Submission]] = {}
+    for one in given:
+        slots.setdefault(one.handed_in if one.timed else None, []).append(one)
+    seen: set[str] = set()
+    for attempt in sorted(map(_only_one, slots.values()), key=lambda one: (one.handed_in is not None, one.handed_in)):
+        if attempt.sha256 not in seen:
+            seen.add(attempt.sha256)
+            yield attempt
+
+
 def _only_one(given: list[Submission]) -> Submission:
-    """Return the one hand-in for a lesson, or a refusal that names them all."""
+    """Return the one hand-in for a lesson in one place, or a refusal that names them all."""
     if len(given) == 1:
         return given[0]
     paths = " and ".join(sorted(submission.path for submission in given))
@@ -224,7 +271,12 @@ def _only_one(given: list[Submission]) -> Submission:
 
 def _refused(place: _Place, lesson: str, why: str, data: bytes = b"") -> Submission:
     """Return a submission without source. Where no bytes could be read, its digest is that of the reason."""
-    return Submission(place.student, lesson, place.shown, digest(data or why.encode()), None, why)
+    return Submission(place.student, lesson, place.shown, digest(data or why.encode()), None, why, *_when(place))
+
+
+def _when(place: _Place) -> tuple[datetime | None, bool]:
+    """When a place was handed in, and whether its folder's name says so."""
+    return (place.at, True) if place.at else (moments.of_file(place.path), False)
 
 
 def _unreadable(fault: OSError, shown: str) -> str:

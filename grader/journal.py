@@ -1,14 +1,13 @@
 """The journal, `OUT/grades.sqlite`: every grade ever given in a class, with the evidence it rests on.
 
 One transaction a submission, in WAL mode and synced to the disk, so that a killed run or a power cut loses
-what was in flight and nothing else. Grades are only ever added: a changed hand-in is graded anew beside its
-old grade, and a submission has at most one grade that is not a fault of ours. Ask it with any SQLite tool:
+what was in flight and nothing else. Grades are only ever added: a changed hand-in is another attempt, graded
+anew beside its old grade, and an attempt has at most one grade that is not a fault of ours, unless somebody
+asked for another; then the newest holds. Ask it with any SQLite tool:
 `SELECT * FROM attempts` has one row for each task graded, with raw rounds, environment and kit version.
 """
 
-import fcntl
 import hashlib
-import os
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -17,27 +16,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader import rows
+from grader import place, rows
 from grader.collect import Collection
+from grader.course import Course, parse
 from grader.files import WriteError, explained, write_atomically
 from grader.records import Report, Submission
 from grader.roll import HandIn, Roll, TaskPoints, is_faulted
+from grader.standing import Row, stands
 from harness.errors import UsageError
 
-FILE = "grades.sqlite"
-SEED = ".seed"
-LOCK = ".lock"
+FILE, SEED = place.FILE, place.SEED
 
 _PATIENCE_S = 30.0  # for a reader that holds the file, such as an SQLite browser
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A report with the times, in UTC, at which its grading began and ended."""
+    """A report with the times, in UTC, at which its grading began and ended; `again` when one was asked for anew."""
 
     report: Report
     started: datetime
     finished: datetime
+    again: bool = False
 
 
 @contextmanager
@@ -48,14 +48,15 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
     other files, or another process is grading into it.
     """
     identity = str(folder.resolve())
-    _check_place(out, folder)
+    place.check(out, folder)
     if (out / FILE).exists():
         with closing(_connect(out)) as db:
             _check_meta(out, _meta(db, out), identity, kit)
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
-    with _lock(out), closing(_connect(out, mode="rwc")) as db:
+    with place.lock(out), closing(_connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
+        journal.upgrade()
         with journal.transaction():
             if not _meta(db, out):
                 for statement in rows.TABLES.split(";\n"):
@@ -76,7 +77,17 @@ def read(out: Path) -> Iterator["Journal"]:
         if not (meta := _meta(db, out)):
             raise UsageError(f"{out / FILE} is empty: its first run was stopped; start it again.")
         _check_meta(out, meta)
-        yield Journal(out, db)
+        journal = Journal(out, db)
+        journal.upgrade()
+        yield journal
+
+
+def course_of(out: Path) -> Course:
+    """Return the policy that `out` was graded by so far, where anything was."""
+    if not (out / FILE).is_file():
+        return Course()
+    with closing(_connect(out)) as db:
+        return Journal(out, db).course()
 
 
 class Journal:
@@ -101,6 +112,15 @@ class Journal:
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+
+    def upgrade(self) -> None:
+        """Bring a journal that an older kit wrote to the tables of this one, in one step."""
+        while steps := rows.UPGRADE.get(_meta(self._db, self.out).get("schema", "")):
+            with self.transaction() as db:
+                if rows.UPGRADE.get(_meta(db, self.out).get("schema", "")) != steps:
+                    continue  # another process has just done it
+                for statement in steps.split(";\n"):
+                    db.execute(statement)
 
     def secret_seed(self, seed_file: Path | None = None) -> str:
         """Return the secret seed of the class: from `seed_file`, else made once and kept in OUT.
@@ -131,19 +151,19 @@ class Journal:
         return seed
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Record the class and its hand-ins for the lessons of `tasks`, in place of what was there."""
+        """Record the class and its hand-ins for the lessons of `tasks`; those there before are attempts still."""
         with self.transaction() as db:
             for lesson in {task.lesson for task in tasks}:
                 db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
-                db.execute("DELETE FROM hand_ins WHERE lesson = ?", [lesson])
+                db.execute("UPDATE hand_ins SET there = 0 WHERE lesson = ?", [lesson])
             db.execute("DELETE FROM notes")
             db.execute("DELETE FROM students")
             db.executemany("INSERT INTO students VALUES (?)", [[name] for name in found.students])
-            db.execute("DELETE FROM hand_ins WHERE student NOT IN (SELECT name FROM students)")
             db.executemany("INSERT INTO tasks VALUES (?, ?, ?)", [[t.lesson, t.task, t.points] for t in tasks])
             db.executemany("INSERT INTO notes VALUES (?)", [[note] for note in found.notes])
-            hand_ins = [[s.student, s.lesson, s.path, s.sha256] for s in found.submissions]
-            db.executemany("INSERT INTO hand_ins VALUES (?, ?, ?, ?)", hand_ins)
+            for one in found.submissions:
+                at = one.handed_in.isoformat() if one.handed_in else None
+                db.execute(rows.HAND_IN, [one.student, one.lesson, one.path, one.sha256, at, one.timed])
 
     def has(self, submission: Submission) -> bool:
         """Tell whether these very bytes have a grade already; one that is a fault of ours is none."""
@@ -152,34 +172,67 @@ class Journal:
         return self._db.execute(f"SELECT 1 FROM gradings WHERE {same}", key).fetchone() is not None  # noqa: S608
 
     def add(self, graded: Graded) -> None:
-        """Add a grade, all of it or nothing. `sqlite3.IntegrityError` when the submission has one already."""
+        """Add a grade, all of it or nothing.
+
+        `sqlite3.IntegrityError` when the submission has one already, unless it was graded `again`.
+        """
         report = graded.report
         kit = _meta(self._db, self.out)["kit"]
         times = (graded.started.isoformat(), graded.finished.isoformat())
         with self.transaction() as db:
-            row = rows.of_report(report, kit=kit, times=times, faulted=is_faulted(report))
+            given = report.submission
+            earlier = "SELECT count(*) FROM gradings WHERE student = ? AND lesson = ? AND sha256 = ?"
+            (number,) = db.execute(earlier, [given.student, given.lesson, given.sha256]).fetchone()
+            regrade = number if graded.again else 0
+            row = rows.of_report(report, kit=kit, times=times, faulted=is_faulted(report), regrade=regrade)
             number = db.execute(rows.INSERT_GRADING, row).lastrowid
             verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
             db.executemany(rows.INSERT_VERDICT, verdicts)
 
     def reports(self) -> tuple[Report, ...]:
-        """Return the report of every hand-in as last handed in, where it has one, by student and lesson."""
-        return tuple(rows.report(self._db, row) for row in self._db.execute(rows.CURRENT))
+        """Return the report of every attempt that counts, where it has one, by student and lesson."""
+        return self.roll().reports
+
+    def set_course(self, text: str) -> None:
+        """Keep the text of a course's policy; reports follow it from now on."""
+        with self.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('course', ?)", [text])
+
+    def course(self) -> Course:
+        """Return the course's policy; one without dates where none was given."""
+        return parse(_meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
         """Return the class as it stands."""
         meta = _meta(self._db, self.out)
-        reports = self.reports()
-        done = {(report.submission.student, report.submission.lesson) for report in reports}
-        hand_ins = [HandIn(*row) for row in self._db.execute("SELECT * FROM hand_ins ORDER BY student, lesson")]
+        attempts = [
+            Row(
+                HandIn(row["student"], row["lesson"], row["path"], row["sha256"]),
+                rows.moment(row["handed_in_utc"]),
+                bool(row["there"]),
+                row["grading"],
+                row["points"],
+                bool(row["refused"]),
+            )
+            for row in self._db.execute(rows.ATTEMPTS)
+        ]
+        found = list(stands(attempts, self.course()))
         return Roll(
             title=Path(meta["class"]).name,
             kit=meta["kit"],
             students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
             tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
-            reports=reports,
-            waiting=tuple(one for one in hand_ins if (one.student, one.lesson) not in done),
-            notes=tuple(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
+            reports=tuple(
+                rows.report(self._db, self._db.execute(rows.GRADING, [one.grading]).fetchone())
+                for one in found
+                if one.grading is not None
+            ),
+            waiting=tuple(hand_in for one in found for hand_in in one.waiting),
+            notes=(
+                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
+                *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
+            ),
+            standings=tuple(one.standing for one in found if one.standing),
         )
 
 
@@ -217,20 +270,9 @@ def _meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
         raise _unusable(out / FILE, fault) from None
 
 
-def _check_place(out: Path, folder: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file; name a folder for the grades, which is made when it does not exist.")
-    if out.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"{out} lies in the class folder, where it would be taken for a student; name one outside.")
-    if out.is_dir() and not (out / FILE).exists():
-        others = sorted(path.name for path in out.iterdir() if path.name not in {SEED, LOCK})
-        if others:
-            raise UsageError(f"{out} holds other files (such as {others[0]}) and no journal; name a new folder.")
-
-
 def _check_meta(out: Path, meta: dict[str, str], identity: str = "", kit: str = "") -> None:
     """Raise `UsageError` unless the journal is of this schema and, where given, of this class and kit."""
-    if meta.get("schema", rows.SCHEMA) != rows.SCHEMA or (meta and "schema" not in meta):
+    if meta and meta.get("schema") not in {rows.SCHEMA, *rows.UPGRADE}:
         raise UsageError(f"{out} was written by a kit whose journal this one cannot read; use that kit.")
     if identity and meta.get("class", identity) != identity:
         raise UsageError(f"{out} holds the grades of another class ({meta['class']}); name another folder.")
@@ -239,23 +281,3 @@ def _check_meta(out: Path, meta: dict[str, str], identity: str = "", kit: str = 
             f"{out} was graded with kit {meta['kit']} and this is {kit}, which may grade otherwise; "
             "name another folder, or use that kit."
         )
-
-
-@contextmanager
-def _lock(out: Path) -> Iterator[None]:
-    """Hold OUT against other processes. The lock ends with the process that holds it, however that ends."""
-    with explained(out):
-        file = (out / LOCK).open("a+")
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise UsageError(
-                f"Another run (process {file.read().strip() or 'unknown'}) is grading into {out}; "
-                "wait for it, or stop it and run again."
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield

@@ -4,6 +4,7 @@ Submission → Attempt → Verdict → Report. Raw rounds are kept in the attemp
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from harness.environment import Environment
@@ -41,7 +42,8 @@ class Submission:
     """One hand-in: the source text of one lesson's exercise by one student.
 
     `path` is where it was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None exactly when
-    the file could not be taken as Python text; `refusal` then says why, in words for the student.
+    the file could not be taken as Python text; `refusal` then says why, in words for the student. `handed_in` is when,
+    in UTC, where that is known; `timed` when a folder's name says it and not merely the file's own time.
     """
 
     student: str
@@ -50,6 +52,8 @@ class Submission:
     sha256: str
     source: str | None
     refusal: str = ""
+    handed_in: datetime | None = None
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ class Released:
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
 
 
-def release(place: Path) -> Released:
-    """Write the student kit to the new folder `place`, or to one zip when its name ends so.
+def release(place: Path, *, notebooks: bool = True) -> Released:
+    """Write the student kit to the new folder `place`, or to one zip when its name ends so, and `notebooks` with it.
 
     Raises `UsageError` when something is there already or this kit has no solutions to make the stubs of, and
     `GraderFault` when a solution's part was found in what was to be released; nothing is left there then.
@@ -59,9 +59,9 @@ def release(place: Path) -> Released:
     lessons = catalogue.load().lessons
     if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
         raise UsageError("This kit has no solutions, so it is a student's already: release from the whole one.")
-    with explained(place), tempfile.TemporaryDirectory(dir=_parent(place), prefix=".release-") as scratch:
+    with explained(place), tempfile.TemporaryDirectory(dir=parent_of(place), prefix=".release-") as scratch:
         folder = Path(scratch) / "fairclock"
-        parts = [part for lesson in lessons for part in parts_of(catalogue.solution(lesson).read_text("utf-8"))]
+        parts = all_parts()
         for source in sorted(kit_files()):
             target = folder / source.relative_to(KIT)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def release(place: Path) -> Released:
             (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
         for told in [path for path in found(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
-        notebooks = sum(1 for _ in _notebooks(folder))
+        made = sum(1 for _ in _notebooks(folder)) if notebooks else 0
         if leaks := list(found(parts, folder)):
             raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
         files = sum(path.is_file() for path in folder.rglob("*"))
@@ -79,7 +79,7 @@ def release(place: Path) -> Released:
             _zip(folder, place)
         else:
             folder.rename(place)
-    return Released(place, files, notebooks, len(parts))
+    return Released(place, files, made, len(parts))
 
 
 def kit_files() -> Iterator[Path]:
@@ -89,6 +89,12 @@ def kit_files() -> Iterator[Path]:
         for path in (KIT / folder).rglob("*"):
             if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name):
                 yield path
+
+
+def all_parts() -> list[str]:
+    """Return every part of every solution, in the form in which `found` looks for it."""
+    lessons = catalogue.load().lessons
+    return [part for lesson in lessons for part in parts_of(catalogue.solution(lesson).read_text("utf-8"))]
 
 
 def parts_of(solution: str) -> Iterator[str]:
@@ -140,7 +146,8 @@ def _written(path: Path, data: bytes) -> Path:
     return path
 
 
-def _parent(place: Path) -> Path:
+def parent_of(place: Path) -> Path:
+    """Return the folder that `place` is to be made in. Raises `UsageError` when there is none."""
     parent = place.resolve().parent
     if not parent.is_dir():
         raise UsageError(f"There is no folder {parent} to put {place.name} into; make it first.")

@@ -6,7 +6,9 @@ rebuilt from one file.
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from grader.records import Report, Status
 
@@ -33,8 +35,30 @@ class TaskPoints:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts of a student's attempts at a lesson: the points earned (`raw`) and those that count, and why.
+
+    Both are None while the attempt has no grade. `reason` is empty where there is nothing to say.
+    """
+
+    student: str
+    lesson: str
+    raw: float | None
+    points: float | None
+    reason: str = ""
+    due: datetime | None = None
+    handed_in: datetime | None = None
+    days_late: int = 0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
-    """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`."""
+    """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`.
+
+    `reports` are those of the attempts that count, with the points earned; `standings` say what of these counts. A
+    report without a standing counts as it is.
+    """
 
     title: str
     kit: str
@@ -43,6 +67,7 @@ class Roll:
     reports: tuple[Report, ...]
     waiting: tuple[HandIn, ...]
     notes: tuple[str, ...]
+    standings: tuple[Standing, ...] = ()
 
     @property
     def lessons(self) -> tuple[str, ...]:
@@ -52,6 +77,32 @@ class Roll:
     def possible(self, lesson: str) -> float:
         """Points that can be earned in a lesson."""
         return sum(task.points for task in self.tasks if task.lesson == lesson)
+
+    def only(self, lessons: Sequence[str]) -> "Roll":
+        """Return the class as if these were all its lessons."""
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.lesson in lessons),
+            reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
+            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
+            standings=tuple(standing for standing in self.standings if standing.lesson in lessons),
+        )
+
+    def grades(self) -> dict[str, dict[str, float | None]]:
+        """Return the points that count, by student and lesson handed in; None where there is no grade to give (yet)."""
+        table: dict[str, dict[str, float | None]] = {student: {} for student in self.students}
+        for hand_in in self.waiting:
+            table[hand_in.student][hand_in.lesson] = None
+        for report in self.reports:
+            table[report.submission.student][report.submission.lesson] = None if is_faulted(report) else report.points
+        for one in self.standings:
+            if table[one.student].get(one.lesson) is not None:
+                table[one.student][one.lesson] = one.points
+        return table
+
+    def standings_of(self, student: str) -> dict[str, Standing]:
+        """Return what counts of a student's attempts, by lesson, where the journal knows."""
+        return {one.lesson: one for one in self.standings if one.student == student}
 
     def by_student(self) -> dict[str, dict[str, Report]]:
         """Return the reports of every student by lesson; of a student without any, nothing."""

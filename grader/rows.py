@@ -8,14 +8,15 @@ candidate calls, baseline first], and a control is a JSON object, or null where 
 import json
 import math
 import sqlite3
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
+from datetime import datetime
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 
-SCHEMA = "3"
-"""Version of the tables below; a journal of another one is refused."""
+SCHEMA = "4"
+"""Version of the tables below; an older journal is brought to it, a newer one is refused."""
 
 Cell = str | int | float | None
 
@@ -25,7 +26,8 @@ CREATE TABLE students (name TEXT PRIMARY KEY);
 CREATE TABLE tasks (lesson TEXT NOT NULL, task TEXT NOT NULL UNIQUE, points REAL NOT NULL);
 CREATE TABLE hand_ins (
     student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
-    PRIMARY KEY (student, lesson)
+    handed_in_utc TEXT, there INTEGER NOT NULL,
+    PRIMARY KEY (student, lesson, sha256)
 );
 CREATE TABLE notes (note TEXT NOT NULL);
 CREATE TABLE gradings (
@@ -34,9 +36,10 @@ CREATE TABLE gradings (
     source TEXT, refusal TEXT NOT NULL,
     kit TEXT NOT NULL, sandboxed INTEGER NOT NULL, environment TEXT NOT NULL, notes TEXT NOT NULL,
     missing_layers TEXT NOT NULL,
-    started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL
+    started_utc TEXT NOT NULL, finished_utc TEXT NOT NULL, duration_s REAL NOT NULL, faulted INTEGER NOT NULL,
+    regrade INTEGER NOT NULL DEFAULT 0
 );
-CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
+CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit, regrade) WHERE NOT faulted;
 CREATE INDEX by_hand_in ON gradings (student, lesson, sha256);
 CREATE TABLE verdicts (
     grading INTEGER NOT NULL REFERENCES gradings (id), position INTEGER NOT NULL,
@@ -54,22 +57,57 @@ CREATE VIEW attempts AS SELECT
     FROM verdicts JOIN gradings ON gradings.id = verdicts.grading ORDER BY gradings.id, position;
 """
 
-INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 15 + ")"
+INSERT_GRADING = "INSERT INTO gradings VALUES (NULL" + ", ?" * 16 + ")"
 INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 19 + ")"
 
 TASKS = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
 
-CURRENT = """
-SELECT gradings.* FROM hand_ins JOIN gradings ON gradings.id = (
+HAND_IN = """
+INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, sha256) DO UPDATE SET
+    path = excluded.path, there = 1,
+    handed_in_utc = CASE WHEN ? OR handed_in_utc IS NULL THEN excluded.handed_in_utc
+        ELSE min(handed_in_utc, coalesce(excluded.handed_in_utc, handed_in_utc)) END
+"""
+"""A hand-in that is there. Of the times that its file has had the earliest holds: a later copy is no later hand-in.
+
+The last value says that a folder's name tells the time, which goes before.
+"""
+
+ATTEMPTS = """
+SELECT hand_ins.*, grade.id AS grading, grade.source IS NULL AND grade.id IS NOT NULL AS refused,
+    CASE WHEN grade.faulted THEN NULL ELSE (SELECT sum(points) FROM verdicts WHERE grading = grade.id) END AS points
+FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g
     WHERE g.student = hand_ins.student AND g.lesson = hand_ins.lesson AND g.sha256 = hand_ins.sha256
     ORDER BY faulted, id DESC LIMIT 1
-) ORDER BY hand_ins.student, hand_ins.lesson
+) WHERE hand_ins.student IN (SELECT name FROM students) ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """
-"""The grade of every hand-in as last handed in; one that is a fault of ours only where there is no other."""
+"""Every attempt of the class with its latest grade; one that is a fault of ours only where there is no other."""
+
+GRADING = "SELECT gradings.*, (SELECT handed_in_utc FROM hand_ins AS h WHERE h.student = gradings.student "
+GRADING += "AND h.lesson = gradings.lesson AND h.sha256 = gradings.sha256) AS handed_in_utc FROM gradings WHERE id = ?"
+
+UPGRADE = {
+    "3": """
+CREATE TABLE older AS SELECT * FROM hand_ins;
+DROP TABLE hand_ins;
+CREATE TABLE hand_ins (
+    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
+    handed_in_utc TEXT, there INTEGER NOT NULL,
+    PRIMARY KEY (student, lesson, sha256)
+);
+INSERT INTO hand_ins SELECT student, lesson, path, sha256, NULL, 1 FROM older;
+DROP TABLE older;
+DROP INDEX one_grade;
+ALTER TABLE gradings ADD COLUMN regrade INTEGER NOT NULL DEFAULT 0;
+CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit, regrade) WHERE NOT faulted;
+UPDATE meta SET value = '4' WHERE key = 'schema';
+"""
+}
+"""What brings a journal of an older version to the next."""
 
 
-def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool) -> tuple[Cell, ...]:
+def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool, regrade: int = 0) -> tuple[Cell, ...]:
     """Return the row of `gradings` without its id."""
     given = report.submission
     return (
@@ -87,6 +125,7 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
         *times,
         report.duration_s,
         faulted,
+        regrade,
     )
 
 
@@ -119,8 +158,9 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
     """Return the report that a row of `gradings` and its verdicts were made of."""
     verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [row["id"]])
     given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
+    at = moment(row["handed_in_utc"])
     return Report(
-        submission=Submission(*given),
+        submission=replace(Submission(*given), handed_in=at),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
         environment=Environment.from_dict(json.loads(row["environment"])),
         sandboxed=bool(row["sandboxed"]),
@@ -128,6 +168,11 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
         notes=tuple(json.loads(row["notes"])),
         missing=tuple(json.loads(row["missing_layers"])),
     )
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return the moment that a cell holds."""
+    return datetime.fromisoformat(text) if text else None
 
 
 def _verdict(row: sqlite3.Row) -> Verdict:

@@ -5,13 +5,16 @@ ours: the submission gets a verdict of GRADER_ERROR, which costs its student not
 run tries it again.
 """
 
+import difflib
+import io
 import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection as Names
 from concurrent.futures import as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,14 +23,17 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import hand_in, journal, reports
 from grader.collect import Collection, collect
+from grader.course import Course
 from grader.executors import Lanes
 from grader.hand_in import Grade
-from grader.journal import Graded, Journal
+from grader.journal import Graded
 from grader.records import Report, Status, Submission
 from grader.reports import words
 from grader.roll import Roll, TaskPoints, is_faulted
+from grader.standing import may_count
 from harness import units
 from harness.clocks import wall
+from harness.errors import UsageError
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
 """Every submission has its verdict · a fault of ours left some without · Ctrl-C, as shells count it."""
@@ -38,13 +44,17 @@ _LINES = 10  # how often a run tells its progress where nobody watches a bar
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it."""
+    """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it.
+
+    `strangers` are named in the course's policy and not in the class.
+    """
 
     roll: Roll
     out: Path
     graded: int
     duration_s: float
     interrupted: bool
+    strangers: tuple[str, ...] = ()
 
     @property
     def faults(self) -> int:
@@ -73,12 +83,14 @@ class Summary:
         written = "   " + "   ".join(str(self.out / name) for name in files)
         fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
-        return (*filter(None, told), *([fault] if self.faults else []), written)
+        names = f"Not in this class, though the course names them: {', '.join(self.strangers)}."
+        told += [fault] if self.faults else []
+        return (*filter(None, told), *([names] if self.strangers else []), written)
 
     def _median(self) -> str:
         earned = [
-            sum(report.points for report in of_student.values())
-            for of_student in self.roll.by_student().values()
+            sum(points or 0.0 for points in of_student.values())
+            for of_student in self.roll.grades().values()
             if of_student
         ]
         if not earned:
@@ -110,30 +122,45 @@ def grade_class(
     sandboxed: bool = True,
     seed_file: Path | None = None,
     about: str = "",
+    course: Course | None = None,
+    regrade: Names[str] = (),
+    quiet: bool = False,
 ) -> Summary:
     """Grade the class in `folder` into `out` and write all reports. `grade` runs in `lanes`, which end with the run.
 
-    `tasks` are those of the lessons to grade. `console` (standard error) shows progress, `about` is a line on
-    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. Raises `UsageError`
-    before it has touched anything, and `WriteError` when what was graded cannot be kept.
+    `tasks` are those of the lessons to grade. `console` (standard error) shows progress unless `quiet`, `about` is a
+    line on how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. `course` is the policy, by
+    default that of the run before; the students in `regrade` are graded though nothing of theirs changed. Raises
+    `UsageError` before it has touched anything, and `WriteError` when what was graded cannot be kept.
     """
     began_s = wall()
     tasks = tuple(dict.fromkeys(tasks))
-    found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit)
+    policy = course or journal.course_of(out)
+    found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit, zone=policy.zone)
+    if unknown := sorted(set(regrade) - set(found.students)):
+        near = ", ".join(difflib.get_close_matches(unknown[0], found.students)) or ", ".join(found.students[:5])
+        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again; there are {near}.")
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
+        if course:
+            book.set_course(course.text)
         book.enrol(found, tasks)
-        pending = [submission for submission in found.submissions if not book.has(submission)]
+        pending = [one for one in may_count(found.submissions, policy) if one.student in regrade or not book.has(one)]
+        console = Console(file=io.StringIO()) if quiet else console
         for line in (*_opening(folder, found, tasks, len(pending), kit), about if pending else ""):
             if line:
                 _say(console, line)
 
+        def keep(graded: Graded) -> None:
+            book.add(replace(graded, again=graded.report.submission.student in regrade))
+
         lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
         lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
-        kept = _grade_all(pending, lane, lost, book, lanes, console)
+        kept = _grade_all(pending, lane, lost, keep, lanes, console)
         roll = book.roll()
         reports.write(roll, out)
-    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
+    strangers = policy.strangers(roll.students)
+    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending), strangers=strangers)
 
 
 def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str) -> Iterator[str]:
@@ -152,7 +179,7 @@ def _grade_all(
     pending: Sequence[Submission],
     lane: Callable[[Submission], Graded],
     lost: Callable[[Submission, Exception], Graded],
-    book: Journal,
+    keep: Callable[[Graded], None],
     lanes: Lanes,
     console: Console,
 ) -> int:
@@ -164,7 +191,7 @@ def _grade_all(
             for future in as_completed(futures):
                 fault = future.exception()
                 graded = lost(futures[future], fault) if isinstance(fault, Exception) else future.result()
-                book.add(graded)
+                keep(graded)
                 kept += 1
                 tell(graded.report)
     except KeyboardInterrupt:

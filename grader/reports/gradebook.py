@@ -10,13 +10,11 @@ import csv
 import io
 
 from grader.reports import words
-from grader.roll import Roll, is_faulted
+from grader.reports.sheet import harmless
+from grader.roll import Roll
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POSSIBLE = "Points Possible"
-
-_FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
-"""What a spreadsheet takes for the beginning of a formula. Source: OWASP, "CSV Injection"."""
 
 
 def render(roll: Roll) -> str:
@@ -25,11 +23,9 @@ def render(roll: Roll) -> str:
     table = csv.writer(text, lineterminator="\r\n")
     table.writerow([*HEADER, *(f"{title(lesson)} ({lesson})" for lesson in roll.lessons)])
     table.writerow([POSSIBLE, "", "", "", "", *(words.points(roll.possible(each)) for each in roll.lessons)])
-    for student, reports in roll.by_student().items():
-        cells = []
-        for lesson in roll.lessons:
-            report = reports.get(lesson)
-            cells.append("" if report is None or is_faulted(report) else words.points(report.points))
+    for student, grades in roll.grades().items():
+        earned = (grades.get(lesson) for lesson in roll.lessons)
+        cells = ["" if points is None else words.points(points) for points in earned]
         table.writerow([harmless(student), "", "", harmless(student), "", *cells])
     return text.getvalue()
 
@@ -37,11 +33,3 @@ def render(roll: Roll) -> str:
 def title(lesson: str) -> str:
     """Return a lesson's name for people: "04_autorange" → "Autorange"."""
     return lesson.partition("_")[2].replace("_", " ").capitalize() or lesson
-
-
-def harmless(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: where it might, an apostrophe stands before it.
-
-    A space before the sign does not make it harmless.
-    """
-    return "'" + text if text.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text

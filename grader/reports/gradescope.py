@@ -1,7 +1,8 @@
 """One student's grades as Gradescope's `results.json`.
 
 The shape is that of Gradescope's autograder specification; `tests[].name` is `<lesson>.<task>`, and its
-`extra_data` carries the measured evidence. Every text is of format "text", which Gradescope shows as it
+`extra_data` carries the measured evidence. The `score` at the top is what counts by the course's policy, those of the
+tests are what was earned. Every text is of format "text", which Gradescope shows as it
 stands.
 """
 
@@ -10,7 +11,7 @@ import math
 
 from grader.records import Report, Verdict
 from grader.reports import words
-from grader.roll import Roll, is_faulted
+from grader.roll import Roll, Standing, is_faulted
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -19,11 +20,12 @@ def render(roll: Roll, student: str) -> str:
     """Return the file's text for one student of the class."""
     reports = [report for report in roll.reports if report.submission.student == student]
     waiting = [hand_in for hand_in in roll.waiting if hand_in.student == student]
-    said = [_said(report) for report in reports]
+    standings = roll.standings_of(student)
+    said = [_said(report, standings.get(report.submission.lesson)) for report in reports]
     said += [f"{hand_in.lesson}: not graded yet." for hand_in in waiting]
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     result: dict[str, Json] = {
-        "score": sum(report.points for report in reports),
+        "score": sum(_counted(report, standings.get(report.submission.lesson)) for report in reports),
         "execution_time": round(sum(report.duration_s for report in reports), 3),
         "output": "\n".join(said) or "Nothing was handed in.",
         "output_format": "text",
@@ -34,16 +36,21 @@ def render(roll: Roll, student: str) -> str:
         "extra_data": {
             "student": student,
             "kit": roll.kit,
-            "submissions": [_evidence(report) for report in reports],
+            "submissions": [_evidence(report) | _policy(standings.get(report.submission.lesson)) for report in reports],
         },
     }
     return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _said(report: Report) -> str:
+def _counted(report: Report, standing: Standing | None) -> float:
+    """The points that count; those of a report with a fault of ours stand as they are until it is graded again."""
+    return report.points if standing is None or standing.points is None else standing.points
+
+
+def _said(report: Report, standing: Standing | None) -> str:
     lesson = report.submission.lesson
     earned = f"{words.points(report.points)} of {words.points(report.max_points)} points."
-    lines = [earned, report.submission.refusal, *report.notes]
+    lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.notes]
     if is_faulted(report):
         lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
     if not report.sandboxed:
@@ -78,7 +85,22 @@ def _leader(verdict: Verdict, ratio: float) -> Json:
     return {"name": verdict.task, "value": _finite(ratio), "order": "desc"}
 
 
-def _evidence(report: Report) -> Json:
+def _policy(standing: Standing | None) -> dict[str, Json]:
+    """What the course's policy made of the points, for whoever reads the file by a program."""
+    if standing is None:
+        return {}
+    return {
+        "points_earned": standing.raw,
+        "points_counted": standing.points,
+        "reason": standing.reason,
+        "due": standing.due.isoformat() if standing.due else None,
+        "handed_in": standing.handed_in.isoformat() if standing.handed_in else None,
+        "days_late": standing.days_late,
+        "attempts": standing.attempts,
+    }
+
+
+def _evidence(report: Report) -> dict[str, Json]:
     return {
         "lesson": report.submission.lesson,
         "path": report.submission.path,

@@ -182,7 +182,14 @@ def test_a_command_line_that_is_none_is_answered_with_where_to_look(arguments: l
     assert "--help" in ended.err
 
 
-@pytest.mark.parametrize("verb", ["", "check", "submit", "run", "report", "lint", "doctor"])
+def test_no_command_at_all_is_answered_with_the_help() -> None:
+    ended = grader()
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("Usage: python -m grader")
+    assert len(ended.err.splitlines()) > 10
+
+
+@pytest.mark.parametrize("verb", ["", "check", "submit", "run", "report", "export", "release", "lint", "doctor"])
 def test_every_verb_explains_itself(verb: str) -> None:
     ended = grader(*[verb] * bool(verb), "--help")
     assert ended.code == 0

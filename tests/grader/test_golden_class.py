@@ -116,7 +116,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades
     assert 5 <= len(kept) < 18
 
     with nothing_left_running():
-        second = grader("run", CLASS, "--out", out, "--jobs", "2")
+        second = grader("run", CLASS, "--out", out, "--jobs", "2", "--progress")
     assert second.code == 0, second.err
     assert "are graded already; going on with" in second.err
     assert rows(out, given)[: len(kept)] == kept, "what was graded before the kill stands as it was"

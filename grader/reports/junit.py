@@ -1,0 +1,75 @@
+"""A class as JUnit XML, for systems that show test results: one test suite a student, one test a task.
+
+A test passes when the answer was right, however fast it was; its points are its properties. What we failed to grade is
+an error, what is not graded yet is skipped.
+"""
+
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from grader.records import Report, Status, Verdict
+from grader.reports import words
+from grader.roll import HandIn, Roll
+from grader.score import EARNS
+
+_SHOWN = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)
+"""What XML 1.0 cannot hold or a terminal obeys, each as a sign for it: U+2400 and the following, else U+FFFD."""
+
+
+def render(roll: Roll) -> str:
+    """Return the file's text."""
+    root = Element("testsuites", name=_plain(roll.title))
+    for student in roll.students:
+        suite = SubElement(root, "testsuite", name=_plain(student))
+        for report in roll.reports:
+            if report.submission.student == student:
+                _add(suite, report)
+        for hand_in in roll.waiting:
+            if hand_in.student == student:
+                _wait(suite, roll, hand_in)
+        _count(suite)
+    _count(root)
+    indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _add(suite: Element, report: Report) -> None:
+    for verdict in report.verdicts:
+        test = _test(suite, report.submission.lesson, verdict.task)
+        test.set("time", f"{report.duration_s / len(report.verdicts):.3f}")
+        properties = SubElement(test, "properties")
+        for name, value in _measured(verdict):
+            SubElement(properties, "property", name=name, value=value)
+        if verdict.status not in EARNS:
+            ours = verdict.status is Status.GRADER_ERROR
+            told = words.explanation(verdict)
+            mark = SubElement(test, "error" if ours else "failure", type=verdict.status.value)
+            mark.set("message", _plain(told.splitlines()[0]))
+            mark.text = _plain(told)
+
+
+def _measured(verdict: Verdict) -> list[tuple[str, str]]:
+    speed = verdict.attempt.speed
+    measured = [("ratio", f"{speed.ratio:.6g}"), ("tier", str(speed.tier))] if speed else []
+    return [("points", words.points(verdict.points)), ("max_points", words.points(verdict.max_points)), *measured]
+
+
+def _wait(suite: Element, roll: Roll, hand_in: HandIn) -> None:
+    for task in roll.tasks:
+        if task.lesson == hand_in.lesson:
+            SubElement(_test(suite, task.lesson, task.task), "skipped", message="not graded yet")
+
+
+def _test(suite: Element, lesson: str, task: str) -> Element:
+    return SubElement(suite, "testcase", classname=_plain(lesson), name=_plain(task.removeprefix(f"{lesson}.")))
+
+
+def _count(suite: Element) -> None:
+    suite.set("tests", str(len(list(suite.iter("testcase")))))
+    for counted, name in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(counted, str(len(list(suite.iter(name)))))
+    suite.set("time", f"{sum(float(test.get('time', 0)) for test in suite.iter('testcase')):.3f}")
+
+
+def _plain(text: str) -> str:
+    return text.translate(_SHOWN)

@@ -1,0 +1,122 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from grader.course import Course, parse
+from grader.policy import Late, Rule, Which
+from harness.errors import UsageError
+
+LESSONS = ("01_dot", "02_timer")
+WHOLE = """
+title = "Measuring"
+timezone = "Europe/Berlin"
+attempts = "best"
+
+[late]
+percent_per_day = 10
+grace_minutes = 15
+at_most_percent = 50
+closes_after_days = 7
+
+[lessons.01_dot]
+due = 2026-11-20T23:59:00
+[lessons.02_timer]
+due = 2026-11-27
+closes = 2026-12-01T12:00:00+00:00
+attempts = "first"
+
+[extensions.ada]
+01_dot = 2026-11-22
+all = "2 days"
+
+[sections.tuesday]
+students = ["bob"]
+lessons.01_dot.due = 2026-11-21T23:59:00
+"""
+
+
+def read(text: str) -> Course:
+    return parse(text, "course.toml", LESSONS)
+
+
+def utc(*when: int) -> datetime:
+    return datetime(*when, tzinfo=UTC)  # type: ignore[misc,arg-type]
+
+
+def test_dates_are_those_of_the_time_zone_and_a_date_alone_is_its_end() -> None:
+    course, late = read(WHOLE), Late(0.1, timedelta(minutes=15), 0.5)
+    assert course.rule("eve", "01_dot") == Rule(Which.BEST, utc(2026, 11, 20, 22, 59), utc(2026, 11, 27, 22, 59), late)
+    assert course.rule("eve", "02_timer") == Rule(
+        Which.FIRST, utc(2026, 11, 27, 22, 59, 59), utc(2026, 12, 1, 12), late
+    )
+
+
+def test_an_extension_moves_due_date_and_closing_alike() -> None:
+    rule = read(WHOLE).rule("ada", "01_dot")
+    assert rule.due == utc(2026, 11, 22, 22, 59, 59)
+    assert rule.closes == utc(2026, 11, 29, 22, 59, 59)
+    rule = read(WHOLE).rule("ada", "02_timer")
+    assert (rule.due, rule.closes) == (utc(2026, 11, 29, 22, 59, 59), utc(2026, 12, 3, 12))
+
+
+def test_a_section_has_dates_of_its_own() -> None:
+    rule = read(WHOLE).rule("bob", "01_dot")
+    assert (rule.due, rule.closes) == (utc(2026, 11, 21, 22, 59), utc(2026, 11, 28, 22, 59))
+    assert read(WHOLE).rule("bob", "02_timer") == read(WHOLE).rule("eve", "02_timer")
+
+
+def test_nothing_said_is_no_policy() -> None:
+    assert read("").rule("ada", "01_dot") == Rule()
+    assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == Rule()
+
+
+def test_who_is_named_and_not_in_the_class_is_found() -> None:
+    assert read(WHOLE).strangers(["ada", "eve"]) == ("bob",)
+
+
+MISTAKES = {
+    "due = ": "course.toml is not TOML: Invalid value (at end of document).",
+    "[lessons\n": "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 9).",
+    'attempt = "best"': "attempt means nothing here; write attempts.",
+    "[lesons.01_dot]": "lesons means nothing here; write lessons.",
+    "[lessons.01_dott]": "lessons.01_dott means nothing here; write lessons.01_dot.",
+    "[lessons.zebra]": "lessons.zebra means nothing here; there are: 01_dot, 02_timer.",
+    "[lessons.01_dot]\ndeadline = 2026-01-01": "lessons.01_dot.deadline means nothing here; there are: due,",
+    'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first".',
+    "[lessons.01_dot]\nattempts = 3": 'lessons.01_dot.attempts is wrong; write "latest"',
+    '[lessons.01_dot]\ndue = "soon"': "lessons.01_dot.due is wrong; write a date such as 2026-11-20T23:59:00.",
+    "[lessons.01_dot]\ndue = 2026-11-20": 'or at the top timezone = "Europe/Berlin".',
+    "[lessons.01_dot]\ndue = 2026-11-20T23:59:59": "write a date with an offset (2026-11-20T23:59:59+01:00)",
+    "[lessons.01_dot]\ndue = 2026-11-20T00:00:00Z\ncloses = 2026-11-19T00:00:00Z": "write a date after the due date.",
+    "[late]\npercent_per_day = 110": "late.percent_per_day is wrong; write a number from 0 to 100.",
+    '[late]\npercent_per_day = "10 %"': "late.percent_per_day is wrong; write a number from 0 to 100.",
+    "[late]\ngrace_minutes = true": "late.grace_minutes is wrong; write a number from 0",
+    'timezone = "Mars/Base"': "timezone is wrong; write a zone that this machine knows",
+    "timezone = 3": "timezone is wrong",
+    '[extensions.ada]\n01_dot = "soon"': "extensions.ada.01_dot is wrong; write a date such as",
+    "[extensions]\nada = 2026-11-20": "extensions.ada is wrong; write a table, that is a line [extensions.ada]",
+    '[sections.a]\nstudents = "ada"': 'sections.a.students is wrong; write a list of names, such as ["ada", "bob"].',
+    "late = 10": "late is wrong; write a table",
+    "title = 3": "title is wrong; write a text.",
+}
+
+
+@pytest.mark.parametrize(("text", "says"), MISTAKES.items())
+def test_a_mistake_is_named_by_its_key_with_what_to_write(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(text)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith("course.toml")
+
+
+def test_the_example_in_the_documentation_is_one() -> None:
+    import textwrap
+
+    from grader import course
+
+    assert course.__doc__
+    lines = course.__doc__.splitlines()
+    example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
+    found = parse(example, "the example")
+    assert found.rule("ada", "04_autorange").due == utc(2026, 11, 24, 22, 59, 59)
+    assert found.strangers([]) == ("ada", "bob", "eve")

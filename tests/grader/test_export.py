@@ -1,0 +1,100 @@
+"""`python -m grader export`, from a journal to the file that goes back to the course's system."""
+
+import io
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from classroom import KIT, TASKS, grade, hand_in
+from commanding import grader
+from exported import CANVAS, MOODLE, class_of, submission
+from rich.console import Console
+
+from grader import journal
+from grader.errors import UsageError
+from grader.executors import Threads
+from grader.export import Wanted, export
+from grader.run import grade_class
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """The OUT of a class of two, graded without any worker."""
+    for student, text in (("ada", "right"), ("bob", "edge")):
+        hand_in(tmp_path / "hw1", student, text)
+    console = Console(file=io.StringIO())
+    grade_class(
+        tmp_path / "hw1", tmp_path / "out", grade=grade, tasks=TASKS[:1], lanes=Threads(1), console=console, kit=KIT
+    )
+    return tmp_path / "out"
+
+
+def test_a_gradebook_is_filled_beside_the_export_and_the_export_stays(out: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(CANVAS)
+    ended = grader("export", out, "--canvas", tmp_path / "in.csv", "--to", tmp_path / "back.csv")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[0] == f"Wrote {tmp_path / 'back.csv'}: 2 grades, 2 of them new."
+    assert (tmp_path / "in.csv").read_text() == CANVAS
+    assert (tmp_path / "back.csv").read_text() == CANVAS.replace("ada,Tuesday,,", "ada,Tuesday,6,").replace(
+        'Thursday",4.00,', 'Thursday",10,'
+    )
+
+
+def test_a_grade_without_a_place_is_named_and_ends_with_1(out: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(MOODLE.replace("bob@", "robert@").replace("Björn", "Robert"))
+    ended = grader("export", out, "--moodle", tmp_path / "in.csv")
+    assert ended.code == 1
+    assert ended.out.splitlines()[-2:] == ["Not in it (1):", "  bob: 01_dot 10, but 'bob' is in no row"]
+    assert ",6,10.00,Yes," in (out / "moodle.csv").read_text()
+
+
+def test_each_form_has_a_file_of_its_own_in_out(out: Path) -> None:
+    for form, name in (("--nbgrader", "nbgrader.csv"), ("--junit", "junit.xml")):
+        assert grader("export", out, form).out == f"Wrote {out / name}.\n"
+        assert "ada" in (out / name).read_text()
+
+
+@pytest.mark.parametrize("asked", [[], ["--junit", "--nbgrader"]])
+def test_one_form_is_to_be_named(out: Path, asked: list[str]) -> None:
+    ended = grader("export", out, *asked)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("Name one format: --canvas")
+
+
+def test_a_class_is_exported_while_it_is_graded(out: Path, tmp_path: Path) -> None:
+    with journal.claim(out, tmp_path / "hw1", kit=KIT):
+        assert grader("export", out, "--junit").code == 0
+
+
+def test_the_journal_is_not_written_to(out: Path) -> None:
+    def rows() -> list[str]:
+        with closing(sqlite3.connect(out / journal.FILE)) as db:
+            return list(db.iterdump())
+
+    before = rows()
+    grader("export", out, "--nbgrader")
+    assert rows() == before
+
+
+def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    roll = class_of(submission("ada"))
+    (tmp_path / "in.csv").write_text(CANVAS)
+    inside = Wanted(canvas=tmp_path / "in.csv")
+    for says, wanted, to, lessons, columns in (
+        ("is the export itself", inside, tmp_path / "in.csv", (), ()),
+        ("cannot be read", Wanted(canvas=tmp_path / "gone.csv"), None, (), ()),
+        ("has no 77_none; it has 01_dot", Wanted(junit=True), None, ("77_none",), ()),
+        ("--column goes with --canvas", Wanted(junit=True), None, (), ("01_dot=Dot",)),
+        ("write --column LESSON=TITLE", inside, None, (), ("01_dot",)),
+    ):
+        with pytest.raises(UsageError, match=says):
+            export(roll, tmp_path, wanted, to=to, lessons=lessons, columns=columns)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+    assert (tmp_path / "in.csv").read_text() == CANVAS
+
+
+def test_only_the_lessons_named_are_exported(tmp_path: Path) -> None:
+    roll = class_of(submission("ada"), submission("ada", lesson="02_timer"))
+    export(roll, tmp_path, Wanted(nbgrader=True), lessons=["02_timer"])
+    assert "01_dot" not in (tmp_path / "nbgrader.csv").read_text()

@@ -1,0 +1,172 @@
+"""The autograder bundle, run as Gradescope runs it: unzipped to /autograder/source, set up once, then run.
+
+/autograder is a temporary folder in a root of its own. Packages are those of this Python, which `setup.sh` is told of.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from commanding import ROOT, Ended, grader
+
+from grader import bundle, catalogue, release, sandbox
+from grader.errors import GraderFault, UsageError
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+METADATA = {
+    "id": 123456,
+    "created_at": "2026-11-20T14:22:32.365935-07:00",
+    "assignment": {"due_date": "2026-11-21T23:00:00.000000-07:00", "title": "Autorange", "total_points": "10.0"},
+    "users": [{"email": "ada@uni.example", "id": 1234, "name": "Ada Lovelace"}],
+    "previous_submissions": [],
+}
+NO_NAMESPACES = ("--unshare-user", "--disable-userns")
+"""As in a container in which nobody may make namespaces of their own."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("bundle") / "autograder.zip"
+    ended = grader("release", "--gradescope", place, "--lessons", "04", "--lessons", "02")
+    assert ended.code == 0, ended.err
+    assert "an autograder for 04_autorange, 02_timeit_vs_timer: " in ended.out
+    assert "none is in it" in ended.out
+    return place
+
+
+def unpacked(zip_file: Path, autograder: Path) -> Path:
+    """/autograder as Gradescope builds it."""
+    for name in ("source", "submission", "results"):
+        (autograder / name).mkdir(parents=True)
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", zip_file, autograder / "source"], check=True)
+    shutil.copy(autograder / "source" / "run_autograder", autograder)
+    (autograder / "run_autograder").chmod(0o755)
+    (autograder / "submission_metadata.json").write_text(json.dumps(METADATA))
+    return autograder
+
+
+def inside(autograder: Path, *command: str, without: tuple[str, ...] = ()) -> Ended:
+    """Run a command where `autograder` is /autograder, and all else as it is here."""
+    binary = sandbox.bwrap()
+    assert binary
+    argv = [binary, *without, "--die-with-parent", *([] if without else ["--cap-add", "ALL"])]
+    for entry in sorted(Path("/").iterdir()):
+        if entry.is_symlink():
+            argv += ["--symlink", str(entry.readlink()), str(entry)]
+        elif entry.name not in {"autograder", "proc", "dev"} and entry.is_dir():
+            argv += ["--bind", str(entry), str(entry)]
+    argv += ["--dev-bind", "/dev", "/dev", "--proc", "/proc", "--bind", str(autograder), "/autograder"]
+    done = subprocess.run(
+        [*argv, "--chdir", "/autograder", "--", *command],
+        env={**os.environ, "FAIRCLOCK_PYTHON": sys.executable},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def graded(autograder: Path, *files: str, without: tuple[str, ...] = ()) -> Ended:
+    """Set the autograder up, hand in solutions of these lessons and run it."""
+    setup = inside(autograder, "bash", "/autograder/source/setup.sh", without=without)
+    assert setup.code == 0, setup.out + setup.err
+    for name in files:
+        shutil.copy(ROOT / "solutions" / name, autograder / "submission")
+    return inside(autograder, "/autograder/run_autograder", without=without)
+
+
+def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_points(
+    made: Path, tmp_path: Path
+) -> None:
+    autograder = unpacked(made, tmp_path / "autograder")
+    ended = graded(autograder, "04_autorange.py")
+    assert ended.code == 0, ended.out + ended.err
+    assert "handed in 2026-11-20T21:22:32.365935+00:00." in ended.out
+    result = json.loads((autograder / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    tests = {test["name"]: (test["score"], test["max_score"]) for test in result["tests"]}
+    assert [name.partition(".")[0] for name in tests] == ["04_autorange", *["02_timeit_vs_timer"] * (len(tests) - 1)]
+    assert sum(most for _, most in tests.values()) == sum(
+        task.points for lesson in ("02_timeit_vs_timer", "04_autorange") for task in catalogue.load().tasks(lesson)
+    )
+    assert "02_timeit_vs_timer: Nothing was handed in for 02_timeit_vs_timer; hand in" in result["output"]
+    assert result["extra_data"]["student"] == "ada@uni.example"
+    assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
+    assert "no sandbox" not in result["output"]
+
+
+def test_a_copy_of_the_whole_kit_is_a_submission_too(made: Path, tmp_path: Path) -> None:
+    autograder = unpacked(made, tmp_path / "autograder")
+    exercises = autograder / "submission" / "lessons" / "exercises"
+    exercises.mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", exercises)
+    assert graded(autograder).code == 0
+    assert json.loads((autograder / "results" / "results.json").read_text())["score"] == 10.0
+
+
+def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, tmp_path: Path) -> None:
+    autograder = unpacked(made, tmp_path / "autograder")
+    ended = graded(autograder, "04_autorange.py", without=NO_NAMESPACES)
+    assert ended.code == 2
+    assert "Nothing is graded here: other people's code needs a sandbox, and bubblewrap does not work" in ended.out
+    assert "--no-sandbox" in ended.out
+    assert list((autograder / "results").iterdir()) == []
+
+
+def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(made: Path, tmp_path: Path) -> None:
+    autograder = unpacked(made, tmp_path / "autograder")
+    (autograder / "source" / "bundle.json").write_text(
+        json.dumps({"lessons": ["04_autorange"], "sandbox": "where it works"})
+    )
+    ended = graded(autograder, "04_autorange.py", without=NO_NAMESPACES)
+    assert ended.code == 0, ended.out + ended.err
+    assert "NO SANDBOX: bubblewrap does not work" in ended.out
+    result = json.loads((autograder / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    assert "04_autorange: graded with no sandbox." in result["output"]
+
+
+def test_the_bundle_has_scripts_at_its_root_and_nothing_that_solves_an_exercise(made: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
+        archive.extractall(tmp_path)
+    assert {name for name in modes if "/" not in name} == {"setup.sh", "run_autograder", "bundle.json"}
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
+    assert not [name for name in modes if "solutions" in name or "tests/" in name or "seed" in name]
+    assert list(release.found(release.all_parts(), tmp_path)) == []
+    assert json.loads((tmp_path / "bundle.json").read_text()) == {
+        "lessons": ["04_autorange", "02_timeit_vs_timer"],
+        "sandbox": "needed",
+    }
+
+
+def test_a_part_of_a_solution_in_a_script_stops_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = tmp_path / "scripts"
+    shutil.copytree(bundle.HERE, scripts)
+    shutil.copy(catalogue.solution("04_autorange"), scripts / "run_autograder")
+    monkeypatch.setattr(bundle, "HERE", scripts)
+    with pytest.raises(GraderFault, match="a part of a solution is in run_autograder"):
+        bundle.bundle(tmp_path / "a.zip", ["04"])
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_what_cannot_be_a_bundle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "there.zip").write_text("mine")
+    for name, says in (
+        ("there.zip", "is there already"),
+        ("folder", "is no zip"),
+        ("none/a.zip", "There is no folder"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            bundle.bundle(tmp_path / name, ["04"])
+    with pytest.raises(UsageError, match="There is no exercise '77'"):
+        bundle.bundle(tmp_path / "a.zip", ["77"])
+    assert (tmp_path / "there.zip").read_text() == "mine"
