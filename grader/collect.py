@@ -7,7 +7,7 @@
 
 When something was handed in is said by the name of its folder, such as 2026-11-20T23-59-00 (the course's time zone)
 or 20261120T225900Z; else it is the time that the file or zip itself has in DIR, and for files of Canvas, which have the
-time of the download, it is not known. What stands inside of a zip says nothing of it: the student's own clock wrote that.
+time of the download, it is not known. What stands inside of a zip says nothing: the student's own clock wrote that.
 
 A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
 class goes on. What is no exercise is noted for the instructor and never a fault. A student's name is data: it
