@@ -3,10 +3,11 @@
     DIR/<student>/<lesson>.py | <lesson>.ipynb | <anything>.zip
     DIR/<student>/<time>/<the same>                              one attempt of several, handed in then
     DIR/<student>.zip                                            as `submit` writes it
+    DIR/<name>_<number>_<number>_<lesson>.py | .ipynb | .zip     as Canvas downloads all submissions
 
 When something was handed in is said by the name of its folder, such as 2026-11-20T23-59-00 (the course's time zone)
-or 20261120T225900Z; else it is the time that the file or zip itself has in DIR. What stands inside of a zip says
-nothing of it: the student's own clock wrote that.
+or 20261120T225900Z; else it is the time that the file or zip itself has in DIR, and for files of Canvas, which have the
+time of the download, it is not known. What stands inside of a zip says nothing: the student's own clock wrote that.
 
 A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
 class goes on. What is no exercise is noted for the instructor and never a fault. A student's name is data: it
@@ -14,6 +15,7 @@ may hold anything that a file name can.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -30,6 +32,8 @@ _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
     ".ipynb": (MAX_NOTEBOOK_BYTES, python_source),
 }
 _SHOWN_FILES = 5
+_CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<stem>.+?)(?:-\d+)?(?P<suffix>\.\w+)")
+"""A file of Canvas's download: the student's name and number; one handed in again ends in -1, -2 and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class Collection:
 class _Place:
     """A folder or file of one student's, `shown` to people so; nothing outside `home` belongs to it.
 
-    `at` is when it was handed in, where a folder's name says so; offsets missing there are those of `zone`.
+    `at` is when it was handed in, where a folder's name says so; offsets missing there are those of `zone`. Where it is
+    not `dated`, its file's own time says nothing.
     """
 
     path: Path
@@ -54,6 +59,7 @@ class _Place:
     shown: str
     at: datetime | None = None
     zone: tzinfo = UTC
+    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,11 @@ def _places(folder: Path, lessons: Sequence[str], kit: str, zone: tzinfo) -> Ite
             continue
         if entry.is_symlink() and (_is_zip(entry) or entry.is_dir()):
             yield _of_link(_Place(entry, root, name, name))
+        elif (canvas := _CANVAS.fullmatch(name)) and _is_file(entry) and _is_exercise(canvas, lessons):
+            student = f"{canvas['name']}_{canvas['number']}"
+            place = _Place(entry, root, student, name, dated=False)
+            zipped = _is_zip(entry)
+            yield student, _from_zip(place, lessons, kit) if zipped else _Taken((_from_file(place, canvas["stem"]),))
         elif _is_zip(entry):
             student = name[: -len(".zip")]
             yield student, _from_zip(_Place(entry, root, student, name), lessons, kit)
@@ -145,6 +156,14 @@ def _of_link(link: _Place) -> tuple[str, _Taken]:
     student = link.student.removesuffix(".zip")
     why = f"{link.shown} is a link, not files of its own; hand in a folder of files, or a zip."
     return student, _Taken(blanket=_refused(replace(link, student=student), "", why))
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _is_exercise(canvas: re.Match[str], lessons: Sequence[str]) -> bool:
+    return canvas["suffix"] == ".zip" or (canvas["suffix"] in _READERS and canvas["stem"] in lessons)
 
 
 def _is_zip(path: Path) -> bool:
@@ -276,7 +295,7 @@ def _refused(place: _Place, lesson: str, why: str, data: bytes = b"") -> Submiss
 
 def _when(place: _Place) -> tuple[datetime | None, bool]:
     """When a place was handed in, and whether its folder's name says so."""
-    return (place.at, True) if place.at else (moments.of_file(place.path), False)
+    return (place.at, True) if place.at else (moments.of_file(place.path) if place.dated else None, False)
 
 
 def _unreadable(fault: OSError, shown: str) -> str:

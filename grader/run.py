@@ -145,9 +145,10 @@ def grade_class(
         if course:
             book.set_course(course.text)
         book.enrol(found, tasks)
-        pending = [one for one in may_count(found.submissions, policy) if one.student in regrade or not book.has(one)]
+        counting = replace(found, submissions=tuple(may_count(found.submissions, policy)))
+        pending = [one for one in counting.submissions if one.student in regrade or not book.has(one)]
         console = Console(file=io.StringIO()) if quiet else console
-        for line in (*_opening(folder, found, tasks, len(pending), kit), about if pending else ""):
+        for line in (*_opening(folder, counting, tasks, len(pending), kit), about if pending else ""):
             if line:
                 _say(console, line)
 

@@ -15,6 +15,10 @@ _MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onl
 """A folder of Moodle's "Download all submissions": the name, and the number of "Participant 1001"."""
 
 
+_CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
+"""A student of Canvas's download, as collecting names one: the name without spaces, and Canvas's number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One row of the file that is a person's: its number, what it says uniquely, and the person's name."""
@@ -80,7 +84,9 @@ def _hints(line: Line) -> set[str]:
 
 def _student_ids(student: str) -> set[str]:
     moodle = _MOODLE.fullmatch(student)
-    return {folded(student), *([f"participant {moodle['number']}"] if moodle else [])}
+    canvas = _CANVAS.fullmatch(student)
+    numbers = [f"participant {moodle['number']}"] if moodle else [canvas["number"]] if canvas else []
+    return {folded(student), *numbers}
 
 
 def _student_hints(student: str) -> set[str]:

@@ -88,8 +88,10 @@ def test_the_attempt_that_the_course_chose_stands_in_the_gradebook(folder: Path,
 
 def test_only_what_may_count_is_graded(folder: Path) -> None:
     seen: list[str] = []
-    run(folder, "latest", seen=seen)
+    _, said = run(folder, "latest", seen=seen)
     assert seen == ["ada/2026-11-22T14-00-00+0100/01_dot.py"]
+    assert said.splitlines()[0] == f"hw1: 1 student, 1 hand-in, 1 task · kit {KIT}"
+    assert "graded already" not in said
     run(folder, "best", seen=seen)
     assert seen[1:] == ["ada/2026-11-20T12-00-00/01_dot.py", "ada/20261121T130000Z/01_dot.py"]
 

@@ -171,3 +171,22 @@ def test_a_single_file_is_taken_for_check(tmp_path: Path) -> None:
         submission_of(tmp_path / "gone.py", student="", lesson="01_dot")
     with pytest.raises(UsageError, match="is no exercise"):
         submission_of(path.parent, student="", lesson="01_dot")
+
+
+def test_what_canvas_downloads_is_a_class_of_names_and_numbers_whose_times_are_not_known(tmp_path: Path) -> None:
+    for name, text in (
+        ("lovelaceada_101_9001_01_dot.py", "right"),
+        ("lovelaceada_101_9002_02_timer-2.py", "again"),
+        ("schmidtbjörn_LATE_102_9003_01_dot-1.py", "late"),
+        ("schmidtbjörn_LATE_102_9004_notes.txt", "no exercise"),
+    ):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "neilzoe_103_9005_submission-1.zip").write_bytes(b"PK\x03\x04")
+    found = collected(tmp_path)
+    assert [(one.student, one.lesson, one.source, one.handed_in) for one in found.submissions] == [
+        ("lovelaceada_101", "01_dot", "right", None),
+        ("lovelaceada_101", "02_timer", "again", None),
+        ("neilzoe_103", "01_dot", None, None),
+        ("neilzoe_103", "02_timer", None, None),
+        ("schmidtbjörn_102", "01_dot", "late", None),
+    ]

@@ -44,7 +44,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     out = tmp_path_factory.mktemp("golden") / "grades"
     before = tree(CLASS)
     with nothing_left_running():
-        ended = grader("run", CLASS, "--out", out)
+        ended = grader("run", CLASS, "--out", out, "--progress")
     assert tree(CLASS) == before
     return Graded(out, ended)
 
