@@ -8,10 +8,10 @@ the same each time, so each process runs once, all three side by side.
 
 What is trusted, and why:
 
-- *The sum* is valgrind's own, on a pipe that valgrind copied for itself to a descriptor which it lets no program close,
-  replace or write to. The driver has closed the program's end before the submission is executed. No file is read.
-- *That it is the only one.* A submission could at most add words to that log; valgrind's own still follow, as long as it
-  is not killed. So a log with two sums, or an exit status that is not 0, counts nothing.
+- *The sum* is valgrind's own, on a pipe that valgrind has copied for itself to a descriptor which it lets no program
+  close, replace or write to. The driver has closed the program's end before the submission runs. No file is read.
+- *That it is the only one.* A submission could at most add words to that log; valgrind's own still follow, as long as
+  it is not killed. So a log with two sums, or an exit status that is not 0, counts nothing.
 - *That nothing else did the work.* The program can neither fork nor execute another: the driver takes the system calls
   away, an audit hook refuses what is left, and the kernel's limit on processes would. It holds no files and no network.
 - *That the work was done.* Its answers to secret inputs, new for this count, are judged here like all others. They come
@@ -27,7 +27,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from grader import confined, metered, protocol, valgrind

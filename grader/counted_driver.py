@@ -1,45 +1,53 @@
 """What runs under valgrind: a submission's function, called on each of the arguments given, and its answers.
 
-`grader.counted` runs this text with `python -c`; nothing imports it. It is trusted until it executes the submission, and
-before that takes away what could move the count: every system call that Python has a name for, and by an audit hook
+`grader.counted` runs this text with `python -c`; nothing imports it. It is trusted until it executes the submission,
+and before that takes away what could move the count: every system call that Python has a name for, and by an audit hook
 that cannot be removed everything else that Python itself calls security-relevant (importing, opening, threads, frames,
 code objects made by hand, native code). What is left computes.
 
-Its standard input is a mapping in Python's own format, written by this very Python: the `source` of the submission, which is compiled whatever is
-run; the names of `modules` to import; and either the `function` to call and its `calls`, or the `answers` to give
-without calling anything. `reference` is a source to be run in the submission's place.
+Its standard input is a mapping in Python's own format, written by this very Python: the `source` of the submission,
+which is compiled whatever is run; the names of `modules` to import; the `function` to call, and the arguments of its
+`calls`, or the `answers` to give without calling it. `reference` is a source to be run in the submission's place.
 """
 
+from __future__ import annotations
+
+import _imp
+import _signal
 import marshal
 import os
 import posix
 import sys
 
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, ModuleType
+    from typing import Any, NoReturn
+
 ALLOWED = frozenset(("compile", "exec", "builtins.id", "array.__new__", "sys.excepthook", "sys.unraisablehook"))
 """Audit events of ordinary computing: a named tuple is compiled and executed."""
 
 
-def text(value, depth=4):
+def text(value: object, depth: int = 4) -> str:
     """A plain value as JSON; a TypeError for all else."""
     kind = type(value)
-    if kind is str:
+    if isinstance(value, str) and kind is str:
         units = value.encode("utf-16-be", "surrogatepass").hex("u", 2)
         return '"' + ("\\u" + units.replace("u", "\\u") if units else "") + '"'
     if kind is int or kind is float:
         return repr(value)
     if value is None or kind is bool:
         return "null" if value is None else "true" if value else "false"
-    if (kind is list or kind is tuple) and depth:
+    if isinstance(value, list | tuple) and (kind is list or kind is tuple) and depth:
         return "[" + ",".join([text(item, depth - 1) for item in value]) + "]"
     raise TypeError("no plain value: " + kind.__name__)
 
 
-def fence(end):
-    """From now on, end the process at whatever is not computing. No name of this file's or of builtins decides it."""
-    import _imp
-    import _signal
+def fence(end: Callable[[str], NoReturn]) -> None:
+    """From now on, end the process at whatever is not computing. No name of this file's or of builtins decides that."""
 
-    def hook(event, arguments, allowed=ALLOWED, text=text):
+    def hook(event: str, arguments: tuple[Any, ...], allowed: frozenset[str] = ALLOWED) -> None:
         if event not in allowed:
             about = arguments[0] if arguments and type(arguments[0]) is str else ""
             end('{"refused":' + text([event, about]) + "}")
@@ -51,22 +59,23 @@ def fence(end):
         vars(sys).pop(name, None)
 
 
-def answers(given, module, code):
+def answers(given: dict[str, Any], module: ModuleType, code: CodeType) -> list[object]:
     """Execute the code and call the function, or give the answers that were given."""
     if "answers" in given:
-        return given["answers"]
-    exec(code, vars(module))
+        known: list[object] = given["answers"]
+        return known
+    exec(code, vars(module))  # noqa: S102 - that is this file's work
     function = getattr(module, given["function"])
     return [function(*arguments) for arguments in given["calls"]]
 
 
-def main(log, out):
+def main(log: int, out: int) -> None:
     """Close the log's descriptor, of which valgrind has its own copy, and answer on the other."""
     os.close(log)
-    given = marshal.load(sys.stdin.buffer)
-    write, leave = os.write, os._exit
+    given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it
+    write, leave = os.write, os._exit  # at once: no parting word of a submission's
 
-    def end(body):
+    def end(body: str) -> NoReturn:
         data = body.encode()
         while data:
             data = data[write(out, data) :]
@@ -74,7 +83,7 @@ def main(log, out):
 
     for name in given["modules"]:
         __import__(name)
-    text("\u00e9")  # its codecs are there, now that nothing can be imported
+    text("é")  # its codecs are there, now that nothing can be imported
     module = sys.modules["submission"] = type(sys)("submission")
     code = compile(given["source"], "<submission>", "exec")
     if "reference" in given:
@@ -82,7 +91,7 @@ def main(log, out):
     fence(end)
     try:
         body = '{"answers":' + text(answers(given, module, code)) + "}"
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - a submission may raise anything
         body = '{"raised":' + text([type(error).__name__, str(error)[:300]]) + "}"
     end(body)
 

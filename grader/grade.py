@@ -1,7 +1,7 @@
 """The path of one submission, on one screen: text in, report out.
 
-For each task of the exercise: run it in a worker (`tensors`, `metered` or `counted`), turn what happened into an attempt, and
-score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
+For each task of the exercise: run it in a worker (`tensors`, `metered` or `counted`), turn what happened into an
+attempt, and score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
 """
 
 import os

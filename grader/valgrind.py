@@ -1,7 +1,7 @@
 """Valgrind's command line, and its last words: how many instructions a process took, from its first to its last.
 
-`valgrind --tool=callgrind` says so itself, on a descriptor of its own, once the program under it has ended. Nothing else
-of its output is used: a profile is a file, and a file can be written by others.
+`valgrind --tool=callgrind` says so itself, on a descriptor of its own, once the program under it has ended. Nothing
+else of its output is used: a profile is a file, and a file can be written by others.
 """
 
 import re

@@ -20,10 +20,10 @@ def culprit(before: list[Row], after: list[Row]) -> str:
     One function of the program was changed, by whoever meant well: it now does more itself, or calls others more often
     than it has to. All else is the same code. Nothing is recursive.
 
-    What misleads: who calls the culprit has more inclusive instructions as well; who is called by it more often has more
-    of its own. The program also shows a few rows more after than before, which makes little functions grow many times
-    over. Sometimes everything was run more often after than before. Sometimes the compiler has cloned functions: these
-    are called `name.isra.0`, `name.constprop.0` or `name.part.0` after, and `name` before.
+    What misleads: who calls the culprit has more inclusive instructions as well; who is called by it more often has
+    more of its own. The program also shows a few rows more after than before, which makes little functions grow many
+    times over. Sometimes everything was run more often after than before. Sometimes the compiler has cloned functions:
+    these are called `name.isra.0`, `name.constprop.0` or `name.part.0` after, and `name` before.
 
     Points: 10 for the right name in all of seven pairs of counts.
     """
@@ -51,9 +51,9 @@ NEARLY_ALL = 0.8
 def by_function(lines: list[str]) -> list[list[str | int]]:
     """Return the instructions of each function, most first: rows [name, total].
 
-    A line is a whole number, a space, and the name of a function, such as "4821 operator new(unsigned long)". A function
-    has as many lines as it likes, and its total is their sum. Numbers may be below zero, as in the difference of two
-    counts. Totals of zero are left out; equal totals come in order of name. No lines, no rows.
+    A line is a whole number, a space, and the name of a function, such as "4821 operator new(unsigned long)". A
+    function has as many lines as it likes, and its total is their sum. Numbers may be below zero, as in the difference
+    of two counts. Totals of zero are left out; equal totals come in order of name. No lines, no rows.
 
     While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (a) takes another,

@@ -73,7 +73,7 @@ class _Reader:
             self.called = f"{self.called_file}:{self.name('fn', value)} [{self.called_object}]"
             self.called_object, self.called_file = self.object, self.file
         elif key == "calls":
-            self.calls[self.called] += int(value.split()[0])
+            self.calls[self.called] += int(value.split(maxsplit=1)[0])
             self.call_follows = True
 
     def spend(self, cost: int) -> None:

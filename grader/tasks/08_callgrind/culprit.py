@@ -18,17 +18,16 @@ CULPRIT = Task(
     cost=Cost.CALLS,
     tiers=(),
     hints=(
-        "A function can have more instructions because it got worse, or because it is called more often. Which number "
-        "tells the two apart?",
+        "A function has more instructions when it got worse, or is called more often. What tells the two apart?",
         (
-            "Inclusive instructions divided by calls are what one call costs, all it calls included. Where that has not "
-            "changed, nothing in the function or below it did. It has changed in the culprit, and in whoever calls it."
+            "Inclusive instructions divided by calls are what one call costs, all it calls included. Where that is as "
+            "before, nothing has changed in the function or below it. It has in the culprit, and in whoever calls it."
         ),
         (
-            "For each function: excess = inclusive - calls × (inclusive before / calls before). The culprit and all above "
-            "it, up to main, have about the same excess; take those with 80 % of the largest, and of them the one with "
-            "the fewest inclusive instructions: the lowest. Look a name up as it is, and if it is not there, without what "
-            "follows its first dot."
+            "For each function: excess = inclusive - calls × (inclusive before / calls before). The culprit and all "
+            "above it, up to main, have about the same excess; take those with 80 % of the largest, and of them the one "
+            "with the fewest inclusive instructions: the lowest. Look a name up as it is, and if it is not "
+            "there, without what follows its first dot."
         ),
     ),
     exam=MeteredExam(draw_worlds),

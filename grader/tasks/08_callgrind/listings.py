@@ -46,7 +46,7 @@ class Listing:
         rows = sorted((-total, name) for name, total in totals.items() if total)
         return [[name, -total] for total, name in rows]
 
-    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+    def call(self, name: str, _: Sequence[Value]) -> Value:
         """Nothing can be called."""
         raise ValueError(f"There is no function {name}.")
 
@@ -78,7 +78,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
         Listing("no lines", [], "No lines, no rows."),
         Listing("one function, three times", [f"{one} {a}", f"{other} {a}", f"{one} {a}"], "Add up what is one's."),
         Listing(
-            "names with spaces", [f"{one} {a} (int)", f"{other} {a} (long)"], "A name is all behind the first space."
+            "names with spaces", [f"{one} {a} (int)", f"{other} {a} (long)"], "All behind the first space is name."
         ),
         Listing("the same total twice", [f"{one} {b}", f"{one} {c}", f"{one} {a}"], "Equal totals: in order of name."),
         Listing("a total of zero", [f"{one} {a}", f"-{one} {a}", f"{other} {b}"], "A total of zero is left out."),

@@ -43,7 +43,7 @@ class Regression:
         """Both counts."""
         return ([list(row) for row in self.before], [list(row) for row in self.after])
 
-    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+    def call(self, name: str, _: Sequence[Value]) -> Value:
         """Nothing can be called."""
         raise ValueError(f"There is no function {name}.")
 
