@@ -45,6 +45,9 @@ FLAGS: Final = ("-S", "-s", "-P", "-B")
 COUNT_S: Final = 120.0
 """A count that takes longer is ended: one takes two seconds, and more on a crowded machine."""
 
+SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
+"""What a counted process may run, by the name it goes by in tracebacks."""
+
 _IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
 
 
@@ -64,14 +67,18 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     if attempt.status is not Status.PASSED:
         return attempt
     worlds = exam.counted(generator(*seed, "counted"))
-    common = {"source": source, "modules": imported(source, exam.modules)}
-    calls = {"function": worlds[0].function, "calls": [world.arguments for world in worlds]}
+    given = {
+        "sources": {SUBMISSION: source, BASELINE: task.baseline},
+        "modules": imported(f"{source}\n{task.baseline}", exam.modules),
+        "function": worlds[0].function,
+        "calls": [world.arguments for world in worlds],
+        "answers": [],
+    }
     with ThreadPoolExecutor(3) as side_by_side:
-        mine = side_by_side.submit(_count, task, settings, {**common, **calls})
-        reference = side_by_side.submit(_count, task, settings, {**common, **calls, "reference": task.baseline})
-        nothing = side_by_side.submit(
-            _count, task, settings, {**common, **calls, "answers": [exam.answer(world) for world in worlds]}
-        )
+        mine = side_by_side.submit(_count, task, settings, {**given, "run": SUBMISSION})
+        reference = side_by_side.submit(_count, task, settings, {**given, "run": BASELINE})
+        right = [exam.answer(world) for world in worlds]
+        nothing = side_by_side.submit(_count, task, settings, {**given, "run": NOTHING, "answers": right})
         counted = mine.result()
         with ours(f"Counting the baseline of {task.full_name}"):
             baseline, empty = reference.result(), nothing.result()

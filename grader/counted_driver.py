@@ -5,9 +5,9 @@ and before that takes away what could move the count: every system call that Pyt
 that cannot be removed everything else that Python itself calls security-relevant (importing, opening, threads, frames,
 code objects made by hand, native code). What is left computes.
 
-Its standard input is a mapping in Python's own format, written by this very Python: the `source` of the submission,
-which is compiled whatever is run; the names of `modules` to import; the `function` to call, and the arguments of its
-`calls`, or the `answers` to give without calling it. `reference` is a source to be run in the submission's place.
+Its standard input is a mapping in Python's own format, written by this very Python: `sources` by name, all of which are
+compiled; the name of the one to `run`, the `function` to call there and the arguments of its `calls`; the names of
+`modules` to import before; and, where nothing is to be run, the `answers` to give instead.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def fence(end: Callable[[str], NoReturn]) -> None:
         vars(sys).pop(name, None)
 
 
-def answers(given: dict[str, Any], module: ModuleType, code: CodeType) -> list[object]:
+def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType]) -> list[object]:
     """Execute the code and call the function, or give the answers that were given."""
-    if "answers" in given:
+    if given["run"] not in codes:
         known: list[object] = given["answers"]
         return known
-    exec(code, vars(module))  # noqa: S102 - that is this file's work
+    exec(codes[given["run"]], vars(module))  # noqa: S102 - that is this file's work
     function = getattr(module, given["function"])
     return [function(*arguments) for arguments in given["calls"]]
 
@@ -85,12 +85,10 @@ def main(log: int, out: int) -> None:
         __import__(name)
     text("é")  # its codecs are there, now that nothing can be imported
     module = sys.modules["submission"] = type(sys)("submission")
-    code = compile(given["source"], "<submission>", "exec")
-    if "reference" in given:
-        code = compile(given["reference"], "<reference>", "exec")
+    codes = {name: compile(source, name, "exec") for name, source in given["sources"].items()}
     fence(end)
     try:
-        body = '{"answers":' + text(answers(given, module, code)) + "}"
+        body = '{"answers":' + text(answers(given, module, codes)) + "}"
     except BaseException as error:  # noqa: BLE001 - a submission may raise anything
         body = '{"raised":' + text([type(error).__name__, str(error)[:300]]) + "}"
     end(body)

@@ -25,7 +25,7 @@ CULPRIT = Task(
         ),
         (
             "For each function: excess = inclusive - calls × (inclusive before / calls before). The culprit and all "
-            "above it, up to main, have about the same excess; take those with 80 % of the largest, and of them the one "
+            "above it up to main have about the same excess; take those with 80 % of the largest, and of them the one "
             "with the fewest inclusive instructions: the lowest. Look a name up as it is, and if it is not "
             "there, without what follows its first dot."
         ),
