@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import _imp
 import _signal
+import _thread
 import marshal
 import os
 import posix
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 ALLOWED = frozenset(("compile", "exec", "builtins.id", "array.__new__", "sys.excepthook", "sys.unraisablehook"))
 """Audit events of ordinary computing: a named tuple is compiled and executed."""
+
+
+FRAMES = ("_getframe", "_getframemodulename")
+"""What a named tuple asks for, and does without."""
+
+THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 
 
 def text(value: object, depth: int = 4) -> str:
@@ -55,8 +62,9 @@ def fence(end: Callable[[str], NoReturn]) -> None:
     sys.addaudithook(hook)
     for module in (os, posix, _signal, _imp):
         vars(module).clear()
-    for name in ("_getframe", "_getframemodulename"):
-        vars(sys).pop(name, None)
+    for module, names in ((sys, FRAMES), (_thread, THREADS)):
+        for name in names:
+            vars(module).pop(name, None)
 
 
 def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType]) -> list[object]:

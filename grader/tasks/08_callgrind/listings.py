@@ -29,7 +29,7 @@ class Listing:
     lines: list[str]
     advice: str = ""
     function: str = "by_function"
-    cost: float = 0.0
+    cost: float = 1.0
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:

@@ -36,7 +36,7 @@ class Regression:
     after: list[list[Value]]
     truth: str
     function: str = "culprit"
-    cost: float = 0.0
+    cost: float = 1.0
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
