@@ -146,13 +146,14 @@ class MeteredExam:
 
     `torch` says that the exercise's file imports torch, so its worker had better be born with it.
     `together` judges all worlds after their play, in their order, when each by itself was right: for a promise that no
-    single world can break, such as an error rate.
+    single world can break, such as an error rate. `worlds` is what a student reads they are.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
     torch: bool = False
     together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
+    worlds: str = "simulated worlds"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ CULPRIT = Task(
             "there, without what follows its first dot."
         ),
     ),
-    exam=MeteredExam(draw_worlds),
+    exam=MeteredExam(draw_worlds, worlds="pairs of counts"),
     folder=Path(__file__).parent,
     read="lesson 08, step 6",
     idea=(
