@@ -42,7 +42,7 @@ from grader.task import CountedExam, MeteredExam, Mismatch, Scenario, Task
 FLAGS: Final = ("-S", "-s", "-P", "-B")
 """No packages, no user's packages, nothing from where it starts, nothing written. (`-E` would forget the hash seed.)"""
 
-COUNT_S: Final = 120.0
+COUNT_S: Final = 60.0
 """A count that takes longer is ended: one takes two seconds, and more on a crowded machine."""
 
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""

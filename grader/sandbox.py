@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Final
 
 from grader import bubblewrap, cgroups, seccomp, usage, users
@@ -195,12 +196,7 @@ def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path
 
 
 def launch(
-    program: Sequence[str],
-    passed: Sequence[int],
-    *,
-    sandboxed: bool,
-    hidden: Sequence[Path] = (),
-    stdin: int = subprocess.DEVNULL,
+    program: Sequence[str], passed: Sequence[int], *, sandboxed: bool, hidden: Sequence[Path] = (), stdin: int = DEVNULL
 ) -> Process:
     """Start any program so, which inherits the descriptors `passed` and finds the kit's worker files as modules."""
     if not sandboxed:
