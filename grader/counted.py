@@ -61,11 +61,11 @@ class Count:
 
 def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Check all cases in a worker; when all are right, count."""
-    valgrind.require()
     plain = MeteredExam(exam.scenarios, worlds="cases")
     attempt = metered.examine(replace(task, tiers=()), plain, source, settings, (*seed, "cases"))
     if attempt.status is not Status.PASSED:
         return attempt
+    valgrind.require()
     worlds = exam.counted(generator(*seed, "counted"))
     given = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},

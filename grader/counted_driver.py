@@ -12,12 +12,8 @@ compiled; the name of the one to `run`, the `function` to call there and the arg
 
 from __future__ import annotations
 
-import _imp
-import _signal
-import _thread
 import marshal
 import os
-import posix
 import sys
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
@@ -29,6 +25,9 @@ if TYPE_CHECKING:
 ALLOWED = frozenset(("compile", "exec", "builtins.id", "array.__new__", "sys.excepthook", "sys.unraisablehook"))
 """Audit events of ordinary computing: a named tuple is compiled and executed."""
 
+
+SYSTEM = ("os", "posix", "_signal", "_imp")
+"""Modules of nothing but system calls, and ways to get them back. Python has loaded them all when it starts."""
 
 FRAMES = ("_getframe", "_getframemodulename")
 """What a named tuple asks for, and does without."""
@@ -60,11 +59,11 @@ def fence(end: Callable[[str], NoReturn]) -> None:
             end('{"refused":' + text([event, about]) + "}")
 
     sys.addaudithook(hook)
-    for module in (os, posix, _signal, _imp):
-        vars(module).clear()
-    for module, names in ((sys, FRAMES), (_thread, THREADS)):
+    for module in SYSTEM:
+        vars(sys.modules[module]).clear()
+    for module, names in (("sys", FRAMES), ("_thread", THREADS)):
         for name in names:
-            vars(module).pop(name, None)
+            vars(sys.modules[module]).pop(name, None)
 
 
 def settle() -> None:

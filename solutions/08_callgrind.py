@@ -69,7 +69,6 @@ def by_function(lines: list[str]) -> list[list[str | int]]:
         count, _, name = line.partition(" ")
         counts.setdefault(name, []).append(count)
     # A list of texts goes to int and sum in one go, without a step of Python's in between.
-    totals = {name: sum(map(int, each)) for name, each in counts.items()}
-    rows = [[name, total] for name, total in totals.items() if total]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
+    totals = [(-sum(map(int, each)), name) for name, each in counts.items()]
+    return [[name, -total] for total, name in sorted(totals) if total]
     # END SOLUTION

@@ -70,6 +70,7 @@ def test_modules_that_were_named_can_be_imported_and_used() -> None:
     ("event", "source"),
     [
         ("import", "import ctypes"),
+        ("import", "import gc"),
         ("import", "import json"),
         ("import", "import _socket"),
         ("open", "open('/proc/self/mem', 'r+b')"),

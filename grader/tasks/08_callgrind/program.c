@@ -23,7 +23,8 @@ PLAIN void make_text(char *text, unsigned words)
 {
     for (unsigned n = 0; n < words; n++) {
         unsigned kind = next_random() % 400, length = 2 + kind % 5;
-        for (unsigned i = 0; i < length; i++) *text++ = (n + i) % 7 ? 'a' + (kind * 7 + i * i * 3) % 26 : 'A' + (kind * 7 + i * i * 3) % 26;
+        for (unsigned i = 0; i < length; i++)
+            *text++ = (n + i) % 7 ? 'a' + (kind * 7 + i * i * 3) % 26 : 'A' + (kind * 7 + i * i * 3) % 26;
         *text++ = next_random() % 9 ? ' ' : '.';
     }
     *text = 0;
@@ -33,7 +34,8 @@ PLAIN int is_letter(int c)
 {
 #if WORSE == 7
     const char *known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    for (int i = 0; known[i]; i++) if (known[i] == c) return 1;
+    for (int i = 0; known[i]; i++)
+        if (known[i] == c) return 1;
     return 0;
 #else
     return (unsigned)((c | 32) - 'a') < 26;
@@ -61,7 +63,13 @@ PLAIN unsigned hash_word(const char *word)
 {
     unsigned hash = 2166136261u;
 #if WORSE == 1
-    for (int again = 0; again < 12; again++) { hash = 2166136261u; for (const char *c = word; *c; c++) { hash = (hash ^ *c) * 16777619u; __asm__ volatile(""); } }
+    for (int again = 0; again < 12; again++) {
+        hash = 2166136261u;
+        for (const char *c = word; *c; c++) {
+            hash = (hash ^ *c) * 16777619u;
+            __asm__ volatile("");
+        }
+    }
 #else
     for (const char *c = word; *c; c++) hash = (hash ^ *c) * 16777619u;
 #endif
@@ -77,10 +85,12 @@ PLAIN int same_word(const char *a, const char *b)
 PLAIN struct entry *find_word(const char *word, unsigned hash)
 {
 #if WORSE == 2
-    for (struct entry *e = entries; e < entries + filled; e++) if (same_word(e->word, word)) return e;
+    for (struct entry *e = entries; e < entries + filled; e++)
+        if (same_word(e->word, word)) return e;
     (void)hash;
 #else
-    for (struct entry *e = table[hash % buckets]; e; e = e->next) if (same_word(e->word, word)) return e;
+    for (struct entry *e = table[hash % buckets]; e; e = e->next)
+        if (same_word(e->word, word)) return e;
 #endif
     return 0;
 }
@@ -123,9 +133,16 @@ PLAIN int comes_before(const struct entry *a, const struct entry *b)
 PLAIN void sort_words(void)
 {
 #if WORSE == 3
-    for (unsigned gap = 1, moved = 1; moved;) { moved = 0;
-        for (unsigned i = gap; i < filled; i++) if (comes_before(entries + i, entries + i - gap)) {
-            struct entry held = entries[i]; entries[i] = entries[i - gap]; entries[i - gap] = held; moved = 1; } }
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (unsigned i = 1; i < filled; i++)
+            if (comes_before(entries + i, entries + i - 1)) {
+                struct entry held = entries[i];
+                entries[i] = entries[i - 1];
+                entries[i - 1] = held;
+                moved = 1;
+            }
+    }
 #else
     for (unsigned gap = filled / 2; gap; gap /= 2)
         for (unsigned i = gap; i < filled; i++) {
@@ -141,7 +158,11 @@ PLAIN unsigned check_sum(const char *text)
 {
     unsigned low = 1, high = 0;
 #if WORSE == 6
-    for (size_t i = 0; text[i]; i++) for (int bit = 0; bit < 8; bit++) { low = (low + (text[i] >> bit & 1)) % 65521; high = (high + low) % 65521; }
+    for (; *text; text++)
+        for (int bit = 0; bit < 8; bit++) {
+            low = (low + (*text >> bit & 1)) % 65521;
+            high = (high + low) % 65521;
+        }
 #else
     for (; *text; text++) low += *text, high += low;
 #endif
@@ -150,7 +171,8 @@ PLAIN unsigned check_sum(const char *text)
 
 PLAIN void show_rows(unsigned rows)
 {
-    for (unsigned i = 0; i < rows && i < filled; i++) printf("%6u %s\n", entries[i].times, entries[i].word);
+    for (unsigned i = 0; i < rows && i < filled; i++)
+        printf("%6u %s\n", entries[i].times, entries[i].word);
 }
 
 PLAIN void count_words(const char *text)
