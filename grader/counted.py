@@ -115,7 +115,7 @@ def _count(task: Task, settings: Settings, given: dict[str, object]) -> Count:
     driver = (GRADER / "counted_driver.py").read_text(encoding="utf-8")
 
     def command(answer: int, log: int) -> list[str]:
-        return valgrind.command([sys.executable, *FLAGS, "-c", driver, str(log), str(answer)], log)
+        return valgrind.command([sys.executable, *FLAGS, "-c", driver, *map(valgrind.padded, (log, answer))], log)
 
     trees = settings.pool
     ended = confined.run(

@@ -42,7 +42,12 @@ def command(program: Sequence[str], log: int) -> list[str]:
     """
     require()
     options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", "--trace-children=no"]
-    return [shutil.which("valgrind") or "", *options, f"--log-fd={log}", *program]
+    return [shutil.which("valgrind") or "", *options, f"--log-fd={padded(log)}", *program]
+
+
+def padded(descriptor: int) -> str:
+    """A descriptor's number in always as many digits: a longer command line is a few instructions more."""
+    return f"{descriptor:05d}"
 
 
 def total(log: str) -> int:

@@ -21,7 +21,7 @@ def f(n): return list(Row("a", n))
 """
 
 
-def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> Mapping[str, Any]:
+def answered(source: str, *, dies: bool = False, modules: tuple[str, ...] = (), **given: object) -> Mapping[str, Any]:
     """What the driver says of `f` in a source text, called with 3 and 4."""
     task = {"sources": {"mine": source}, "run": "mine", "function": "f", "calls": [(3,), (4,)], "modules": modules}
     read, write = os.pipe()
@@ -36,8 +36,8 @@ def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> 
         )
         os.close(write)
         os.close(log)
-        assert done.returncode == 0, done.stderr
-        said: dict[str, Any] = json.loads(answer.read())
+        assert (done.returncode != 0) is dies, done.stderr
+        said: dict[str, Any] = json.loads(answer.read() or "{}")
     return said
 
 
@@ -80,7 +80,7 @@ def test_modules_that_were_named_can_be_imported_and_used() -> None:
         ("marshal.loads", "import marshal; marshal.loads(b'N')"),
         ("object.__getattr__", "(lambda: 0).__code__"),
         ("object.__getattr__", "(i for i in ()).gi_frame"),
-        ("object.__setattr__", "(lambda: 0).__code__ = None"),
+        ("object.__setattr__", "(lambda: 0).__code__ = compile('1', '', 'eval')"),
         ("sys.settrace", "import sys; sys.settrace(print)"),
         ("sys._current_frames", "import sys; sys._current_frames()"),
     ],
@@ -127,6 +127,6 @@ def f(n):
     except ValueError: return "denied"
     return opened
 """
-    said = answered(redefined)
-    assert said.get("refused", ["open"])[0] == "open"
-    assert "answers" not in said or said["answers"] == ["denied"] * 2
+    assert answered(redefined, dies=True) == {}, "nor can it say anything after that"
+    fewer = redefined.replace("text=stop, ", "").replace("builtins.type = builtins.len = builtins.str", "builtins.len")
+    assert answered(fewer) == {"refused": ["open", "/etc/hostname"]}

@@ -72,7 +72,7 @@ def answer(world: Scenario) -> Value:
 
 def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
     """Draw what is easily overlooked, each by itself, and all of it together."""
-    a, b, c = _names(rng, 3)
+    a, b, c = sorted(_names(rng, 3))
     one, other = (int(n) for n in rng.integers(10, 10_000, 2))
     return (
         Listing("no lines", [], "No lines, no rows."),
@@ -80,7 +80,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
         Listing(
             "names with spaces", [f"{one} {a} (int)", f"{other} {a} (long)"], "All behind the first space is name."
         ),
-        Listing("the same total twice", [f"{one} {b}", f"{one} {c}", f"{one} {a}"], "Equal totals: in order of name."),
+        Listing("the same total twice", [f"{one} {c}", f"{one} {b}", f"{one} {a}"], "Equal totals: in order of name."),
         Listing("a total of zero", [f"{one} {a}", f"-{one} {a}", f"{other} {b}"], "A total of zero is left out."),
         Listing("totals below zero", [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"], "The largest total first."),
         Listing("a whole count", _lines(rng, 400), "Compare with a count of a few lines, added up by hand."),
