@@ -37,7 +37,7 @@ BY_FUNCTION = Task(
     idea=(
         "a dict, which finds a name by its hash instead of comparing it with one name after the other; and each line "
         "is split once. Then the counts of a name are collected as they are and added up at the end: sum(map(int, …)) "
-        "stays inside C, where a loop of Python's takes some twenty instructions for each of its own steps."
+        "stays inside C, where a loop takes several of Python's steps for each number."
     ),
     read_on=(
         "harness.callgrind.count_script counts any script of yours; dis.dis shows the steps that it is made of, and "
