@@ -1,6 +1,9 @@
 """The sum that valgrind tells, read from a log that others may have written to."""
 
+import os
+import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -50,6 +53,40 @@ def test_a_log_that_goes_on_or_never_ends_counts_nothing() -> None:
         valgrind.total(LOG.partition("==2== Events")[0])
     with pytest.raises(valgrind.LogError, match="0 totals"):
         valgrind.total("")
+
+
+EVERY_DESCRIPTOR = f"""
+import os, sys
+os.close(int(sys.argv[1]))
+for descriptor in range(3, 200):
+    for attempt in (
+        lambda: os.write(descriptor, b'written'),
+        lambda: os.close(descriptor),
+        lambda: os.dup2(0, descriptor),
+        lambda: os.write(os.dup(descriptor), {FORGED.encode()!r}),
+    ):
+        try:
+            attempt()
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.valgrind
+def test_a_program_can_add_to_the_log_and_take_nothing_from_it() -> None:
+    """By system calls, which the driver takes away as well: whoever has them all still cannot hide the true sum."""
+    read, write = os.pipe()
+    program = valgrind.command([sys.executable, "-S", "-c", EVERY_DESCRIPTOR, str(write)], write)
+    few = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
+    subprocess.run([*few, *program], pass_fds=(write,), stdin=subprocess.DEVNULL, check=True)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        log = pipe.read()
+    assert "written" not in log
+    assert log.count("Collected : 1\n") >= 1
+    assert len(re.findall(r"Collected : \d{5,}\n", log)) == 1
+    with pytest.raises(valgrind.LogError, match="totals where one belongs"):
+        valgrind.total(log)
 
 
 def test_without_valgrind_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
