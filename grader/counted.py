@@ -2,9 +2,9 @@
 
 A count is of whole processes, from exec to exit. The submission's, less one that imports and compiles the very same but
 is given the right answers instead of calling anything, is what the submission cost; the baseline's, likewise, what the
-baseline did. So all that a submission does counts, at import too: there is no region outside which work is free, and nothing
-to switch on or off. A count is not moved by what else the machine does, and two of them differ by some ten instructions
-in a million at most, so each process runs once, all three side by side.
+baseline did. So all that a submission does counts, at import too: there is no region outside which work is free, and
+nothing to switch on or off. A count is not moved by what else the machine does, and two of them differ by some ten
+instructions in a million at most, so each process runs once, all three side by side.
 
 What is trusted, and why:
 
