@@ -60,7 +60,7 @@ import os, sys
 os.close(int(sys.argv[1]))
 for descriptor in range(3, 200):
     for attempt in (
-        lambda: os.write(descriptor, b'written'),
+        lambda: os.write(descriptor, b'writ' + b'ten'),
         lambda: os.close(descriptor),
         lambda: os.dup2(0, descriptor),
         lambda: os.write(os.dup(descriptor), {FORGED.encode()!r}),
@@ -73,7 +73,7 @@ for descriptor in range(3, 200):
 
 
 @pytest.mark.valgrind
-def test_a_program_can_add_to_the_log_and_take_nothing_from_it() -> None:
+def test_a_program_can_at_most_add_to_the_log_and_takes_nothing_from_it() -> None:
     """By system calls, which the driver takes away as well: whoever has them all still cannot hide the true sum."""
     read, write = os.pipe()
     program = valgrind.command([sys.executable, "-S", "-c", EVERY_DESCRIPTOR, str(write)], write)
@@ -83,10 +83,12 @@ def test_a_program_can_add_to_the_log_and_take_nothing_from_it() -> None:
     with os.fdopen(read) as pipe:
         log = pipe.read()
     assert "written" not in log
-    assert log.count("Collected : 1\n") >= 1
-    assert len(re.findall(r"Collected : \d{5,}\n", log)) == 1
-    with pytest.raises(valgrind.LogError, match="totals where one belongs"):
-        valgrind.total(log)
+    (true,) = re.findall(r"Collected : (\d{5,})\n", log)
+    if "Collected : 1\n" in log:  # through a copy of valgrind's descriptor, where a version lets that be made
+        with pytest.raises(valgrind.LogError, match="totals where one belongs"):
+            valgrind.total(log)
+    else:
+        assert valgrind.total(log) == int(true)
 
 
 def test_without_valgrind_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
