@@ -43,6 +43,7 @@ from grader.files import explained
 from grader.grade import grade
 from grader.hand_in import Grade
 from grader.pool import Pool
+from grader.records import Status
 from grader.roll import TaskPoints
 from grader.settings import Settings
 from harness.command import guarded
@@ -86,6 +87,8 @@ def check(
         if json_file:
             with explained(json_file):
                 json_file.write_text(checking.as_json(graded), encoding="utf-8")
+        if any(verdict.status is Status.GRADER_ERROR for report in graded for verdict in report.verdicts):
+            return 2
         return 0 if all(report.points == report.max_points for report in graded) else 1
 
     files = list(lessons)

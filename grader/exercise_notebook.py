@@ -44,6 +44,7 @@ _LESS: Final = {
     Cost.WALL_TIME: "times as fast",
     Cost.SIMULATED_TIME: "times less simulated time",
     Cost.CALLS: "times fewer calls",
+    Cost.INSTRUCTIONS: "times fewer instructions",
 }
 
 

@@ -1,21 +1,21 @@
 """The path of one submission, on one screen: text in, report out.
 
-For each task of the exercise: run it in a worker (`tensors` or `metered`), turn what happened into an attempt, and
-score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
+For each task of the exercise: run it in a worker (`tensors`, `metered` or `counted`), turn what happened into an
+attempt, and score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
 """
 
 import os
 from dataclasses import replace
 from typing import Final
 
-from grader import catalogue, forkserver, metered, sandbox, tensors
+from grader import catalogue, counted, forkserver, metered, sandbox, tensors
 from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.notebooks import by_cell
 from grader.pool import Pool
 from grader.records import Attempt, Report, Status, Submission, Verdict
 from grader.score import score
 from grader.settings import Settings
-from grader.task import Task, TensorExam
+from grader.task import CountedExam, Task, TensorExam
 from harness.clocks import wall
 from harness.environment import Environment
 
@@ -59,4 +59,6 @@ def _attempt(task: Task, submission: Submission, settings: Settings) -> Attempt:
     seed = (settings.seed, submission.student, task.full_name, submission.sha256)
     if isinstance(task.exam, TensorExam):
         return tensors.examine(task, task.exam, submission.source, settings, seed)
+    if isinstance(task.exam, CountedExam):
+        return counted.examine(task, task.exam, submission.source, settings, seed)
     return metered.examine(task, task.exam, submission.source, settings, seed)

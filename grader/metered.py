@@ -100,7 +100,7 @@ def _wrong(
         return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
 
     lines = [
-        f"Wrong in {len(failed)} of {len(mine)} simulated worlds. The first: {first.scenario.title}",
+        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}. The first: {first.scenario.title}",
         *first.mismatch.lines,
     ]
     return Attempt(
@@ -131,7 +131,7 @@ def _wrong_together(
 
     return Attempt(
         Status.WRONG,
-        rationale="\n".join([f"Wrong over {len(mine)} simulated worlds taken together.", *mismatch.lines]),
+        rationale="\n".join([f"Wrong over {len(mine)} {exam.worlds} taken together.", *mismatch.lines]),
         help=explanation(task, settings, reproduces, tensors=False),
         cases=len(mine),
         output_tail=printed,

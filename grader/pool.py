@@ -24,6 +24,7 @@ class Trees(Protocol):
     """Where trees come from."""
 
     sandboxed: bool
+    hidden: Sequence[Path]
 
     def fresh(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
         """A tree for a submission."""
@@ -38,7 +39,8 @@ class Pool:
     """Starts trees, keeps `spare` of those with torch ready, and ends them all. Threads may share it."""
 
     def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
-        self.sandboxed, self.hidden = sandboxed, tuple(hidden)
+        self.sandboxed = sandboxed
+        self.hidden: Sequence[Path] = tuple(hidden)
         self._spare = spare
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
@@ -125,7 +127,7 @@ class _Shared:
     """A pool to the tasks of one hand-in, which lends them the same tree as long as that is sound."""
 
     def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
-        self.sandboxed = pool.sandboxed
+        self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
         self._pool, self._stack, self._tensors = pool, stack, tensors
         self._tree: ForkServer | None = None
 

@@ -29,12 +29,14 @@ class Cost(StrEnum):
     """What a task's speed is measured in; always compared with the baseline's in the same run.
 
     TIME is CPU time, which busy neighbours hardly move. WALL_TIME is for work on several threads or on a GPU.
+    INSTRUCTIONS are counted by Callgrind.
     """
 
     TIME = "time"
     WALL_TIME = "wall time"
     SIMULATED_TIME = "simulated time"
     CALLS = "calls"
+    INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True, slots=True)

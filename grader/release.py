@@ -24,7 +24,7 @@ from grader.files import explained
 
 FOLDERS: Final = ("grader", "harness", "lessons")
 FILES: Final = ("LICENSE", "README.md", "pyproject.toml", ".gitignore")
-SUFFIXES: Final = frozenset({".py", ".html", ".json"})
+SUFFIXES: Final = frozenset({".py", ".html", ".json", ".c"})
 SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
 """Known submissions that reach a tier: each is a solution, or half of one."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Final
 
 from grader import bubblewrap, cgroups, seccomp, usage, users
@@ -101,7 +102,7 @@ def tried(binary: str) -> Tried:
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
     program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.protocol"]
-    with _command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
+    with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
         done = subprocess.run(
             argv,
@@ -190,19 +191,26 @@ def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path
     `hidden` are paths that must not be seen inside even if the system part contains them.
     """
     config = json.dumps({"tensors": tensors})
-    python = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
+    program = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
+    return launch(program, [control], sandboxed=sandboxed, hidden=hidden)
+
+
+def launch(
+    program: Sequence[str], passed: Sequence[int], *, sandboxed: bool, hidden: Sequence[Path] = (), stdin: int = DEVNULL
+) -> Process:
+    """Start any program so, which inherits the descriptors `passed` and finds the kit's worker files as modules."""
     if not sandboxed:
-        return Process(_popen(python, str(KIT), [control]), None)
+        return Process(_popen(program, str(KIT), passed, stdin), None)
     binary = bwrap() or "bwrap"
     way = tried(binary)
     group = cgroups.make(cgroups.place())
     info_read, info_write = os.pipe()
     try:
-        with _command(binary, python, hidden, own_user=way.own_user, filtered=way.filtered, info=info_write) as (
+        with command(binary, program, hidden, own_user=way.own_user, filtered=way.filtered, info=info_write) as (
             argv,
             descriptors,
         ):
-            popen = _popen(argv, bubblewrap.KIT_INSIDE, [control, info_write, *descriptors], group)
+            popen = _popen(argv, bubblewrap.KIT_INSIDE, [*passed, info_write, *descriptors], stdin, group)
     except BaseException:
         os.close(info_read)
         if group:
@@ -213,11 +221,13 @@ def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path
     return Process(popen, info_read, group)
 
 
-def _popen(argv: Sequence[str], kit: str, passed: Sequence[int], group: Group | None = None) -> subprocess.Popen[bytes]:
+def _popen(
+    argv: Sequence[str], kit: str, passed: Sequence[int], stdin: int, group: Group | None = None
+) -> subprocess.Popen[bytes]:
     started = twins.command(argv)
     return subprocess.Popen(
         group.entered(started) if group else started,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={**twins.ENVIRONMENT, "PYTHONPATH": kit},
@@ -228,7 +238,7 @@ def _popen(argv: Sequence[str], kit: str, passed: Sequence[int], group: Group | 
 
 
 @contextlib.contextmanager
-def _command(
+def command(
     binary: str,
     program: Sequence[str],
     hidden: Sequence[Path],

@@ -26,6 +26,12 @@ from grader.values import Value
 ONE_LINE: Final = 90
 """Characters up to which a mismatch is told on one line."""
 
+PLAIN_MODULES: Final = (
+    *("__future__", "array", "bisect", "collections", "dataclasses", "functools", "heapq", "itertools", "math"),
+    *("operator", "re", "string", "typing"),
+)
+"""Modules of the standard library that work on what they are given, and reach nothing else."""
+
 Array = NDArray[Any]
 """An array of any dtype: which one is part of the case."""
 
@@ -140,13 +146,29 @@ class MeteredExam:
 
     `torch` says that the exercise's file imports torch, so its worker had better be born with it.
     `together` judges all worlds after their play, in their order, when each by itself was right: for a promise that no
-    single world can break, such as an error rate.
+    single world can break, such as an error rate. `worlds` is what a student reads they are.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
     torch: bool = False
     together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
+    worlds: str = "simulated worlds"
+
+
+@dataclass(frozen=True)
+class CountedExam:
+    """A function of plain Python whose instructions are counted, with nothing but the standard library's `modules`.
+
+    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while instructions are counted: about
+    a second of work under valgrind, where all takes fifty times as long. Both give worlds without metered functions:
+    arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
+    """
+
+    scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
+    counted: Callable[[np.random.Generator], Sequence[Scenario]]
+    answer: Callable[[Scenario], Value]
+    modules: tuple[str, ...] = PLAIN_MODULES
 
 
 @dataclass(frozen=True)
@@ -167,7 +189,7 @@ class Task:
     cost: Cost
     tiers: tuple[Tier, ...]
     hints: tuple[str, str, str]
-    exam: TensorExam | MeteredExam
+    exam: TensorExam | MeteredExam | CountedExam
     folder: Path
     read: str
     correct_share: float = 0.4
@@ -184,6 +206,8 @@ class Task:
     @property
     def needs_torch(self) -> bool:
         """Whether its worker had better be born with torch: for tensors, or because the exercise's file imports it."""
+        if isinstance(self.exam, CountedExam):
+            return False
         return isinstance(self.exam, TensorExam) or self.exam.torch
 
     @property

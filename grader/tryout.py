@@ -14,7 +14,7 @@ from grader import catalogue
 from grader.correctness import Answer, Expected, judge
 from grader.errors import UsageError
 from grader.inputs import describe, generator
-from grader.task import Inputs, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
+from grader.task import CountedExam, Inputs, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
 from grader.values import Value
 
 SEED: Final = "try"
@@ -61,7 +61,7 @@ def _call(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch
     return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
 
 
-def _enter(exam: MeteredExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+def _enter(exam: MeteredExam | CountedExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
     world = next(each for each in exam.scenarios(generator(SEED)) if each.function == function.__name__)
     answer = function(*(_metered(world, a.name) if isinstance(a, Metered) else a for a in world.arguments))
     return f"The world: {world.title}.", world.judge(_plain(answer))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import sandbox
+from grader import sandbox, valgrind
 from harness.lanes import DIRECTORY_VARIABLE
 from harness.state import FOLDER_VARIABLE
 
@@ -28,6 +28,8 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("sandbox") and (reason := sandbox.trouble()):
+        _missing(reason)
+    if item.get_closest_marker("valgrind") and (reason := valgrind.trouble()):
         _missing(reason)
     if item.get_closest_marker("browser") and not shutil.which("chromium"):
         _missing("chromium is missing: install it with `apt-get install chromium`")

@@ -21,11 +21,12 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Instructions by function ("file:function [object]"); `total` is the program's."""
+    """Instructions by function ("file:function [object]"), and how often each was called; `total` is the program's."""
 
     exclusive: dict[str, int]
     inclusive: dict[str, int]
     total: int
+    calls: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -42,6 +43,7 @@ class _Reader:
     call_follows: bool = False
     exclusive: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     inclusive: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    calls: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     total: int | None = None
 
     def name(self, kind: str, text: str) -> str:
@@ -71,6 +73,7 @@ class _Reader:
             self.called = f"{self.called_file}:{self.name('fn', value)} [{self.called_object}]"
             self.called_object, self.called_file = self.object, self.file
         elif key == "calls":
+            self.calls[self.called] += int(value.split(maxsplit=1)[0])
             self.call_follows = True
 
     def spend(self, cost: int) -> None:
@@ -100,4 +103,4 @@ def parse(lines: Iterable[str]) -> Profile:
             reader.spend(int(parts[positions]) if len(parts) > positions else 0)
     if reader.total is None:
         raise ProfileError("This is no Callgrind profile: it has no total.")
-    return Profile(dict(reader.exclusive), dict(reader.inclusive), reader.total)
+    return Profile(dict(reader.exclusive), dict(reader.inclusive), reader.total, dict(reader.calls))

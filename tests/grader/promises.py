@@ -1,6 +1,7 @@
 """What the files under `tests/exploits` and `tests/honest` must earn, as the last line of their docstrings says.
 
-`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another.
+`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another. The
+first task of the lesson is meant, or another that is named: `<lesson>.<task>`.
 """
 
 import ast
@@ -23,7 +24,7 @@ from grader.task import Task
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
 HONEST = ROOT / "tests" / "honest"
-_PROMISE = re.compile(r"(?P<lesson>\S+) earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
+_PROMISE = re.compile(r"(?P<lesson>[^\s.]+)(\.(?P<task>\w+))? earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,13 @@ class Promised:
     points: float
     statuses: tuple[str, ...]
     says: str
+    named: str | None = None
 
     @property
     def task(self) -> Task:
-        """The task that is meant: the first of its lesson."""
-        return catalogue.load().tasks(self.lesson)[0]
+        """The task that is meant: the one named, or the first of its lesson."""
+        tasks = catalogue.load().tasks(self.lesson)
+        return next(task for task in tasks if self.named in {None, task.name})
 
     def broken_by(self, points: float, status: str, told: str) -> str | None:
         """How a verdict differs from what was promised; None when it does not."""
@@ -66,7 +69,9 @@ def promised(path: Path) -> Promised:
     """Read a file's promise."""
     told = _PROMISE.fullmatch((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[-1])
     assert told, f"{path.name} does not say what it must earn"
-    return Promised(path, told["lesson"], float(told["points"]), tuple(told["status"].split(" or ")), told["says"])
+    return Promised(
+        path, told["lesson"], float(told["points"]), tuple(told["status"].split(" or ")), told["says"], told["task"]
+    )
 
 
 def all_promised(folder: Path) -> list[Promised]:

@@ -13,6 +13,7 @@ from commanding import ROOT, Ended, grader
 from grader import catalogue
 
 LESSON = "04_autorange"
+COUNTED = "08_callgrind"
 TASK = f"grader/tasks/{LESSON}/blocked_autorange.py"
 KNOWN = f"grader/tasks/{LESSON}/known/blocked_autorange"
 NEEDED = ("baseline.py", "tier1_four_times.py", "tier2_three_times.py", "tier3_one_rehearsal.py")
@@ -20,7 +21,13 @@ WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", catalogue.load().lessons)
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(lesson, marks=pytest.mark.valgrind if lesson == COUNTED else ())
+        for lesson in catalogue.load().lessons
+    ],
+)
 def test_the_truth_table_of_every_lesson_holds(lesson: str) -> None:
     ended = grader("lint", lesson)
     assert ended.code == 0, ended.out

@@ -20,6 +20,7 @@ TASKS = (
     find_task("05_compare", "crossover"),
     find_task("06_ab_testing", "is_slower"),
     find_task("07_fuzzing", "smallest_slow_case"),
+    find_task("08_callgrind", "culprit"),
 )
 SEEDS = range(4)
 KNOWN = [(task, path) for task in TASKS for path in sorted(task.known.glob("*.py"))]

@@ -1,0 +1,107 @@
+"""What `by_function` is given: lines of a count, `4821 name of a function`, with the same functions again and again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import Metered, Mismatch, Scenario
+from grader.tasks.answers import shown
+from grader.values import Value
+from harness import units
+
+COUNTED_LINES: Final = 1000
+COUNTED_CALLS: Final = 3
+FUNCTIONS: Final = 45
+"""How many different functions a listing names."""
+
+PARTS: Final = ("add", "copy", "find", "free", "grow", "hash", "join", "load", "move", "read", "scan", "sort", "trim")
+TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "'2")
+"""Names as Callgrind shows them: of C, and of C++ with spaces in them."""
+
+
+@dataclass
+class Listing:
+    """Lines to be added up."""
+
+    title: str
+    lines: list[str]
+    advice: str = ""
+    function: str = "by_function"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """The lines."""
+        return (list(self.lines),)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The rows that are asked for."""
+        totals: dict[str, int] = {}
+        for line in self.lines:
+            count, name = line.split(" ", 1)
+            totals[name] = totals.get(name, 0) + int(count)
+        rows = sorted((-total, name) for name, total in totals.items() if total)
+        return [[name, -total] for total, name in rows]
+
+    def call(self, name: str, _: Sequence[Value]) -> Value:
+        """Nothing can be called."""
+        raise ValueError(f"There is no function {name}.")
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare with the right rows; the first that differs is told."""
+        right = self.right
+        if not isinstance(answer, list):
+            return Mismatch("a list of rows", shown(answer), self.advice)
+        for number, row in enumerate(right):
+            got = answer[number] if number < len(answer) else "nothing"
+            if got != row or any(type(one) is not type(other) for one, other in zip(got, row, strict=True)):
+                return Mismatch(f"{row} as row {number + 1}", shown(got), self.advice)
+        if len(answer) > len(right):
+            return Mismatch(f"{units.count(len(right))} rows", f"{units.count(len(answer))}", self.advice)
+        return None
+
+
+def answer(world: Scenario) -> Value:
+    """The right answer to a listing."""
+    assert isinstance(world, Listing)
+    return list(world.right)
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Draw what is easily overlooked, each by itself, and all of it together."""
+    a, b, c = sorted(_names(rng, 3))
+    one, other = (int(n) for n in rng.integers(10, 10_000, 2))
+    return (
+        Listing("no lines", [], "No lines, no rows."),
+        Listing("one function, three times", [f"{one} {a}", f"{other} {a}", f"{one} {a}"], "Add up what is one's."),
+        Listing(
+            "names with spaces", [f"{one} {a} (int)", f"{other} {a} (long)"], "All behind the first space is name."
+        ),
+        Listing("the same total twice", [f"{one} {c}", f"{one} {b}", f"{one} {a}"], "Equal totals: in order of name."),
+        Listing("a total of zero", [f"{one} {a}", f"-{one} {a}", f"{other} {b}"], "A total of zero is left out."),
+        Listing("totals below zero", [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"], "The largest total first."),
+        Listing("a whole count", _lines(rng, 400), "Compare with a count of a few lines, added up by hand."),
+    )
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Draw the listings that a function works on while its instructions are counted."""
+    return tuple(Listing("a long count", _lines(rng, COUNTED_LINES)) for _ in range(COUNTED_CALLS))
+
+
+def _lines(rng: np.random.Generator, number: int) -> list[str]:
+    names = _names(rng, FUNCTIONS)
+    counts, which = rng.integers(-2000, 100_000, number), rng.integers(FUNCTIONS, size=number)
+    return [f"{count} {names[place]}" for count, place in zip(counts, which, strict=True)]
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    """So many different names."""
+    found: dict[str, None] = {}
+    while len(found) < number:
+        first, second = rng.choice(PARTS, 2)
+        found[f"{first}_{second}{rng.integers(10, 100)}{rng.choice(TAILS)}"] = None
+    return list(found)

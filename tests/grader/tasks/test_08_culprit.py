@@ -1,0 +1,78 @@
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from playing import find_task, play
+
+from grader import catalogue
+from grader.values import Value
+
+recorded = import_module("grader.tasks.08_callgrind.recorded")
+record = import_module("grader.tasks.08_callgrind.record")
+worlds_ = import_module("grader.tasks.08_callgrind.worlds")
+TASK = find_task("08_callgrind", "culprit")
+NOTHING = "def culprit(before, after):\n    pass\n"
+SOLUTION = catalogue.solution("08_callgrind").read_text(encoding="utf-8")
+
+
+def drawn(seed: int = 3) -> tuple[object, ...]:
+    return play(TASK, NOTHING, seed).scenarios
+
+
+def test_each_version_of_the_program_is_met_once_and_each_culprit_is_another() -> None:
+    counts = recorded.load()
+    assert set(counts) == {0, *recorded.CULPRITS}
+    assert set(recorded.CULPRITS.values()) <= set(recorded.OWN)
+    assert len(drawn()) == len(recorded.CULPRITS)
+
+
+def test_recorded_counts_have_every_function_of_the_program() -> None:
+    for counts in recorded.load().values():
+        for count in counts:
+            assert count.keys() >= set(recorded.OWN) | {"main"}
+            assert all(calls >= 1 and 0 <= own <= inclusive for calls, own, inclusive in count.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_culprit_is_in_both_counts_and_its_name_gives_nothing_away(seed: int) -> None:
+    for world in worlds_.draw_worlds(worlds_.np.random.default_rng(seed)):
+        before, after = ({str(row[0]) for row in count} for count in (world.before, world.after))
+        assert world.truth in before
+        assert {name.partition(".")[0] for name in after} >= {world.truth}
+        assert not before & set(recorded.OWN)
+
+
+def test_names_and_numbers_differ_from_one_draw_to_the_next() -> None:
+    one, other = drawn(1), drawn(2)
+    assert [world.truth for world in one] != [world.truth for world in other]  # type: ignore[attr-defined]
+    assert all(
+        {row[2] for row in a.before} != {row[2] for row in b.before}  # type: ignore[attr-defined]
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.parametrize("answer", [None, "", "main", 3, [], ["main"], True])
+def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
+    assert all(world.judge(answer) is not None for world in play(TASK, NOTHING, 3).scenarios)
+
+
+def test_a_clone_is_asked_for_by_the_name_it_had_before() -> None:
+    world = worlds_.draw_worlds(worlds_.np.random.default_rng(3))[5]
+    mismatch = world.judge(f"{world.truth}.isra.0")
+    assert mismatch is not None
+    assert "as it is in `before`" in mismatch.remark
+
+
+@pytest.mark.slow
+@pytest.mark.valgrind
+def test_counts_recorded_anew_have_the_same_culprits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is missing: install it with `apt-get install gcc`")
+    monkeypatch.setattr(recorded, "COUNTS", tmp_path / "counts.json")
+    recorded.COUNTS.write_text(record.as_text(record.record()), encoding="utf-8")
+    recorded.load.cache_clear()
+    try:
+        assert play(TASK, SOLUTION, seed=1).right
+    finally:
+        recorded.load.cache_clear()

@@ -1,0 +1,174 @@
+"""Plain Python counted: what costs, what does not, and what earns nothing. A count is exact, so ratios are compared."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_tasks import QUICK, hand_in
+
+from grader import valgrind
+from grader.counted import examine, imported, speed
+from grader.errors import WorkerFault
+from grader.grade import grade_task
+from grader.pool import Pool
+from grader.records import Attempt, Cost, Status
+from grader.settings import Settings
+from grader.task import CountedExam, Metered, Mismatch, Scenario, Task, Tier
+from grader.values import Value
+
+SEED = ("a secret", "ada", "00_small.total", "0")
+BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
+FORMULA = "def total(n):\n    return n * (n - 1) // 2\n"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of the numbers below `n`."""
+
+    n: int
+    title: str = "a sum"
+    function: str = "total"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        return (self.n,)
+
+    def call(self, name: str, _: Sequence[Value]) -> Value:
+        raise ValueError(name)
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        right = self.n * (self.n - 1) // 2
+        return None if answer == right else Mismatch(str(right), str(answer))
+
+
+def right(world: Scenario) -> Value:
+    assert isinstance(world, Sum)
+    return world.n * (world.n - 1) // 2
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    def cases(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return Sum(0), Sum(int(rng.integers(5, 50)))
+
+    def counted(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return tuple(Sum(int(n)) for n in rng.integers(4000, 5000, 2))
+
+    known = tmp_path / "known" / "total"
+    known.mkdir(parents=True)
+    (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
+    return Task(
+        lesson="00_small",
+        name="total",
+        summary="a sum",
+        points=10.0,
+        cost=Cost.INSTRUCTIONS,
+        tiers=(Tier(2.0, 0.6), Tier(10.0, 1.0)),
+        hints=("a", "b", "c"),
+        exam=CountedExam(cases, counted, right),
+        folder=tmp_path,
+        read="lesson 08",
+        limits=QUICK,
+    )
+
+
+@pytest.fixture(params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"])
+def settings(request: pytest.FixtureRequest) -> Iterator[Settings]:
+    with Pool(sandboxed=request.param) as pool:
+        yield Settings("a secret", pool)
+
+
+def run(task: Task, source: str, settings: Settings) -> Attempt:
+    assert isinstance(task.exam, CountedExam)
+    return examine(task, task.exam, source, settings, SEED)
+
+
+def ratio(task: Task, source: str, settings: Settings) -> float:
+    attempt = run(task, source, settings)
+    assert attempt.speed is not None, attempt.rationale
+    return attempt.speed.ratio
+
+
+@pytest.mark.valgrind
+def test_the_baseline_is_as_good_as_itself_to_the_instruction(task: Task, settings: Settings) -> None:
+    assert ratio(task, BASELINE, settings) == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.valgrind
+def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(task: Task, settings: Settings) -> None:
+    verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
+    first, again = ratio(task, BASELINE, settings), ratio(task, BASELINE, settings)
+    assert again == pytest.approx(first, rel=1e-5)
+    assert ratio(task, verbose, settings) == pytest.approx(first, rel=1e-3)
+
+
+@pytest.mark.valgrind
+def test_less_work_is_a_higher_tier(task: Task, settings: Settings) -> None:
+    attempt = run(task, FORMULA, settings)
+    assert attempt.speed is not None
+    assert (attempt.status, attempt.speed.tier) == (Status.PASSED, 2)
+    assert attempt.speed.low == attempt.speed.high > 10
+
+
+@pytest.mark.valgrind
+def test_work_at_import_is_counted(task: Task, settings: Settings) -> None:
+    at_import = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
+    assert ratio(task, at_import, settings) < ratio(task, FORMULA, settings) / 3
+
+
+@pytest.mark.valgrind
+def test_right_answers_are_asked_for_while_it_is_counted(task: Task, settings: Settings) -> None:
+    attempt = run(task, f"def total(n):\n    return 0 if n > 100 else {'n * (n - 1) // 2'}\n", settings)
+    assert (attempt.status, attempt.speed) == (Status.WRONG, None)
+    assert attempt.rationale.startswith("Right until it was counted")
+
+
+@pytest.mark.valgrind
+def test_what_is_no_computing_is_told_with_what_may_be_imported(task: Task, settings: Settings) -> None:
+    with pytest.raises(WorkerFault, match="no computing: import json") as told:
+        run(task, f"import json\n{BASELINE}", settings)
+    assert told.value.status is Status.RAISED
+    assert "functools" in told.value.help
+
+
+@pytest.mark.valgrind
+def test_whoever_ends_the_process_early_has_answered_nothing(task: Task, settings: Settings) -> None:
+    with pytest.raises(WorkerFault, match="raised SystemExit while its instructions were counted"):
+        run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", settings)
+
+
+@pytest.mark.valgrind
+def test_a_wrong_answer_is_found_before_anything_is_counted(task: Task, settings: Settings) -> None:
+    attempt = run(task, "def total(n):\n    return n\n", settings)
+    assert (attempt.status, attempt.speed) == (Status.WRONG, None)
+    assert "simulated" not in attempt.rationale
+
+
+def test_a_machine_without_valgrind_is_our_fault_and_says_what_to_install(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valgrind, "trouble", lambda: f"valgrind is missing: {valgrind.INSTALL_HINT}")
+    with Pool(sandboxed=False) as pool:
+        verdict = grade_task(task, hand_in(FORMULA), Settings("a secret", pool))
+    assert (verdict.status, verdict.points) == (Status.GRADER_ERROR, 0)
+    assert "apt-get install valgrind" in verdict.attempt.rationale
+    assert "not the submission's fault" in verdict.attempt.rationale
+
+
+def test_a_ratio_leaves_out_what_everybody_takes(task: Task) -> None:
+    assert speed(task, mine=130, baseline=400, empty=100).ratio == 10
+    assert speed(task, mine=130, baseline=400, empty=100).tier == 2
+    assert speed(task, mine=131, baseline=400, empty=100).tier == 1
+    assert speed(task, mine=100, baseline=400, empty=100).ratio == 300, "nothing at all is counted as one"
+
+
+def test_modules_are_found_wherever_a_file_may_import_them() -> None:
+    modules = ("math", "re", "collections", "heapq", "operator")
+    source = (
+        "import math, re as r\nfrom collections.abc import Callable\ndef f():\n    import heapq\n# import operator\n"
+    )
+    assert imported(source, modules) == ["math", "re", "collections", "heapq"]
+    assert imported("important = 'math'\n", modules) == []
