@@ -49,6 +49,7 @@ class Worker:
             ours.callback(server.end, self._forked)
             self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
             self._channel = Channel(self._socket.fileno(), idle=self._watch)
+            self._slept_s = 0.0
             self._begin(limits.load_s, "before it was asked")
             self._schedule: int | None = None
             if sys.platform == "linux":
@@ -125,13 +126,15 @@ class Worker:
         """Call with plain values, answering up to `most` calls of metered functions in between."""
         self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
-        look_s = wall()
+        look_s = answered_s = wall()
         for _ in range(most + 1):
             kind, body = self._receive()
+            now_s = wall()
+            self._deadline.forgive(now_s - answered_s)
             if kind != protocol.METERED:
                 return self._served(kind, body)
-            if wall() >= look_s:  # whoever asks without a pause is never waited for
-                look_s = wall() + protocol.IDLE_MS / 1e3
+            if now_s >= look_s:  # whoever asks without a pause is never waited for
+                look_s = now_s + protocol.IDLE_MS / 1e3
                 with self._running():
                     self._watch()
             name, given = body.get("name"), body.get("arguments")
@@ -142,6 +145,8 @@ class Worker:
             except ValueError as error:
                 reply = {"error": str(error)}
             self._send(protocol.ANSWER, reply)
+            answered_s = wall()
+            self._deadline.forgive(0.0, answered_s - now_s)
         raise WorkerFault(
             Status.TIMED_OUT,
             f"{function} called the functions it was given more than {most} times in one go.",
@@ -163,9 +168,11 @@ class Worker:
 
     def _begin(self, allowed_s: float, where: str) -> None:
         """Count from here on what a request uses; `where` says in words what the submission is at."""
-        self._deadline, self._where = Deadline(allowed_s, self.limits.patience, self._server.cpu_s), where
+        self._deadline = Deadline(allowed_s, self.limits.patience, self._server.cpu_s, slept_s=self._slept_s)
+        self._where = where
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        self._slept_s = self._deadline.ended()
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:

@@ -1,11 +1,12 @@
 import sys
 import time
+from functools import partial
 
 import pytest
 from trees import bare, opened
 
 from grader.errors import WorkerFault
-from grader.patience import Deadline
+from grader.patience import ANSWERED_S, MOST_FORGIVEN, Deadline
 from grader.records import Status
 from grader.task import Limits
 from harness.clocks import FakeClock
@@ -62,6 +63,57 @@ def test_a_short_call_reads_no_cpu_clock() -> None:
         raise AssertionError
 
     assert Deadline(3.0, 4.0, never, FakeClock()).left_s == 12.0
+
+
+def test_a_question_is_forgiven_a_little_and_all_of_them_not_for_ever() -> None:
+    deadline, _, wall = begun()
+    for _ in range(100):
+        wall.advance(0.5)
+        deadline.forgive(0.5)
+    assert deadline.left_s == 0.0
+    deadline, _, wall = begun()
+    while deadline.left_s:
+        wall.advance(ANSWERED_S / 2)
+        deadline.forgive(ANSWERED_S / 2)
+    assert wall.now_s - 7.0 == pytest.approx(12.0 * (1 + MOST_FORGIVEN), abs=0.1)
+
+
+def test_what_answering_takes_is_forgiven_whole() -> None:
+    deadline, _, wall = begun()
+    for _ in range(10):
+        wall.advance(2.0)
+        deadline.forgive(0.0, 2.0)
+    assert deadline.left_s == pytest.approx(12.0)
+
+
+def test_who_nearly_sleeps_until_the_wall_has_less_of_it_the_next_time() -> None:
+    deadline, _, wall = begun()
+    wall.advance(11.0)
+    again = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=deadline.ended())
+    assert again.wall_s == pytest.approx(4.0)
+    wall.advance(3.9)
+    third = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=again.ended())
+    assert third.wall_s == pytest.approx(3.1)
+    wall.advance(3.0)
+    assert Deadline(3.0, 4.0, FakeClock(), wall, slept_s=third.ended()).wall_s == pytest.approx(3.1)
+
+
+def test_short_requests_use_up_no_patience_however_many_there_are() -> None:
+    wall, slept_s = FakeClock(), 0.0
+    for _ in range(100):
+        deadline = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=slept_s)
+        wall.advance(2.5)
+        slept_s = deadline.ended()
+    assert slept_s == 0.0
+
+
+def test_a_worker_that_slept_has_less_patience_left() -> None:
+    with bare() as settings, opened(HASTY, settings, tensors=False) as one:
+        one.load(SLEEPS)
+        ask = partial(one.values, "f", metered=lambda _name, _arguments: None, most=1)
+        assert ask(arguments=[{"value": 0.9}])["answer"] == 1
+        with pytest.raises(WorkerFault, match="No answer within 0"):
+            ask(arguments=[{"value": 0.9}])
 
 
 def called(source: str, seconds: float, limits: Limits = HASTY) -> object:
