@@ -1,7 +1,7 @@
 """The bubblewrap command: what a process tree sees of the machine, and what it does not.
 
 Inside there is no network, no process but its own, a read-only system with Python and its packages, an empty `/tmp` of
-bounded size, and of this kit three files: the worker and what it imports.
+bounded size, and of this kit a few files: the worker and what it imports.
 """
 
 import sys
@@ -14,7 +14,7 @@ from grader.catalogue import GRADER, KIT
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-KIT_FILES: Final = ("__init__.py", "confine.py", "protocol.py", "worker.py")
+KIT_FILES: Final = ("__init__.py", "confine.py", "loading.py", "protocol.py", "worker.py")
 PRIVATE: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 TMP_BYTES: Final = 256 << 20
 SHM_BYTES: Final = 64 << 20

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from grader import protocol, sandbox, seccomp, usage
@@ -46,9 +47,13 @@ class ForkServer:
 
     def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
         self.tensors, self.sandboxed = tensors, sandboxed
+        self._folder = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
+        folder = Path(self._folder.name) if self._folder else sandbox.OWN_FOLDER
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self._process = sandbox.start(theirs.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden)
+            self._process = sandbox.start(
+                theirs.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden, folder=folder
+            )
         self._channel = Channel(self._socket.fileno())
         assert self._process.popen.stdout is not None
         self._output = Tail(self._process.popen.stdout.fileno())
@@ -211,6 +216,8 @@ class ForkServer:
         if self._process.popen.stdout:
             self._process.popen.stdout.close()
         self._socket.close()
+        if self._folder:
+            self._folder.cleanup()
 
 
 def cpu_clock(pid: int) -> Clock | None:

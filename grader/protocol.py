@@ -55,11 +55,13 @@ class Channel:
     """One end of a stream socket, speaking frames. Not for use by two threads at once.
 
     Waits are bounded only when they are given a bound, and sending only on a descriptor that does not block. Whoever
-    waits with a bound calls `idle` about every `IDLE_MS`; what that raises ends the wait.
+    waits with a bound calls `idle` about every `IDLE_MS`, also while a frame comes in by single bytes; what that raises
+    ends the wait.
     """
 
     def __init__(self, descriptor: int, idle: Callable[[], None] | None = None) -> None:
         self._descriptor, self._idle = descriptor, idle
+        self._due = 0.0
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(descriptor, select.POLLIN)
         self._writable.register(descriptor, select.POLLOUT)
@@ -86,7 +88,8 @@ class Channel:
 
     def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
         """Wait for one frame: its kind and its object (empty when the frame carries none)."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        now = time.monotonic()
+        deadline, self._due = None if timeout_s is None else now + timeout_s, now + IDLE_MS / 1e3
         (length,) = _HEADER.unpack(self._exactly(_HEADER.size, deadline))
         if not 1 <= length <= MAX_FRAME_BYTES:
             raise ProtocolError(f"a message of {length} bytes")
@@ -108,10 +111,14 @@ class Channel:
         return bytes(parts)
 
     def _await(self, deadline: float) -> None:
-        while not self._readable.poll(min(IDLE_MS, _left_ms(deadline) or 0.0)):
-            if time.monotonic() >= deadline:
+        ready = False
+        while not ready:
+            ready = bool(self._readable.poll(min(IDLE_MS, _left_ms(deadline) or 0.0)))
+            now = time.monotonic()
+            if not ready and now >= deadline:
                 raise Late
-            if self._idle:
+            if self._idle and now >= self._due:
+                self._due = now + IDLE_MS / 1e3
                 self._idle()
 
 

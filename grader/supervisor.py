@@ -17,6 +17,7 @@ from grader.faults import WORD_CHARACTERS, Raised
 from grader.forkserver import ForkServer
 from grader.inputs import Packed
 from grader.memory import SharedMemory
+from grader.patience import Deadline
 from grader.protocol import Channel
 from grader.records import Status
 from grader.task import Limits
@@ -47,7 +48,9 @@ class Worker:
                 self._forked = server.fork(limits, descriptors, self._socket)
             ours.callback(server.end, self._forked)
             self._socket.setblocking(False)  # a worker that reads nothing must not hold the supervisor up
-            self._channel = Channel(self._socket.fileno(), idle=lambda: server.watch(limits))
+            self._channel = Channel(self._socket.fileno(), idle=self._watch)
+            self._slept_s = 0.0
+            self._begin(limits.load_s, "before it was asked")
             self._schedule: int | None = None
             if sys.platform == "linux":
                 self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
@@ -77,7 +80,7 @@ class Worker:
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
         self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
         self._cores = cores
-        with self._running(f"before {function} was timed"):
+        with self._running():
             self._server.pin(cores)
 
     def slow(self, extra_s: float) -> None:
@@ -92,14 +95,13 @@ class Worker:
         so nothing is won by working ahead while it is somebody else's turn. The reading ends when the bytes are held
         here. Its wall time leaves out what the worker waited for its core: that is the neighbours' doing.
         """
-        where = "in a timed call"
         if self._channel.spoken():
             raise WorkerFault(
                 Status.CRASHED, "The submission broke the protocol in a timed call: it spoke before it was asked."
             )
-        with self._running(where):
+        with self._running():
             began_s, waited_s = wall(), self._waited_s()
-            claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, where)
+            claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
             answer = self.outputs.read(size_bytes)
             cpu_s = self._server.spent_s()
             if cpu_s <= 0:
@@ -114,20 +116,27 @@ class Worker:
 
     def vouch(self) -> None:
         """Raise a WorkerFault unless all that the worker's tree does is seen by its clock."""
-        with self._running("while it was being timed"):
+        self._where = "while it was being timed"
+        with self._running():
             self._server.vouch(self._cores)
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
     ) -> dict[str, Any]:
         """Call with plain values, answering up to `most` calls of metered functions in between."""
-        deadline_s = wall() + self.limits.call_s
-        where = f"in {function}"
+        self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
+        look_s = answered_s = wall()
         for _ in range(most + 1):
-            kind, body = self._receive(deadline_s - wall(), where)
+            kind, body = self._receive()
+            now_s = wall()
+            self._deadline.forgive(now_s - answered_s)
             if kind != protocol.METERED:
                 return self._served(kind, body)
+            if now_s >= look_s:  # whoever asks without a pause is never waited for
+                look_s = now_s + protocol.IDLE_MS / 1e3
+                with self._running():
+                    self._watch()
             name, given = body.get("name"), body.get("arguments")
             if not isinstance(name, str) or not isinstance(given, list):
                 raise WorkerFault(Status.CRASHED, "The submission broke the protocol with a malformed call.")
@@ -136,6 +145,8 @@ class Worker:
             except ValueError as error:
                 reply = {"error": str(error)}
             self._send(protocol.ANSWER, reply)
+            answered_s = wall()
+            self._deadline.forgive(0.0, answered_s - now_s)
         raise WorkerFault(
             Status.TIMED_OUT,
             f"{function} called the functions it was given more than {most} times in one go.",
@@ -150,11 +161,18 @@ class Worker:
         """Seconds the worker was ready to run and another had its core (Linux: Documentation/scheduler/sched-stats)."""
         return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
 
-    def _request(self, kind: bytes, body: Mapping[str, Any] | None, timeout_s: float, where: str) -> dict[str, Any]:
+    def _request(self, kind: bytes, body: Mapping[str, Any] | None, allowed_s: float, where: str) -> dict[str, Any]:
+        self._begin(allowed_s, where)
         self._send(kind, body)
-        return self._served(*self._receive(timeout_s, where))
+        return self._served(*self._receive())
+
+    def _begin(self, allowed_s: float, where: str) -> None:
+        """Count from here on what a request uses; `where` says in words what the submission is at."""
+        self._deadline = Deadline(allowed_s, self.limits.patience, self._server.cpu_s, slept_s=self._slept_s)
+        self._where = where
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        self._slept_s = self._deadline.ended()
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:
@@ -163,43 +181,55 @@ class Worker:
 
     def _send(self, kind: bytes, body: Mapping[str, Any] | None) -> None:
         try:
-            self._channel.send(kind, body, timeout_s=self.limits.call_s)
+            self._channel.send(kind, body, timeout_s=self._deadline.left_s)
         except protocol.Late:
             raise WorkerFault(Status.CRASHED, "The submission broke the protocol: it asks and never listens.") from None
         except protocol.Closed:
-            raise self._end("before it was asked") from None
+            self._where = "before it was asked"
+            raise self._end() from None
 
-    def _receive(self, timeout_s: float, where: str) -> tuple[bytes, dict[str, Any]]:
+    def _receive(self) -> tuple[bytes, dict[str, Any]]:
         try:
-            return self._channel.receive(max(0.0, timeout_s))
+            with self._running():
+                return self._channel.receive(self._deadline.left_s)
         except protocol.Late:
-            raise WorkerFault(
-                Status.TIMED_OUT,
-                f"No answer within {self.limits.load_s if 'loaded' in where else self.limits.call_s:g} s {where}.",
-                "Look for a loop that never ends.",
-            ) from None
+            raise self._late() from None
         except protocol.ProtocolError as error:
             raise WorkerFault(Status.CRASHED, f"The submission broke the protocol with {error}.") from None
         except protocol.Closed:
-            raise self._end(where) from None
+            raise self._end() from None
+
+    def _watch(self) -> None:
+        """Look, while an answer is waited for, at what the tree uses."""
+        self._server.watch(self.limits)
+        if self._deadline.passed:
+            raise self._late()
+
+    def _late(self) -> WorkerFault:
+        said = f"No answer within {self._deadline} {self._where}."
+        return WorkerFault(Status.TIMED_OUT, said, "Look for a loop that never ends.")
 
     @contextlib.contextmanager
-    def _running(self, where: str) -> Iterator[None]:
+    def _running(self) -> Iterator[None]:
         """Tell a process that can be looked at no more from one that runs."""
         try:
             yield
         except (ProcessGoneError, ProcessLookupError):
-            raise self._end(where) from None
+            raise self._end() from None
 
-    def _end(self, where: str) -> WorkerFault:
+    def _end(self) -> WorkerFault:
         status = self._server.end(self._forked, wait=True)
         if status is None:
-            return WorkerFault(Status.CRASHED, f"The process hung up {where}.", "Leave its file descriptors alone.")
+            return WorkerFault(
+                Status.CRASHED, f"The process hung up {self._where}.", "Leave its file descriptors alone."
+            )
         if status == -signal.SIGKILL:
-            return WorkerFault(Status.OUT_OF_MEMORY, f"The process was killed {where}, most likely for its memory.")
+            return WorkerFault(
+                Status.OUT_OF_MEMORY, f"The process was killed {self._where}, most likely for its memory."
+            )
         return WorkerFault(
             Status.CRASHED,
-            f"The process ended {where}, with exit status {status if status >= 0 else 128 - status}.",
+            f"The process ended {self._where}, with exit status {status if status >= 0 else 128 - status}.",
             "Ending the process proves nothing: return the answer. (Exit status 139 is a segmentation fault.)",
         )
 

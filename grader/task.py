@@ -51,13 +51,15 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one worker may use. Times are wall time: a hung submission burns no CPU.
+    """What one worker may use. Times are CPU time of its process tree; `patience` times as much may pass on the wall.
 
+    So a crowded machine takes nothing from honest work, and one that hangs, and burns nothing, ends all the same.
     More than one of `threads`, for torch and whatever else, goes with a cost of `Cost.WALL_TIME`.
     """
 
-    load_s: float = 60.0
+    load_s: float = 30.0
     call_s: float = 10.0
+    patience: float = 4.0
     memory_bytes: int = 2 << 30
     threads: int = 1
 

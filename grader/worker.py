@@ -5,28 +5,24 @@ fork server at first: it imports what takes long and then forks a worker for eac
 outputs of its own. A worker confines itself for good, then serves requests. Whatever it answers is a claim: the
 supervisor reads the clock, the output's bytes and the process table itself.
 
-It runs inside the sandbox, beside `protocol.py` and `confine.py` alone: standard library and, for tensors, torch.
+It runs inside the sandbox, beside what it imports of this kit alone: standard library and, for tensors, torch.
 """
 
 import gc
 import importlib
 import json
-import linecache
 import mmap
 import os
 import resource
 import socket
 import sys
 import time
-import traceback
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grader import confine, protocol
+from grader import confine, loading, protocol
 from grader.protocol import Channel
-
-SUBMISSION = "<submission>"
 
 OUTPUT = sys.stdout
 """As it was before a submission could replace it."""
@@ -35,16 +31,14 @@ PARTING_S = 2.0
 """How long a worker that hung up may take to end by itself."""
 
 
-class MissingError(Exception):
-    """The submission has no function of the name asked for."""
-
-
 class Service:
     """Serves one supervisor: holds the loaded module and the tensors laid out for timed calls."""
 
-    def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None) -> None:
+    def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None, folder: str) -> None:
         channel, inputs, outputs = descriptors
         self.channel = Channel(channel)
+        self.folder = folder
+        self.file = ""
         self.module = types.ModuleType("submission")
         self.function: Callable[[], Any] = _nothing
         self.timed: Callable[[], Any] = _nothing
@@ -57,12 +51,8 @@ class Service:
 
     def load(self, body: dict[str, Any]) -> dict[str, Any]:
         """Execute a source text as a fresh module."""
-        source: str = body["source"]
-        linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(keepends=True), SUBMISSION)
-        self.module = types.ModuleType("submission")
-        self.module.__file__ = SUBMISSION
-        sys.modules["submission"] = self.module
-        exec(compile(source, SUBMISSION, "exec"), self.module.__dict__)  # noqa: S102 - that is this file's work
+        self.module, self.file = loading.prepared(body["source"], self.folder)
+        loading.execute(body["source"], self.module)
         return {}
 
     def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +124,7 @@ class Service:
     def _function(self, body: dict[str, Any]) -> Callable[..., Any]:
         function = getattr(self.module, body["function"], None)
         if not callable(function):
-            raise MissingError(body["function"])
+            raise loading.MissingError(body["function"])
         return function  # type: ignore[no-any-return]  # a submission gives what it likes
 
     def _metered(self, name: str) -> Callable[..., Any]:
@@ -177,27 +167,6 @@ def plain(value: Any) -> Any:
     raise TypeError(f"not a plain value: {type(value).__name__}")
 
 
-def raised(error: BaseException) -> dict[str, Any]:
-    """What to tell of an exception: its type, its message, and the submission's own line."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SUBMISSION]
-    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
-    own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
-    kind = type(error)
-    memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
-    return {
-        "type": kind.__name__,
-        "message": (str(error.msg) if isinstance(error, SyntaxError) else str(error))[:2000]
-        .encode(errors="replace")
-        .decode(),
-        "line": line if isinstance(line, int) else None,
-        "memory": memory,
-        "not_written": isinstance(error, NotImplementedError) and own,
-        "syntax": isinstance(error, SyntaxError),
-        "missing": isinstance(error, MissingError),
-        "errno": error.errno if isinstance(error, OSError) else None,
-    }
-
-
 def serve(service: Service) -> None:
     """Answer requests until the supervisor hangs up."""
     channel = service.channel
@@ -223,16 +192,16 @@ def serve(service: Service) -> None:
         except protocol.Closed:
             raise
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
-            kind, body = tell(channel, error)
+            kind, body = tell(channel, error, service.file)
         else:
             kind, body = channel.receive()
 
 
-def tell(channel: Channel, error: BaseException) -> tuple[bytes, dict[str, Any]]:
+def tell(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
     """Tell of an exception and wait for the next request, with some memory to do it even if there is none left."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-    channel.send(protocol.RAISED, raised(error))
+    channel.send(protocol.RAISED, loading.raised(error, file))
     request = channel.receive()
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     return request
@@ -294,7 +263,7 @@ def main() -> None:
         if torch:
             torch.set_num_threads(given["threads"])
             torch.set_grad_enabled(mode=False)
-        service = Service(descriptors, torch)
+        service = Service(descriptors, torch, config["folder"])
         confine.limit(given["limits"])
         serve(service)
     except protocol.Closed:

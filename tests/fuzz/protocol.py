@@ -3,7 +3,9 @@
     python tests/fuzz/protocol.py CORPUS -max_total_time=600
 
 The first byte chooses what is asked, the second how the rest is cut into frames and whether the worker hangs up. A
-finding is any exception that is not a fault of the submission's; libFuzzer keeps the input that leads to it.
+finding is any exception that is not a fault of the submission's; libFuzzer keeps the input that leads to it. An empty
+CORPUS is begun with conversations such as honest workers have. The memory of atheris itself grows with every run of
+the code it watches: `-rss_limit_mb=0` lets it.
 """
 
 import struct
@@ -21,6 +23,17 @@ with atheris.instrument_imports(include=["grader", "json"]):
     NAMES = sorted(hostile.requests())  # imports the tasks
 RAW, HANGS_UP = 1, 2
 CUT = b"\xff"
+HONEST = (
+    [b'D{"answer":[1,[0.5],0.5,0.0]}'],
+    [b'D{"answer":0.5}'],
+    [b'D{"dtype":"float32","shape":[3]}'],
+    [b"D"],
+    [b'D{"problem":"int"}'],
+    [b'D{"type":"list"}'],
+    [b'R{"type":"ValueError","message":"no","line":3,"errno":1,"memory":false}'],
+    [b'M{"name":"clock","arguments":[]}', b'M{"name":"run","arguments":[1]}', b'D{"answer":[1,[0.5],0.5,0.0]}'],
+)
+"""What honest workers say, frame by frame."""
 
 
 def one_input(data: bytes) -> None:
@@ -32,8 +45,20 @@ def one_input(data: bytes) -> None:
     hostile.ask(name, stream, hangs_up=bool(how & HANGS_UP))
 
 
+def begin(corpus: Path) -> None:
+    """Put honest conversations about everything that is asked into an empty folder."""
+    if any(corpus.iterdir()):
+        return
+    for number in range(len(NAMES)):
+        for place, frames in enumerate(HONEST):
+            (corpus / f"honest-{number}-{place}").write_bytes(bytes([number, HANGS_UP]) + CUT.join(frames))
+
+
 def main() -> None:
     """Fuzz until told to stop."""
+    for folder in (Path(argument) for argument in sys.argv[1:2]):
+        if folder.is_dir():
+            begin(folder)
     atheris.Setup(sys.argv, one_input)
     atheris.Fuzz()
 

@@ -6,6 +6,7 @@ grader's, and lets one submission cost its instructor the run.
 """
 
 import contextlib
+import copy
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -23,12 +24,13 @@ from grader.forkserver import Forked, ForkServer
 from grader.inputs import pack
 from grader.records import Attempt, Cost, Verdict
 from grader.supervisor import Worker
-from grader.task import Inputs, Limits, MeteredExam, Task, TensorExam
+from grader.task import Inputs, Limits, MeteredExam, Scenario, Task, TensorExam
 
 SILENT, CLOSED = Limits(load_s=0.001, call_s=0.001), Limits(load_s=5, call_s=5)
 """A worker that hangs up is not waited for, so that its limits can be long enough for all that it said."""
 
 KEPT_BYTES = 100_000
+WORLDS = 12
 
 
 @dataclass
@@ -55,6 +57,9 @@ class MuteTree:
 
     def spent_s(self) -> float:
         return 1e-6
+
+    def cpu_s(self) -> float:
+        return 0.0
 
 
 @contextlib.contextmanager
@@ -105,9 +110,15 @@ def _timed(one: Worker) -> None:
     one.timed(8, null=True)
 
 
-def _play(exam: MeteredExam, number: int) -> Callable[[Worker], None]:
+def _play(exam: MeteredExam, world: Scenario, number: int) -> Callable[[Worker], None]:
+    """Play a copy of a world that nobody has played: to draw all worlds anew takes ten times as long."""
+
     def play(one: Worker) -> None:
-        played = metered._play(exam, one, exam.scenarios(np.random.default_rng(number))[number])
+        try:
+            own = copy.deepcopy(world)
+        except TypeError:  # it holds a generator
+            own = exam.scenarios(np.random.default_rng(0))[number]
+        played = metered._play(exam, one, own)
         metered._same(played.answer, played.answer)
 
     return play
@@ -115,13 +126,14 @@ def _play(exam: MeteredExam, number: int) -> Callable[[Worker], None]:
 
 @cache
 def requests() -> dict[str, Callable[[Worker], None]]:
-    """All that a supervisor asks of workers, by name: metered tasks in each of their worlds."""
+    """All that a supervisor asks of workers, by name: metered tasks in a dozen of their worlds."""
     found: dict[str, Callable[[Worker], None]] = {"load": _load, "call": _call, "arrange": _arrange, "timed": _timed}
     for lesson in catalogue.load().lessons:
         for task in catalogue.load().tasks(lesson):
             if isinstance(task.exam, MeteredExam):
                 worlds = task.exam.scenarios(np.random.default_rng(0))
-                found |= {f"{task.full_name} {n}": _play(task.exam, n) for n in range(len(worlds))}
+                for number in range(0, len(worlds), 1 + len(worlds) // WORLDS):
+                    found[f"{task.full_name} {number}"] = _play(task.exam, worlds[number], number)
     return found
 
 

@@ -1,4 +1,4 @@
-"""A class a fifth of which is hostile, graded by the real command on two lanes: no honest grade moves.
+"""A class a third of which is hostile, graded by the real command on two lanes: no honest grade moves.
 
 What an honest hand-in earns alone is what its file under `tests/honest` says, and `test_honest` asks that of each. The
 same with hundreds of students, honest ones graded alone first, is `tests/benchmarks/hostile_class.py`.
@@ -51,7 +51,7 @@ class Hostile:
     heard: list[str]
 
 
-def test_a_class_a_fifth_of_which_is_hostile(tmp_path: Path) -> None:
+def test_a_class_a_third_of_which_is_hostile(tmp_path: Path) -> None:
     hostile = graded(tmp_path / "class")
     honest_hand_ins_keep_the_grades_they_have_alone(hostile)
     hostile_hand_ins_earn_what_they_must(hostile)

@@ -1,4 +1,4 @@
-"""Compiled by numba while it is loaded, and kept on disk where numba finds a place for that.
+"""Compiled by numba while it is loaded, with the cache on disk that its documentation recommends.
 
 01_correct_first earns 10, passed: That is the top tier.
 """
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 
+@numba.njit(cache=True, fastmath={"reassoc", "contract"})
 def dots(a, b, out):
     for i in range(a.shape[0]):
         total = out[i]
@@ -16,11 +17,6 @@ def dots(a, b, out):
         out[i] = total
 
 
-try:
-    dots = numba.njit(cache=True, fastmath={"reassoc", "contract"})(dots)
-except RuntimeError as error:  # a text that was never a file has nothing to key a cache by
-    assert "cannot cache" in str(error)
-    dots = numba.njit(fastmath={"reassoc", "contract"})(dots)
 for dtype in (np.float32, np.float64, np.int64):
     dots(np.ones((1, 1), dtype), np.ones((1, 1), dtype), np.zeros(1, dtype))
 
