@@ -19,7 +19,7 @@ from torch.utils.benchmark import Compare, Measurement, Timer
 from harness import units
 from harness.duel import Duel, Finding, duel
 from harness.grid import Grid, grid
-from harness.tables import Table
+from harness.tables import Heads, Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
 from lessons.engine.words import yes_no
 
@@ -489,7 +489,7 @@ def explain_no_difference(page: Page, outcome: tuple[Grid, dict[str, Duel]]) -> 
     pairs = [[cells.median_s(name, n) for name in ("mul_sum", "again")] for n in cells.sizes]
     digits = partial(units.seconds, digits=5)
     rows = [(n, *pair, "mul_sum" if pair[0] < pair[1] else "again") for n, pair in zip(cells.sizes, pairs, strict=True)]
-    heads = {"numbers": units.count, "mul_sum": digits, "again": digits, "smaller": None}
+    heads: Heads = {"numbers": units.count, "mul_sum": digits, "again": digits, "smaller": None}
     page.table(Table.of("Medians of the same code under two names", heads, rows))
     apart = [abs(math.log(ratio)) for ratio in cells.ratios("again", "mul_sum")]
     won = sum(each > 0 for each in apart)

@@ -28,7 +28,7 @@ import lessons
 from harness import plots, units
 from harness.noise import p95
 from harness.store import Kept, keep, load, save, table
-from harness.tables import Table
+from harness.tables import Row, Table
 from lessons.engine import Choice, Lesson, Page, Standing, every, middle
 from lessons.engine.words import followed, signed, things, yes_no
 
@@ -500,7 +500,7 @@ def explain_peeking(page: Page, said: Mapping[str, list[list[bool]]]) -> None:
     bets = share_by(said["bet"])
     looks = (10, 20, 50, 100)
     heads = {"asked after": None, **{f"{look} pairs": units.percent for look in looks}}
-    shown = [
+    shown: list[Row] = [
         ("t-test, this once", *(sum(says[look - 1] for says in said["t-test"]) / tests for look in looks)),
         ("t-test, each time until then", *(peeked[look - 1] for look in looks)),
         ("bet, each time until then", *(bets[look - 1] for look in looks)),

@@ -28,7 +28,7 @@ from harness.fuzz import (
     limited,
     take,
 )
-from harness.tables import Table
+from harness.tables import Row, Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
 from lessons.engine.words import followed, things
 
@@ -77,7 +77,7 @@ def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
 def explain_sizes(page: Page, sizes: dict[str, list[int]]) -> None:
     decades = ((1, 10), (10, 100), (100, 1000), (1000, 10_001))
     heads = {"": None, **{f"{low} to {high - 1}": units.percent for low, high in decades}}
-    rows_ = [(name, *(share(each, low, high) for low, high in decades)) for name, each in sizes.items()]
+    rows_: list[Row] = [(name, *(share(each, low, high) for low, high in decades)) for name, each in sizes.items()]
     page.table(
         Table.of(f"{units.count(len(sizes['uniform']))} draws each: which part of them falls where", heads, rows_)
     )

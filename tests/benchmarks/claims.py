@@ -23,7 +23,7 @@ from rich.console import Console
 
 from harness import units
 from harness.errors import UsageError
-from harness.tables import Column, Table
+from harness.tables import Heads, Table
 from lessons.engine import tally
 from lessons.engine.catalogue import entries
 from lessons.engine.check_claims import chosen, run_all
@@ -89,13 +89,13 @@ def report(runs: Runs) -> str:
 
 def table(load: str, runs: Sequence[Ran]) -> Table:
     """Return how often each claim came to each verdict under one load."""
-    columns = (Column("lesson"), Column("claim"), Column("measured"), Column("wanted"))
-    columns += tuple(Column(standing.value, units.count) for standing in Standing)
-    rows = tuple(
+    heads: Heads = dict.fromkeys(("lesson", "claim", "measured", "wanted"))
+    verdicts: Heads = dict.fromkeys([standing.value for standing in Standing], units.count)
+    rows = [
         (fate.lesson, fate.id, fate.shown, fate.wanted, *(getattr(fate, standing.value) for standing in Standing))
         for fate in tally.fates(runs)
-    )
-    return Table(f"Machine: {load}", columns, rows)
+    ]
+    return Table.of(f"Machine: {load}", {**heads, **verdicts}, rows)
 
 
 if __name__ == "__main__":
