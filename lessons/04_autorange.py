@@ -21,6 +21,7 @@ from torch.utils.benchmark import Measurement, Timer
 from harness import units
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from lessons.engine.words import change
 
 lesson = Lesson(
     __file__,
@@ -312,7 +313,7 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
         samples = [time for pair in pairs for time in pair[side].times]
         page.histogram(samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call")
     rows = [(name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians))]
-    shown = {"": None, "least": signed, "middle": signed, "most": signed}
+    shown = {"": None, "least": change, "middle": change, "most": change}
     page.table(Table.of(f"Moved by the neighbours, over {len(pairs)} rounds", shown, rows))
 
     mean, middle = median(means), median(medians)
@@ -320,9 +321,9 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     (felt, felt_error), (apart, apart_error) = every(means), every(further)
     moved, sure = which_moved(further), felt - felt_error > page.noise
     truth = moved if sure or moved == "c" else None
-    page.reveal(truth, f"In the middle round, the mean moved by {signed(mean)}, the median by {signed(middle)}.")
-    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=signed)
-    page.claim("median-moves-less", apart, low=0, error=apart_error, unit=signed, remark="between the two")
+    page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
+    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=change)
+    page.claim("median-moves-less", apart, low=0, error=apart_error, unit=change, remark="between the two")
     page.say(*WHY_MOVED[truth])
     warned = sum(loud.has_warnings for _, loud in pairs)
     page.say(
@@ -339,11 +340,6 @@ def which_moved(further: list[float]) -> str | None:
     if max(map(abs, further)) < 0.02:
         return "c"
     return "a" if min(further) > 0 else "b" if max(further) < 0 else None
-
-
-def signed(fraction: float) -> str:
-    """Return a change in percent with its sign."""
-    return f"{'+' if fraction > 0 else ''}{units.percent(fraction)}"
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -30,7 +30,7 @@ from harness.noise import p95
 from harness.store import Kept, keep, load, save, table
 from harness.tables import Row, Table
 from lessons.engine import Choice, Lesson, Page, Standing, every, middle
-from lessons.engine.words import followed, signed, things, yes_no
+from lessons.engine.words import change, followed, things, yes_no
 
 lesson = Lesson(
     __file__,
@@ -38,9 +38,6 @@ lesson = Lesson(
     objective="Afterwards you can compare today with yesterday, and say how often you would be wrong.",
     minutes=18,
 )
-
-
-CHANGE = signed(units.percent)
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -128,7 +125,7 @@ def explain_kept(page: Page, found: dict[str, object]) -> None:
     more = without.counts() / counts.counts() - 1
     page.say(
         f"The recorded counts are of `x * y` on 128 floats, a hundred times: {instructions} instructions with vector",
-        f"instructions, {CHANGE(more)} without. Their file says where: {ours[0].environment.describe()}, Callgrind.",
+        f"instructions, {change(more)} without. Their file says where: {ours[0].environment.describe()}, Callgrind.",
     )
 
 
@@ -299,14 +296,14 @@ def same_again(turns: int = 12_000) -> list[float]:
 def explain_same(page: Page, times_s: list[float]) -> None:
     errors = {name: aa_errors(times_s, order) for name, order in ORDERS.items()}
     shown = [(name, min(each), median(each), max(each), within(each)) for name, each in errors.items()]
-    heads = {"order": None, "least": CHANGE, "middle": CHANGE, "most": CHANGE}
+    heads = {"order": None, "least": change, "middle": change, "most": change}
     heads["95 % within"] = lambda share: f"±{units.percent(share)}"
     page.table(Table.of(f"{units.count(len(next(iter(errors.values()))))} A/A tests: B ÷ A - 1", heads, shown))
     back, turn = errors["back to back"], errors["in turn, ABBA"]
     for name, each in (("back-to-back", back), ("abba", turn)):
         caption = f"B ÷ A - 1 of the same code, {name.replace('-', ' ')}"
         page.drawing(
-            plots.histogram(each, unit=CHANGE), plots.histogram_svg(each, title=caption, unit=CHANGE), name=name,
+            plots.histogram(each, unit=change), plots.histogram_svg(each, title=caption, unit=change), name=name,
             caption=caption,
         )  # fmt: skip
     later, off = (sum(found) / len(back) for found in ([x > 0 for x in back], [abs(x) >= 0.01 for x in back]))
@@ -406,14 +403,14 @@ def drifting(rounds: int = 300) -> dict[str, list[float]]:
 def explain_drift(page: Page, found: Mapping[str, list[float]]) -> None:
     middles = {name: middle(values) for name, values in found.items()}
     shown = [(name, middles[name][0], by_growth(order)) for name, order in orders().items()]
-    heads = {"order": None, "B ÷ A - 1": CHANGE, "from the growth alone": CHANGE}
+    heads = {"order": None, "B ÷ A - 1": change, "from the growth alone": change}
     page.table(Table.of(f"The middle of {len(next(iter(found.values())))} rounds", heads, shown))
     (blocks, blocks_error), (turns, turns_error), (abba, abba_error) = middles.values()
     best = min(middles, key=lambda name: abs(middles[name][0]))
-    page.reveal("abc"[list(middles).index(best)], f"It is off by {CHANGE(middles[best][0])}.")
-    page.claim("blocks-blame-b", blocks, low=0.1, error=blocks_error, unit=CHANGE)
-    page.claim("turns-leave-a-step", turns, low=0.01, error=turns_error, unit=CHANGE)
-    cancels = page.claim("abba-cancels", abba, -0.01, 0.01, error=abba_error, unit=CHANGE)
+    page.reveal("abc"[list(middles).index(best)], f"It is off by {change(middles[best][0])}.")
+    page.claim("blocks-blame-b", blocks, low=0.1, error=blocks_error, unit=change)
+    page.claim("turns-leave-a-step", turns, low=0.01, error=turns_error, unit=change)
+    cancels = page.claim("abba-cancels", abba, -0.01, 0.01, error=abba_error, unit=change)
     page.say(
         "Taking turns takes away all of the drift but one step. In ABBA each side is the later one as often as the"
         " earlier one, and the step goes too"

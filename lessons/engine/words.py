@@ -13,6 +13,10 @@ def signed(unit: Callable[[float], str]) -> Callable[[float], str]:
     return lambda value: f"{'+' if value > 0 else ''}{unit(value)}"
 
 
+change = signed(units.percent)
+"""Writes a fraction that something grew by: "+3 %"."""
+
+
 def followed(words: str, unit: Callable[[float], str] = units.count) -> Callable[[float], str]:
     """Return what writes a value and then `words`: 4 is "4 of 5", a share "28 % of the rows"."""
     return lambda value: f"{unit(value)} {words}"
