@@ -372,7 +372,7 @@ def naps(seconds: float) -> Measurement:
         "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
         "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
     },
-    fast={"seconds": 0.02, "napping": 0.15},
+    fast={"seconds": 0.02, "napping": 0.25},
 )
 def dressed(
     seconds: float = 0.08,
