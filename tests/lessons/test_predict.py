@@ -1,6 +1,7 @@
 import io
 
 import pytest
+from rich.console import Console
 
 from harness import units
 from lessons.engine.predict import Answer, Choice, Guess, ask
