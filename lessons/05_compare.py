@@ -56,7 +56,7 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         {"a": "the two steps, mul_sum", "b": "the one product, bmm", "c": "neither by 10 %"},
     ),
     claims={"small-mul-sum": "`mul_sum` beats `bmm` on 64 numbers"},
-    fast={"seconds": 0.02},
+    fast={"seconds": 0.001},
 )
 def one_size(
     turns: int = 5,
@@ -129,7 +129,7 @@ def timed(n: int, function: object, seconds: float) -> Measurement:
         "winner-changes": "on a million numbers it is `bmm` that beats `mul_sum`",
         "margin-changes": "from one size to another, the ratio of the two moves by 1.5 times or more",
     },
-    fast={"turns": 3, "seconds": 0.005},
+    fast={"turns": 3, "seconds": 0.0005},
 )
 def five_sizes(
     turns: int = 5,
@@ -204,7 +204,7 @@ def explain_five(page: Page, results: list[Measurement]) -> None:
         "small-gain-nothing": "on 64 numbers, more threads make `mul_sum` less than 1.5 times as fast",
         "threads-move-margin": "on a million, more threads move the ratio of the two by 10 % or more",
     },
-    fast={"seconds": 0.02, "turns": 1},
+    fast={"seconds": 0.003, "turns": 1},
 )
 def sizes_and_threads(seconds: float = 0.1, turns: int = 3) -> Grid:
     """Timer uses one thread unless told otherwise, and a user of torch has them all. So: sizes × threads.
@@ -287,7 +287,7 @@ def winners(cells: Grid) -> str:
         "below-it-mul-sum": "at a quarter of the size where it changes, `mul_sum` is the faster one",
         "above-it-bmm": "at four times that size, `bmm` is",
     },
-    fast={"budget_s": 0.04},
+    fast={"budget_s": 0.03},
 )
 def where(budget_s: float = 0.2) -> tuple[list[tuple[int, Duel]], list[Duel]]:
     """Somewhere between two rows of the table the winner changes. We need no more rows to find out where.
@@ -372,7 +372,7 @@ def naps(seconds: float) -> Measurement:
         "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
         "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
     },
-    fast={"seconds": 0.02, "napping": 0.25},
+    fast={"seconds": 0.005, "napping": 0.2},
 )
 def dressed(
     seconds: float = 0.08,
@@ -453,7 +453,7 @@ def again(a: Tensor, b: Tensor) -> Tensor:
         "duel-slower": "`bmm` against `mul_sum`: SLOWER",
         "duel-undecided": "too little time: UNDECIDED, and no guess",
     },
-    fast={"seconds": 0.005, "budget_s": 0.15},
+    fast={"seconds": 0.0005, "budget_s": 0.1},
 )
 def no_difference(
     seconds: float = 0.06,
