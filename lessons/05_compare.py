@@ -289,7 +289,9 @@ def winners(cells: Grid) -> str:
     },
     fast={"budget_s": 0.03},
 )
-def where(budget_s: float = 0.2) -> tuple[list[tuple[int, Duel]], list[Duel]]:
+def where(
+    budget_s: float = 0.2,
+) -> tuple[list[tuple[int, Duel]], list[Duel]]:
     """Somewhere between two rows of the table the winner changes. We need no more rows to find out where.
 
     Compare in the middle of what is left, and keep the half in which it changes. The middle is that of a
@@ -326,8 +328,8 @@ def explain_where(page: Page, outcome: tuple[list[tuple[int, Duel]], list[Duel]]
         page.reveal(None, f"One of them is ahead wherever we looked: `{'mul_sum' if high is None else 'bmm'}`.")
     else:
         page.reveal(math.sqrt(low * high), f"It changes between {units.count(low)} and {units.count(high)}.")
-    page.claim_duel("below-it-mul-sum", quarter, high=1, remark="as fast is `bmm`")
-    page.claim_duel("above-it-bmm", fourfold, low=1, remark="as fast is `bmm`")
+    page.claim_duel("below-it-mul-sum", quarter, high=1, remark="bmm's speed ÷ mul_sum's")
+    page.claim_duel("above-it-bmm", fourfold, low=1, remark="bmm's speed ÷ mul_sum's")
     walk = math.log(1_048_576 / 64) / math.log(1.25)
     verdicts = {each.verdict for _, each in found}
     page.say(

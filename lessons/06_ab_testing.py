@@ -278,9 +278,9 @@ ORDERS = {
         "back-to-back-errs": "back to back, the same code usually errs more than when the two take turns",
         "both-signs": "it errs in both directions: sometimes A looks faster, sometimes B",
     },
-    fast={"turns": 4000},
+    fast={"turns": 10_000},
 )
-def same_again(turns: int = 12_000) -> list[float]:
+def same_again(turns: int = 40_000) -> list[float]:
     """An A/A test: compare A with B in every detail, but let both be A. All that comes out is error.
 
     We time the same call again and again. Then we say afterwards which turns were A's and which were B's: 20
@@ -462,10 +462,10 @@ def bet(values: list[float]) -> list[bool]:
         "peeking-errs": "asked after each pair, it errs at least twice as often",
         "bet-keeps": "the bet errs in less than 5 %, though it is asked after each pair, too",
     },
-    fast={"tests": 600, "pairs": 300},
+    fast={"tests": 1500, "pairs": 300},
 )
 def peeking(
-    tests: int = 1000,
+    tests: int = 4000,
     pairs: int = 1000,
 ) -> dict[str, list[list[bool]]]:
     """Pairs come one by one, and we would like to stop as soon as it is clear that B is slower.

@@ -13,8 +13,9 @@ def signed(unit: Callable[[float], str]) -> Callable[[float], str]:
     return lambda value: f"{'+' if value > 0 else ''}{unit(value)}"
 
 
-change = signed(units.percent)
-"""Writes a fraction that something grew by: "+3 %"."""
+def change(fraction: float) -> str:
+    """Return what something grew by, in percent with its sign: 0.03 is "+3 %"; less than a millionth is nothing."""
+    return signed(units.percent)(round(fraction, 6))
 
 
 def followed(words: str, unit: Callable[[float], str] = units.count) -> Callable[[float], str]:

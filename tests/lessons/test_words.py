@@ -1,5 +1,5 @@
 from harness import units
-from lessons.engine.words import followed, signed, things, yes_no
+from lessons.engine.words import change, followed, signed, things, yes_no
 
 
 def test_a_gain_has_its_sign_and_a_loss_no_second_one() -> None:
@@ -17,3 +17,7 @@ def test_one_thing_is_no_plural() -> None:
 
 def test_a_truth_value_is_a_yes_or_a_no() -> None:
     assert [yes_no(value) for value in (1.0, 0.0)] == ["yes", "no"]
+
+
+def test_a_change_that_only_rounding_made_is_none() -> None:
+    assert [change(value) for value in (0.03, -1e-9, -0.0002)] == ["+3 %", "0 %", "-0.02 %"]
