@@ -328,8 +328,16 @@ def explain_where(page: Page, outcome: tuple[list[tuple[int, Duel]], list[Duel]]
         page.reveal(None, f"One of them is ahead wherever we looked: `{'mul_sum' if high is None else 'bmm'}`.")
     else:
         page.reveal(math.sqrt(low * high), f"It changes between {units.count(low)} and {units.count(high)}.")
-    page.claim_duel("below-it-mul-sum", quarter, high=1, remark="bmm's speed ÷ mul_sum's")
-    page.claim_duel("above-it-bmm", fourfold, low=1, remark="bmm's speed ÷ mul_sum's")
+    # Whoever takes a wrong turn at an undecided duel never meets a clear winner on the other side.
+    met = any(each.high < 1 for _, each in found) and any(each.low > 1 for _, each in found)
+    for id_, each, low_, high_ in (
+        ("below-it-mul-sum", quarter, -math.inf, 1.0),
+        ("above-it-bmm", fourfold, 1.0, math.inf),
+    ):
+        if met:
+            page.claim_duel(id_, each, low_, high_, remark="bmm's speed ÷ mul_sum's")
+        else:
+            page.claim(id_, math.nan, low_, high_, unit=units.ratio, remark="no clear winner on one side")
     walk = math.log(1_048_576 / 64) / math.log(1.25)
     verdicts = {each.verdict for _, each in found}
     page.say(
