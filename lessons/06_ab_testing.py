@@ -28,7 +28,7 @@ import lessons
 from harness import plots, units
 from harness.noise import p95
 from harness.store import Kept, keep, load, save, table
-from harness.tables import Row, Table
+from harness.tables import Heads, Row, Table
 from lessons.engine import Choice, Lesson, Page, Standing, every, middle
 from lessons.engine.words import change, followed, things, yes_no
 
@@ -296,8 +296,8 @@ def same_again(turns: int = 40_000) -> list[float]:
 def explain_same(page: Page, times_s: list[float]) -> None:
     errors = {name: aa_errors(times_s, order) for name, order in ORDERS.items()}
     shown = [(name, min(each), median(each), max(each), within(each)) for name, each in errors.items()]
-    heads = {"order": None, "least": change, "middle": change, "most": change}
-    heads["95 % within"] = lambda share: f"±{units.percent(share)}"
+    heads: Heads = {"order": None, "least": change, "middle": change, "most": change}
+    heads = {**heads, "95 % within": lambda share: f"±{units.percent(share)}"}
     page.table(Table.of(f"{units.count(len(next(iter(errors.values()))))} A/A tests: B ÷ A - 1", heads, shown))
     back, turn = errors["back to back"], errors["in turn, ABBA"]
     for name, each in (("back-to-back", back), ("abba", turn)):
