@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 
 from neighbours import LOADS, Load, disturbed
-from rich.console import Console
 
 from harness import units
 from harness.errors import UsageError
@@ -48,9 +47,7 @@ def main() -> int:
     except UsageError as error:
         parser.error(str(error))
     loads = [load for load in LOADS if load.name in (options.load or ["bursty"])]
-    working = Console(stderr=True)
-    with working.status("Running …") as status:
-        runs = under_each(loads, names, options.times, tell=lambda what: status.update(f"Running {what} …"))
+    runs = under_each(loads, names, options.times, tell=partial(print, file=sys.stderr, flush=True))
     if options.json:
         write_json({load: tally.to_json(some, fast=True) for load, some in runs.items()}, options.json)
     print(report(runs))
@@ -65,16 +62,15 @@ def under_each(
     tell: Callable[[str], None],
     load_on: Callable[[Load], AbstractContextManager[None]] = disturbed,
 ) -> Runs:
-    """Run every lesson `times` times under each load, which is on from the first run to the last."""
-    runs: dict[str, Sequence[Ran]] = {}
+    """Run all lessons `times` times under each load, which is on from first to last; `tell` what came of each run."""
+    runs: dict[str, list[Ran]] = {load.name: [] for load in loads}
     for load in loads:
         with load_on(load):
-            runs[load.name] = run_all(lessons, times, tell=partial(_tell, tell, load.name))
+            for turn in range(1, times + 1):
+                for lesson in lessons:
+                    runs[load.name] += run_all([lesson], 1, tell=lambda _: None)
+                    tell(f"{load.name}, {turn} of {times}, {lesson}: {tally.summary(runs[load.name][-1:])}")
     return runs
-
-
-def _tell(tell: Callable[[str], None], load: str, what: str) -> None:
-    tell(f"{what}, {load}")
 
 
 def report(runs: Runs) -> str:
