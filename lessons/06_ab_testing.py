@@ -29,7 +29,7 @@ from harness import plots, units
 from harness.noise import p95
 from harness.store import Kept, keep, load, save, table
 from harness.tables import Heads, Row, Table
-from lessons.engine import Choice, Lesson, Page, Standing, every, middle
+from lessons.engine import Choice, Lesson, Page, Standing, counted, every, middle
 from lessons.engine.words import change, things, yes_no
 
 lesson = Lesson(
@@ -227,7 +227,7 @@ def explain_environments(page: Page, results: list[Kept]) -> None:
     shown = f"{units.ratio(other.median / one.median)} by the medians"
     slower = page.claim("plain-slower", ratio, low=1.2, error=error, unit=units.ratio, shown=shown)
     page.say(
-        f"A and B differ in {'; '.join(first.environment.differences(second.environment))}. A fingerprint is short for",
+        f"A and B differ (A's comes first) in {'; '.join(first.environment.differences(second.environment))}. A fingerprint is short for",
         "all that is known to move a timing: versions, processor, cores, and such settings. Keep it beside every",
         "figure, for “it got slower” is often “it was measured elsewhere”.",
     )
@@ -319,8 +319,15 @@ def explain_same(page: Page, times_s: list[float]) -> None:
         "back-to-back-errs", times, low=0, error=error, unit=exponent, shown=f"{low} to {high}", remark=
         "in the middle of all tests",
     )  # fmt: skip
-    doubt = 2 * math.sqrt(0.25 / len(back))
-    page.claim("both-signs", later, 0.1, 0.9, error=doubt, unit=units.percent, remark="of the times it is B")
+    page.claim(
+        "both-signs",
+        later,
+        0.1,
+        0.9,
+        error=counted(later, len(back)),
+        unit=units.percent,
+        remark="of the times it is B",
+    )
     page.say(
         "What one moment does to A, the next does not do to B, and nothing in the two figures tells. Back to back"
         " lets the machine change between the sides; taking turns, it changes under both."
@@ -506,11 +513,11 @@ def explain_peeking(page: Page, said: Mapping[str, list[list[bool]]]) -> None:
     ]
     page.table(Table.of(f"Said that B is slower, out of {units.count(tests)} tests of equals", heads, shown))
     page.reveal("a" if peeked[-1] < 0.07 else "b" if peeked[-1] <= 0.11 else "c", f"{units.percent(peeked[-1])}.")
-    page.claim("one-look-keeps", once, high=0.1, error=doubt_of(once, tests), unit=units.percent)
+    page.claim("one-look-keeps", once, high=0.1, error=counted(once, tests), unit=units.percent)
     times = peeked[-1] / max(once, 1 / tests)
-    error = times * math.hypot(*(doubt_of(share, tests) / max(share, 1 / tests) for share in (peeked[-1], once)))
+    error = times * math.hypot(*(counted(share, tests) / max(share, 1 / tests) for share in (peeked[-1], once)))
     page.claim("peeking-errs", times, low=2, error=error, unit=units.ratio)
-    keeps = page.claim("bet-keeps", bets[-1], high=0.05, error=doubt_of(bets[-1], tests), unit=units.percent)
+    keeps = page.claim("bet-keeps", bets[-1], high=0.05, error=counted(bets[-1], tests), unit=units.percent)
     page.say(
         "Each look is another chance to be fooled. A rule that errs once in 20 errs, when asked often enough, as often"
         " as you like: nobody who stops at the first yes ever reports a no."
@@ -529,11 +536,6 @@ def share_by(said: Sequence[Sequence[bool]]) -> list[float]:
     """Return, after each look, the share of tests that have said yes at it or before."""
     ever = [list(accumulate(says, max)) for says in said]
     return [sum(column) / len(said) for column in zip(*ever, strict=True)]
-
-
-def doubt_of(share: float, tests: int) -> float:
-    """Return two standard errors of a share that was counted in so many tests."""
-    return 2 * math.sqrt(max(share * (1 - share), 1 / tests) / tests)
 
 
 lesson.take_along(

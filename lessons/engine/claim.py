@@ -121,6 +121,11 @@ def towards(measured: float, ends: tuple[float, float], low: float, high: float)
     return max(0.0 if math.isinf(low) else down, 0.0 if math.isinf(high) else up)
 
 
+def counted(share: float, tests: int) -> float:
+    """Return the doubt of a share that was counted in so many tests: two of its standard errors, and never none."""
+    return 2 * math.sqrt(max(share * (1 - share), 1 / tests) / tests)
+
+
 def every(values: Sequence[float]) -> tuple[float, float]:
     """Return the middle of the range of `values` and half its width, in their unit: `measured` and `error`.
 

@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from lessons.engine.claim import UNLIKELY, Standing, claim, every, middle, skipped, towards
+from lessons.engine.claim import UNLIKELY, Standing, claim, counted, every, middle, skipped, towards
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,9 @@ def test_an_interval_is_a_doubt_only_towards_a_bound(measured: float, low: float
 def test_an_end_nobody_knows_is_no_doubt_on_the_side_that_nobody_asked_about() -> None:
     assert towards(3, (2.5, math.inf), 2, math.inf) == 0.5
     assert towards(3, (2.5, math.inf), -math.inf, 4) == math.inf
+
+
+def test_a_counted_share_is_the_surer_the_more_tests_there_were_and_never_quite_sure() -> None:
+    assert counted(0.5, 400) == 0.05
+    assert counted(0.5, 100) == 0.1
+    assert counted(0.0, 100) > 0
