@@ -227,9 +227,9 @@ def explain_environments(page: Page, results: list[Kept]) -> None:
     shown = f"{units.ratio(other.median / one.median)} by the medians"
     slower = page.claim("plain-slower", ratio, low=1.2, error=error, unit=units.ratio, shown=shown)
     page.say(
-        f"A and B differ (A's comes first) in {'; '.join(first.environment.differences(second.environment))}. A fingerprint is short for",
-        "all that is known to move a timing: versions, processor, cores, and such settings. Keep it beside every",
-        "figure, for “it got slower” is often “it was measured elsewhere”.",
+        f"A and B differ (A's comes first) in {'; '.join(first.environment.differences(second.environment))}.",
+        "A fingerprint is short for all that is known to move a timing: versions, processor, cores, and such settings.",
+        "Keep it beside every figure, for “it got slower” is often “it was measured elsewhere”.",
     )
     page.say(
         "`Compare` merges whatever agrees in all that Timer was told. So without a name for the environment, it takes"
