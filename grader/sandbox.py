@@ -102,13 +102,8 @@ def tried(binary: str) -> Tried:
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
-<<<<<<< HEAD
-    program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.protocol"]
-    with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
-=======
     program = [sys.executable, "-P", "-s", "-c", "import grader.confine, grader.loading, grader.protocol"]
-    with _command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
->>>>>>> hostile
+    with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
         done = subprocess.run(
             argv,
@@ -208,109 +203,6 @@ def launch(
     program: Sequence[str], passed: Sequence[int], *, sandboxed: bool, hidden: Sequence[Path] = (), stdin: int = DEVNULL
 ) -> Process:
     """Start any program so, which inherits the descriptors `passed` and finds the kit's worker files as modules."""
-        environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
-        done = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            cwd="/",
-            env=environment,
-            pass_fds=descriptors,
-        )
-    said = done.stderr.strip() or f"exit status {done.returncode}"
-    return said.splitlines()[-1][:200] if done.returncode else ""
-
-
-@cache
-def layers() -> tuple[Layer, ...]:
-    """Each layer of a sandbox on this machine, active or missing with the reason. Without a sandbox none is active."""
-    if trouble():
-        return tuple(Layer(name, active=False, found="there is no sandbox", fix=INSTALL_HINT) for name in LAYERS)
-    way = tried(bwrap() or "")
-    own = "each tree a user of its own" if way.own_user else "yours, who is not root"
-    where = cgroups.place()
-    return (
-        Layer(LAYERS[0], active=True, found=f"no network, no foreign process or file, by {bwrap()}"),
-        Layer(LAYERS[1], not way.no_filter, way.no_filter or "a seccomp filter on the whole tree", SECCOMP_HINT),
-        Layer(LAYERS[2], not seccomp.trouble(), seccomp.trouble() or "none once a submission is loaded", SECCOMP_HINT),
-        Layer(LAYERS[3], not way.no_user, way.no_user or own, USER_HINT),
-        Layer(LAYERS[4], active=True, found="memory, file size, open files, time of an answer; and watched as a whole"),
-        Layer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", f"{cgroups.HOW} …"),
-    )
-
-
-def missing() -> tuple[str, ...]:
-    """The layers that this machine lacks, as reports name them."""
-    return tuple(str(layer) for layer in layers() if not layer.active)
-
-
-def require() -> None:
-    """Raise a MachineError with what to do when no sandbox can be had."""
-    if reason := trouble():
-        raise MachineError(f"Grading needs a sandbox, and {reason}. (--no-sandbox grades without, and says so.)")
-
-
-@dataclass
-class Process:
-    """A running process tree: the started command, and from the outside in what it became."""
-
-    popen: subprocess.Popen[bytes]
-    info: int | None
-    group: Group | None = None
-    killed: bool = False
-
-    def chain(self) -> tuple[int, ...]:
-        """PIDs, as seen here, from the started command to the Python process (between them bubblewrap's init).
-
-        Ask once, and before a submission is loaded: from then on any other process inside is a helper.
-        """
-        if self.info is None:
-            return (self.popen.pid,)
-        with os.fdopen(os.dup(self.info), "rb") as file:
-            init = int(json.loads(file.read())["child-pid"])
-        children = _children(init)
-        if len(children) != 1:
-            raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
-        return self.popen.pid, init, children[0]
-
-    def kill(self) -> int:
-        """End the whole tree now, and what an ended command has left of it; the exit status of the command."""
-        if not self.killed:
-            self.killed = True
-            with contextlib.suppress(ProcessLookupError):  # nothing was left
-                os.killpg(self.popen.pid, signal.SIGKILL)
-        if self.info is not None:
-            os.close(self.info)
-            self.info = None
-        ended = self.popen.wait()
-        if self.group:
-            self.group.close()
-        return ended
-
-
-def start(
-    control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), folder: Path = OWN_FOLDER
-) -> Process:
-    """Start a fork server that inherits the socket `control`; standard output and error come through one pipe.
-
-    `hidden` are paths that must not be seen inside even if the system part contains them. `folder` is where it may
-    write: in a sandbox its own, from which nothing comes out.
-    """
-    config = json.dumps({"tensors": tensors, "folder": str(folder)})
-    program = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
-    return launch(program, [control], sandboxed=sandboxed, hidden=hidden)
-
-
-def launch(
-    program: Sequence[str], passed: Sequence[int], *, sandboxed: bool, hidden: Sequence[Path] = (), stdin: int = DEVNULL
-) -> Process:
-    """Start any program so, which inherits the descriptors `passed` and finds the kit's worker files as modules."""
-=======
-    config = json.dumps({"tensors": tensors, "folder": str(folder)})
-    python = [sys.executable, "-P", "-s", "-m", "grader.worker", str(control), config]
->>>>>>> hostile
     if not sandboxed:
         return Process(_popen(program, str(KIT), passed, stdin), None)
     binary = bwrap() or "bwrap"

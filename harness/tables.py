@@ -16,6 +16,12 @@ from harness.units import number
 Cell = str | float | None
 """Text, a number, or nothing known."""
 
+Row = tuple[Cell, ...]
+"""One cell a column."""
+
+Heads = Mapping[str, Callable[[float], str] | None]
+"""The names of columns, each with what shows its numbers; None for `number`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -37,13 +43,11 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
 
     @classmethod
-    def of(
-        cls, title: str, columns: Mapping[str, Callable[[float], str] | None], rows: Iterable[Sequence[Cell]]
-    ) -> "Table":
-        """Make a table from the names of its columns, each with what shows its numbers; None for `number`."""
+    def of(cls, title: str, columns: Heads, rows: Iterable[Sequence[Cell]]) -> "Table":
+        """Make a table from the names of its columns, each with what shows its numbers."""
         named = tuple(Column(name, show or number) for name, show in columns.items())
         return cls(title, named, tuple(tuple(row) for row in rows))
 

@@ -4,8 +4,6 @@ Read it top to bottom: it is the screen's own order. Every step is teaching code
 explanation in words that are chosen by what this machine has just measured.
 """
 
-import math
-from collections.abc import Sequence
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -16,8 +14,9 @@ from torch.utils.benchmark import Timer
 
 from harness import plots, units
 from harness.devices import pick_stream
-from harness.tables import Column, Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from harness.tables import Table
+from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
+from lessons.engine.published import ON_GPUS
 
 ON_A_GPU = torch.cuda.is_available()
 WHERE = (
@@ -62,7 +61,7 @@ def rows(number: int, n: int = 1024, gpu_gets: int = 50) -> Tensor:
     fast={"turns": 3},
 )
 def launch_and_wait(
-    turns: int = 7,
+    turns: int = 9,
     launches: int = 20,
 ) -> list[tuple[float, float]]:
     """A GPU has a queue, which CUDA calls a stream. To call a function on its tensors is to put work in the queue.
@@ -89,8 +88,9 @@ def launch_and_wait(
 
 @launch_and_wait.observe
 def explain_launch(page: Page, timed: Pairs) -> None:
-    columns = (Column("turn", units.count), Column("launches returned", units.seconds), Column("done", units.seconds))
-    page.table(Table("Twenty launches", columns, tuple((n, *pair) for n, pair in enumerate(timed, start=1))))
+    rows_ = [(turn, *pair) for turn, pair in enumerate(timed, start=1)]
+    shown = {"turn": units.count, "launches returned": units.seconds, "done": units.seconds}
+    page.table(Table.of("Twenty launches", shown, rows_))
     shares = [returned / done for returned, done in timed]
     usual = median(shares)
     returned_s, done_s = (median(times) for times in zip(*timed, strict=True))
@@ -98,7 +98,7 @@ def explain_launch(page: Page, timed: Pairs) -> None:
     page.reveal(truth, f"{units.seconds(returned_s)} of {units.seconds(done_s)}, in the middle of all turns.")
     bars = [("launched", returned_s), ("done", done_s)]
     page.output(plots.bars(bars, unit=units.seconds), caption="Twenty launches on a time line, the middle of all turns")
-    share, error = nearly_every(shares)
+    share, error = middle(shares)
     early = page.claim("returns-early", share, high=1 / 3, error=error, unit=units.percent, remark="of the time")
     page.say(
         f"Who stops the clock when the call returns finds {units.seconds(returned_s / 20)} for each, where the work"
@@ -113,29 +113,7 @@ def explain_launch(page: Page, timed: Pairs) -> None:
     )
 
 
-def nearly_every(values: Sequence[float]) -> tuple[float, float]:
-    """Return `every` without the smallest and the largest value, where there are seven or more.
-
-    One turn in seven may then be hit by a neighbour. Chance puts six of seven on one given side of a bound
-    in 8 of 128 cases.
-    """
-    return every(sorted(values)[1:-1] if len(values) >= 7 else values)
-
-
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-UNSYNCHRONISED = (
-    ("10000×1024, timeit, first", 266.6e-6, 826.7e-6),
-    ("10000×1024, timeit, warm", 31.4e-6, 35.1e-6),
-    ("10000×1024, Timer", 407.4e-6, 445.2e-6),
-    ("10000×64, timeit, first", 10.0e-6, 14.5e-6),
-    ("10000×64, timeit, warm", 5.9e-6, 6.6e-6),
-    ("10000×64, Timer, 100 runs", 29.1e-6, 29.6e-6),
-    ("10000×64, blocked_autorange", 7.93e-6, 14.23e-6),
-)
-"""Seconds a call of mul-sum and bmm on GPUs. The first three: PyTorch's benchmark recipe. The others: the same notebook
-on another GPU."""
 
 
 @lesson.step(
@@ -148,10 +126,9 @@ on another GPU."""
         "never-is-wrong": "without waiting, a call seems to take less than a third of its time",
         "each-is-longer": "waiting after each call makes it longer than waiting once a block",
     },
-    fast={"turns": 3},
 )
 def how_often(
-    turns: int = 7,
+    turns: int = 9,
     launches: int = 50,
 ) -> dict[str, list[float]]:
     """So we wait. After every launch, or once after many? The work is smaller now, a tenth of what it was.
@@ -180,19 +157,16 @@ def how_often(
 
 @how_often.observe
 def explain_how_often(page: Page, found: dict[str, list[float]]) -> None:
-    columns = (
-        *(Column("waits"), Column("least", units.seconds)),
-        *(Column("middle", units.seconds), Column("most", units.seconds)),
-    )
-    rows_ = tuple((when, min(times), median(times), max(times)) for when, times in found.items())
-    page.table(Table("One call, of fifty in a block", columns, rows_))
+    rows_ = [(when, min(times), median(times), max(times)) for when, times in found.items()]
+    shown = {"waits": None, "least": units.seconds, "middle": units.seconds, "most": units.seconds}
+    page.table(Table.of("One call, of fifty in a block", shown, rows_))
     never, each, once = found.values()
-    dearer, error = nearly_every([x / y for x, y in zip(each, once, strict=True)])
+    dearer, error = middle([x / y for x, y in zip(each, once, strict=True)])
     agreed = dearer - error > 1.02 or dearer + error < 1.02
     truth = ("b" if dearer > 1.02 else "a" if dearer < 0.98 else "c") if agreed else None
     page.reveal(truth, f"In the middle {units.seconds(median(each))} after each, {units.seconds(median(once))} once.")
-    share, doubt = nearly_every([x / y for x, y in zip(never, once, strict=True)])
-    page.claim("never-is-wrong", share, high=1 / 3, error=doubt, unit=units.percent, remark="of the time with one wait")
+    share, doubt = middle([x / y for x, y in zip(never, once, strict=True)])
+    page.claim("never-is-wrong", share, high=1 / 3, error=doubt, unit=units.percent, remark="of it")
     longer = page.claim("each-is-longer", dearer, low=1.02, error=error, unit=units.ratio)
     page.say(
         "To wait has a price of its own: the device reports, the host wakes up, launches, and the device, idle"
@@ -202,10 +176,10 @@ def explain_how_often(page: Page, found: dict[str, list[float]]) -> None:
         " not show beyond doubt: the work is long beside it, or the machine is busy.",
         "So: many launches, one wait, then the clock. Your exercise does that.",
     )
-    seconds = (Column("mul_sum", units.seconds), Column("bmm", units.seconds))
     title = "Published, a call on a GPU: PyTorch's benchmark recipe, and the same notebook on another GPU"
-    page.table(Table(title, (Column("rows, and asked"), *seconds), UNSYNCHRONISED))
-    warm, real = UNSYNCHRONISED[1], UNSYNCHRONISED[2]
+    shown = {"rows, and asked": None, "mul_sum": units.seconds, "bmm": units.seconds}
+    page.table(Table.of(title, shown, ON_GPUS))
+    warm, real = ON_GPUS[1], ON_GPUS[2]
     page.say(
         f"On the recipe's GPU `timeit`, which never waits, says {units.percent(warm[1] / real[1])} of what Timer says",
         f"for mul_sum; here it was {units.percent(median(never) / median(once))}. And without waiting the two",
@@ -220,13 +194,13 @@ def explain_how_often(page: Page, found: dict[str, list[float]]) -> None:
     "The device's own clock",
     predict=Choice(
         "The host's clock with one wait, or time stamps of the device's own: how far apart are they?",
-        {"a": "within 10 %", "b": "the device's is shorter", "c": "the device's is longer"},
+        {"a": "within 10 %", "b": "device shorter", "c": "device longer"},
     ),
     claims={"events-agree": "one wait a block agrees with the device's own events within 10 %"},
     fast={"turns": 3},
 )
 def own_clock(
-    turns: int = 7,
+    turns: int = 9,
     launches: int = 40,
 ) -> list[tuple[float, float]]:
     """A device can take the time itself. An “event” goes into the queue like work, and is stamped when reached.
@@ -253,16 +227,13 @@ def own_clock(
 
 @own_clock.observe
 def explain_own_clock(page: Page, timed: Pairs) -> None:
-    columns = (
-        *(Column("turn", units.count), Column("host", units.seconds)),
-        *(Column("device", units.seconds), Column("host ÷ device", units.ratio)),
-    )
-    rows_ = tuple((n, host, device, host / device) for n, (host, device) in enumerate(timed, start=1))
-    page.table(Table("Forty launches, by either clock", columns, rows_))
-    ratio, error = nearly_every([host / device for host, device in timed])
-    middle = median(host / device for host, device in timed)
-    truth = "a" if 0.9 <= middle <= 1.1 else "b" if middle > 1.1 else "c"
-    page.reveal(truth, f"The host says {units.ratio(middle)} what the device says, in the middle of all turns.")
+    rows_ = [(turn, host, device, host / device) for turn, (host, device) in enumerate(timed, start=1)]
+    shown = {"turn": units.count, "host": units.seconds, "device": units.seconds, "host ÷ device": units.ratio}
+    page.table(Table.of("Forty launches, by either clock", shown, rows_))
+    ratio, error = middle([host / device for host, device in timed])
+    usual = median(host / device for host, device in timed)
+    truth = "a" if 0.9 <= usual <= 1.1 else "b" if usual > 1.1 else "c"
+    page.reveal(truth, f"The host says {units.ratio(usual)} what the device says, in the middle of all turns.")
     agree = page.claim("events-agree", ratio, 0.9, 1.1, error=error, unit=units.ratio)
     page.say(
         "They agree, because the block is long beside one launch and one wait. Make it too short, and the host's"
@@ -288,13 +259,13 @@ Readings = dict[str, Pairs]
         {"a": "yes", "b": "no, far less", "c": "no, far more"},
     ),
     claims={
-        "plain-clock-is-fooled": "with a clock that does not wait, Timer says less than a third",
+        "plain-clock-is-fooled": "with a clock that does not wait, Timer tells less than a third of the time",
         "waiting-clock-is-right": "with one that waits, it agrees with the events within a quarter",
     },
     fast={"turns": 3},
 )
 def timer_clocks(
-    turns: int = 7,
+    turns: int = 9,
     runs: int = 20,
 ) -> dict[str, list[tuple[float, float]]]:
     """`torch.utils.benchmark.Timer` times with a clock that first waits for an accelerator, if torch has one.
@@ -331,20 +302,15 @@ def timer_clocks(
 
 @timer_clocks.observe
 def explain_timer(page: Page, said: Readings) -> None:
-    columns = (
-        *(Column("Timer's clock"), Column("Timer says", units.seconds)),
-        *(Column("events say", units.seconds), Column("told of it", units.percent)),
-    )
     told = {name: [timer_s / real_s for timer_s, real_s in turns] for name, turns in said.items()}
-    rows_ = tuple(
-        (name, *(median(x) for x in zip(*turns, strict=True)), median(told[name])) for name, turns in said.items()
-    )
-    page.table(Table("One run, in the middle of all turns", columns, rows_))
+    rows_ = [(name, *map(median, zip(*turns, strict=True)), median(told[name])) for name, turns in said.items()]
+    shown = {"Timer's clock": None, "Timer says": units.seconds, "events say": units.seconds}
+    page.table(Table.of("One run, in the middle of all turns", shown | {"told of it": units.percent}, rows_))
     share = median(told["as it comes"])
     page.reveal("b" if share < 0.5 else "c" if share > 2 else "a", f"It told {units.percent(share)} of the time.")
-    fooled, doubt = nearly_every(told["perf_counter"])
+    fooled, doubt = middle(told["perf_counter"])
     page.claim("plain-clock-is-fooled", fooled, high=1 / 3, error=doubt, unit=units.percent, remark="of the time")
-    agree, error = nearly_every(told["waits"])
+    agree, error = middle(told["waits"])
     page.claim("waiting-clock-is-right", agree, 0.8, 1.25, error=error, unit=units.ratio)
     page.say(
         "Timer knows CUDA and waits for it. That is why the recipe's figures above differ so between `timeit` and"
@@ -354,7 +320,7 @@ def explain_timer(page: Page, said: Readings) -> None:
         " thread pool, a process, a server. There you wait yourself, by handing it a clock that does.",
         "It waits at the two ends of a run of many calls, not after each. With too few calls in between, the wait",
         "itself is in the figure: on the other GPU above, a hundred runs give",
-        f"{units.seconds(UNSYNCHRONISED[5][1])} where `blocked_autorange` says {units.seconds(UNSYNCHRONISED[6][1])}.",
+        f"{units.seconds(ON_GPUS[5][1])} where `blocked_autorange` says {units.seconds(ON_GPUS[6][1])}.",
     )
 
 
@@ -396,7 +362,7 @@ def explain_first_bmm(page: Page, calls_s: list[float]) -> None:
     times = first_s / usual_s
     page.reveal(times, f"{units.seconds(first_s)}, then {units.seconds(usual_s)} in the middle.")
     dear = page.claim("first-bmm-is-dear", times, low=2, noise=times * page.noise, unit=units.ratio)
-    recipe = UNSYNCHRONISED[0][2] / UNSYNCHRONISED[1][2]
+    recipe = ON_GPUS[0][2] / ON_GPUS[1][2]
     page.say(
         "One call that is not like the others, and it is the one that a benchmark without a warm-up counts."
         if dear.standing is Standing.HELD
@@ -453,10 +419,9 @@ def explain_cold(page: Page, timed: Pairs) -> None:
         "a" if usual < 1.1 else "b" if usual <= 2 else "c",
         f"{units.seconds(median(warm_s))} warm, {units.seconds(median(cold_s))} cold: {units.ratio(usual)}.",
     )
-    low, high = middle_half(ratios)
-    slower = page.claim(
-        "cold-is-slower", (low + high) / 2, low=1.1, error=(high - low) / 2, unit=units.ratio, remark="the middle half"
-    )
+    ratio, error = middle(ratios)
+    shown = f"{units.ratio(ratio - error)} to {units.ratio(ratio + error)}"
+    slower = page.claim("cold-is-slower", ratio, low=1.1, error=error, unit=units.ratio, shown=shown)
     page.say(
         "The arithmetic is the same; the difference is where the numbers come from. Neither figure is wrong. A"
         " function called in a loop on the same data is warm, one that is called once a second is cold."
@@ -465,13 +430,6 @@ def explain_cold(page: Page, timed: Pairs) -> None:
         " is ruled by something else. On many GPUs it is what makes a repeated call look too good.",
         "Say which one you measured. To time it cold, flush before each call, and time the call alone.",
     )
-
-
-def middle_half(values: Sequence[float]) -> tuple[float, float]:
-    """Return the quartiles of values, between which half of them lie."""
-    ordered = sorted(values)
-    quarter = math.floor(len(ordered) / 4)
-    return ordered[quarter], ordered[-1 - quarter]
 
 
 lesson.take_along(

@@ -7,7 +7,6 @@ explanation in words that are chosen by what this machine has just measured.
 import math
 import os
 import re
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -20,8 +19,9 @@ from torch.utils.benchmark import Compare, Measurement, Timer
 from harness import units
 from harness.duel import Duel, Finding, duel
 from harness.grid import Grid, grid
-from harness.tables import Column, Table
+from harness.tables import Heads, Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from lessons.engine.words import yes_no
 
 lesson = Lesson(
     __file__,
@@ -56,7 +56,7 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         {"a": "the two steps, mul_sum", "b": "the one product, bmm", "c": "neither by 10 %"},
     ),
     claims={"small-mul-sum": "`mul_sum` beats `bmm` on 64 numbers"},
-    fast={"seconds": 0.02},
+    fast={"seconds": 0.001},
 )
 def one_size(
     turns: int = 5,
@@ -82,22 +82,22 @@ def one_size(
 
 @one_size.observe
 def explain_one_size(page: Page, turns: list[tuple[Measurement, Measurement]]) -> None:
-    columns = (Column("turn", units.count), Column("mul_sum", units.seconds), Column("bmm", units.seconds))
-    shown = tuple((turn, mul.median, matrix.median) for turn, (mul, matrix) in enumerate(turns, 1))
-    page.table(Table("Medians", columns, shown))
+    rows = [(turn, mul.median, matrix.median) for turn, (mul, matrix) in enumerate(turns, 1)]
+    page.table(Table.of("Medians", {"turn": units.count, "mul_sum": units.seconds, "bmm": units.seconds}, rows))
     ratios = [matrix.median / mul.median for mul, matrix in turns]
     ratio, error = every(ratios)
     middle = median(ratios)
     truth = "c" if 1 / 1.1 < middle < 1.1 else "a" if middle > 1 else "b"
     page.reveal(truth, f"`mul_sum` was {units.ratio(middle)} as fast, in the middle turn.")
-    won = page.claim("small-mul-sum", ratio, low=1, error=error, unit=units.ratio, remark="in every turn")
+    shown = f"{units.ratio(min(ratios))} to {units.ratio(max(ratios))}"
+    won = page.claim("small-mul-sum", ratio, low=1, error=error, unit=units.ratio, shown=shown, remark="over all turns")
     page.say(
         f"So `mul_sum` it is, {units.ratio(middle)} as fast. Shall we write that down and go home?"
         if won.standing is Standing.HELD
         else "Here it does not win for certain, as it did where this was written. Another machine, or another moment,"
-        " and another answer: that is half of this lesson."
+        " and another answer: that is half of this lesson.",
+        "Sixty-four numbers are sixty-four numbers. Nothing was asked about sixty-five.",
     )
-    page.say("Sixty-four numbers are sixty-four numbers. Nothing was asked about sixty-five.")
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -129,7 +129,7 @@ def timed(n: int, function: object, seconds: float) -> Measurement:
         "winner-changes": "on a million numbers it is `bmm` that beats `mul_sum`",
         "margin-changes": "from one size to another, the ratio of the two moves by 1.5 times or more",
     },
-    fast={"turns": 3},
+    fast={"turns": 3, "seconds": 0.0005},
 )
 def five_sizes(
     turns: int = 5,
@@ -148,6 +148,13 @@ def five_sizes(
     return results
 
 
+def bmm_wins(results: list[Measurement]) -> int:
+    """Return at how many sizes the median of all turns together, which the table shows, is smaller for bmm."""
+    merged = {(each.sub_label, each.description): each.median for each in Measurement.merge(results)}
+    sizes = {size for size, _ in merged}
+    return sum(merged[size, "bmm"] < merged[size, "mul_sum"] for size in sizes)
+
+
 def ratios_by_size(results: list[Measurement]) -> list[list[float]]:
     """Return, for each size, mul_sum ÷ bmm in every turn, by medians."""
     ratios = [mul.median / matrix.median for mul, matrix in zip(results[::2], results[1::2], strict=True)]
@@ -159,10 +166,13 @@ def explain_five(page: Page, results: list[Measurement]) -> None:
     page.output(str(Compare(results)).strip(), caption="print(Compare(results))")
     by_size = ratios_by_size(results)
     middles = [median(ratios) for ratios in by_size]
-    wins = sum(ratio > 1 for ratio in middles)
-    page.reveal("a" if wins == 0 else "c" if wins == len(SIZES) else "b", f"{wins} of {len(SIZES)}.")
+    wins = bmm_wins(results)
+    page.reveal("a" if wins == 0 else "c" if wins == len(SIZES) else "b", f"{wins} of {len(SIZES)}, by this table.")
     large, error = every(by_size[-1])
-    changes = page.claim("winner-changes", large, low=1, error=error, unit=units.ratio, remark="as long, each turn")
+    shown = f"{units.ratio(min(by_size[-1]))} to {units.ratio(max(by_size[-1]))}"
+    changes = page.claim(
+        "winner-changes", large, low=1, error=error, unit=units.ratio, shown=shown, remark="as fast, over all turns"
+    )
     least, most = (choose(range(len(SIZES)), key=lambda at: middles[at]) for choose in (min, max))
     moved, error = every([high / low for low, high in zip(by_size[least], by_size[most], strict=True)])
     page.claim("margin-changes", moved, low=1.5, error=error, unit=units.ratio)
@@ -194,7 +204,7 @@ def explain_five(page: Page, results: list[Measurement]) -> None:
         "small-gain-nothing": "on 64 numbers, more threads make `mul_sum` less than 1.5 times as fast",
         "threads-move-margin": "on a million, more threads move the ratio of the two by 10 % or more",
     },
-    fast={"seconds": 0.02, "turns": 1},
+    fast={"seconds": 0.003, "turns": 1},
 )
 def sizes_and_threads(seconds: float = 0.1, turns: int = 3) -> Grid:
     """Timer uses one thread unless told otherwise, and a user of torch has them all. So: sizes × threads.
@@ -223,10 +233,13 @@ def explain_threads(page: Page, cells: Grid) -> None:
         name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in ("mul_sum", "bmm")
     }
     moved = gains["mul_sum"] / gains["bmm"]
-    truth = "a" if 1 / 1.1 < moved < 1.1 else "b" if moved > 1 else "c"
+    apart = math.exp(abs(math.log(moved)))
+    error = apart * doubt(*(m for place, m in cells.cells.items() if place.size == large))
+    noise = 2 * apart * page.noise
+    told = apart - error - noise > 1.1 or apart + error + noise < 1.1
+    truth = ("a" if apart < 1.1 else "b" if moved > 1 else "c") if told else None
     gained = ", ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains.items())
-    said = f"{several} threads made {gained}."
-    page.reveal(truth, said)
+    page.reveal(truth, f"{several} threads made {gained}.")
     measured = cells.cells.values()
     small_gain = cells.median_s("mul_sum", small, one) / cells.median_s("mul_sum", small, several)
     at_small = [m for place, m in cells.cells.items() if (place.name, place.size) == ("mul_sum", small)]
@@ -235,14 +248,15 @@ def explain_threads(page: Page, cells: Grid) -> None:
     if (os.cpu_count() or 1) < 2:
         page.skip("threads-move-margin", "a second core; take the lesson on a machine that has one")
     else:
-        at_large = [m for place, m in cells.cells.items() if place.size == large]
-        apart = math.exp(abs(math.log(moved)))
-        error, noise = apart * doubt(*at_large), 2 * apart * page.noise
         page.claim("threads-move-margin", apart, low=1.1, error=error, noise=noise, unit=units.ratio)
     page.say(
-        "torch shares work out only when there is enough of it (32 768 elements at least, in `at::parallel_for`'s",
-        "usual grain), so small inputs gain nothing from threads. Large ones gain as far as the memory lets them,",
-        "and as far as the kernel was written for it: that differs from function to function.",
+        "torch shares work out only when there is enough of it (32 768 elements at least, `GRAIN_SIZE` in torch's"
+        " TensorIterator.h), so small inputs gain nothing from threads.",
+        "Large ones gain as far as the memory lets them, and as far as the kernel was written for it: that differs"
+        " from function to function."
+        if min(gains.values()) > 1
+        else "Large ones gain where a core is free for each thread. Here one of the two lost: a call waits for its"
+        " last thread, and where others are at work on that core, the last one comes late.",
     )
     warned = sum(each.has_warnings for each in measured)
     page.say(
@@ -270,64 +284,65 @@ def winners(cells: Grid) -> str:
     "Where the winner changes",
     predict=Guess("Up to how many elements is `mul_sum` the faster one, on one thread?", "elements", near=3),
     claims={
-        "crossing-in-grid": "the winner changes between two sizes at which step 2 had a clear winner, one each",
-        "bisection-is-cheap": "finding it takes less than half of the comparisons that a walk in such steps takes",
+        "below-it-mul-sum": "at a quarter of the size where it changes, `mul_sum` is the faster one",
+        "above-it-bmm": "at four times that size, `bmm` is",
     },
-    fast={"budget_s": 0.04},
+    fast={"budget_s": 0.03},
 )
-def where(budget_s: float = 0.2) -> list[tuple[int, Duel]]:
+def where(
+    budget_s: float = 0.2,
+) -> tuple[list[tuple[int, Duel]], list[Duel]]:
     """Somewhere between two rows of the table the winner changes. We need no more rows to find out where.
 
     Compare in the middle of what is left, and keep the half in which it changes. The middle is that of a
-    logarithmic scale. The comparison is a duel: both functions in turn, in one process, back to back.
+    logarithmic scale. The comparison is a duel: both functions in turn, in one process, back to back. Two more
+    duels, far on either side, show whether it was worth the trouble.
     """
+
+    def bmm_at(n: int) -> Duel:
+        a, b = torch.rand(2, 1, n)
+        candidate, baseline = partial(bmm, a, b), partial(mul_sum, a, b)
+        return duel(candidate, baseline, budget_s=budget_s)
+
     found: list[tuple[int, Duel]] = []
     low, high = 64, 1_048_576
     while high > 1.25 * low:
         n = round(math.sqrt(low * high))
-        a, b = torch.rand(2, 1, n)
-        candidate, baseline = partial(bmm, a, b), partial(mul_sum, a, b)
-        result = duel(candidate, baseline, budget_s=budget_s)
-        found.append((n, result))
-        low, high = (n, high) if result.ratio < 1 else (low, n)
-    return found
-
-
-def bracket(by_size: Sequence[Sequence[float]]) -> tuple[int | None, int | None]:
-    """Return the table's sizes around the crossing: the last at which `mul_sum` wins, the first at which `bmm` does.
-
-    Only what every turn shows by a fifth counts; None where no size is as clear.
-    """
-    first = [n for n, ratios in zip(SIZES, by_size, strict=True) if max(ratios) < 1 / 1.2]
-    second = [n for n, ratios in zip(SIZES, by_size, strict=True) if min(ratios) > 1.2]
-    return max(first, default=None), min(second, default=None)
+        found.append((n, bmm_at(n)))
+        low, high = (n, high) if found[-1][1].ratio < 1 else (low, n)
+    return found, [bmm_at(high // 4), bmm_at(4 * low)]
 
 
 @where.observe
-def explain_where(page: Page, found: list[tuple[int, Duel]]) -> None:
-    columns = (Column("numbers", units.count), Column("bmm is"), Column("ratio", units.ratio), Column("between"))
-    rows = tuple(
+def explain_where(page: Page, outcome: tuple[list[tuple[int, Duel]], list[Duel]]) -> None:
+    found, (quarter, fourfold) = outcome
+    rows = [
         (n, each.verdict.value, each.ratio, f"{units.ratio(each.low)} and {units.ratio(each.high)}")
         for n, each in found
-    )
-    page.table(Table("A duel a row, in the order fought", columns, rows))
-    low = max((n for n, each in found if each.ratio < 1), default=64)
-    high = min((n for n, each in found if each.ratio >= 1), default=1_048_576)
-    crossing = math.sqrt(low * high)
-    changed = high < 1_048_576 and low > 64
-    page.reveal(crossing if changed else None, f"It changes between {units.count(low)} and {units.count(high)}.")
-    results = page.result(five_sizes)
-    lowest, highest = bracket(ratios_by_size(results))
-    told = changed and lowest is not None and highest is not None
-    low_n, high_n = (lowest, highest) if lowest is not None and highest is not None else (1, SIZES[-1])
-    remark = f"{units.count(low_n)} to {units.count(high_n)}" if told else "step 2 has no two rows that are clear"
-    measured, error = (crossing, (high - low) / 2) if told else (math.nan, 0.0)
-    page.claim("crossing-in-grid", measured, low_n, high_n, error=error, unit=units.count, remark=remark)
+    ]
+    heads = {"numbers": units.count, "bmm is": None, "ratio": units.ratio, "between": None}
+    page.table(Table.of("A duel a row, in the order fought", heads, rows))
+    low = max((n for n, each in found if each.ratio < 1), default=None)
+    high = min((n for n, each in found if each.ratio >= 1), default=None)
+    if low is None or high is None:
+        page.reveal(None, f"One of them is ahead wherever we looked: `{'mul_sum' if high is None else 'bmm'}`.")
+    else:
+        page.reveal(math.sqrt(low * high), f"It changes between {units.count(low)} and {units.count(high)}.")
+    # Whoever takes a wrong turn at an undecided duel never meets a clear winner on the other side.
+    met = any(each.high < 1 for _, each in found) and any(each.low > 1 for _, each in found)
+    for id_, each, low_, high_ in (
+        ("below-it-mul-sum", quarter, -math.inf, 1.0),
+        ("above-it-bmm", fourfold, 1.0, math.inf),
+    ):
+        if met:
+            page.claim_duel(id_, each, low_, high_, remark="bmm's speed ÷ mul_sum's")
+        else:
+            page.claim(id_, math.nan, low_, high_, unit=units.ratio, remark="no clear winner on one side")
     walk = math.log(1_048_576 / 64) / math.log(1.25)
-    cheap = f"{len(found)} duels; a walk takes {units.count(walk)}"
-    page.claim("bisection-is-cheap", len(found) / walk, high=0.5, unit=units.percent, remark=cheap)
     verdicts = {each.verdict for _, each in found}
     page.say(
+        f"It took {len(found)} sizes to find the place within a quarter. A walk through all sizes in such steps takes",
+        f"{units.count(walk)}.",
         "Near the crossing the duels get closer, and some end SAME or UNDECIDED. That is no failure. It says that"
         " here it does not matter which one you take."
         if verdicts & {Finding.SAME, Finding.UNDECIDED}
@@ -367,24 +382,24 @@ def naps(seconds: float) -> Measurement:
         "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
         "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
     },
-    fast={"seconds": 0.02},
+    fast={"seconds": 0.005, "napping": 0.2},
 )
 def dressed(
     seconds: float = 0.08,
+    napping: float = 0.3,
 ) -> tuple[list[Measurement], list[str], str]:
     """`Compare` has three more methods, and a table is text: `str(table)` goes into a file as well.
 
     So that there is something to warn of, one row is a nap of random length.
     """
     results = [timed(64, mul_sum, seconds), timed(64, bmm, seconds)]
-    results.append(naps(seconds=0.3))
+    results.append(naps(napping))
 
     table = Compare(results)
     looks = [str(table)]
     table.trim_significant_figures()
     looks.append(str(table))
     table.highlight_warnings()
-    looks.append(str(table))
     table.colorize()
     looks.append(str(table))
     with TemporaryDirectory() as folder:
@@ -395,10 +410,11 @@ def dressed(
 
 @dressed.observe
 def explain_dressed(page: Page, outcome: tuple[list[Measurement], list[str], str]) -> None:
-    results, (plain, trimmed, warned, coloured), written = outcome
+    results, (plain, trimmed, coloured), written = outcome
     page.output(plain.strip(), caption="str(Compare(results))")
-    page.output(warned.strip(), caption="after trim_significant_figures() and highlight_warnings()")
-    page.output(coloured.strip(), caption="after colorize()")
+    page.output(coloured.strip(), caption="after trim_significant_figures(), highlight_warnings() and colorize()")
+    row = next(line for line in written.splitlines() if "64 numbers" in line)
+    page.output(ascii(row)[1:-1], caption="one row of it, as the file has it")
     codes = written.count("\033[")
     page.reveal("b" if codes else "a", f"There are {units.count(codes)} of them in it.")
     figures = figures_in(plain)
@@ -447,7 +463,7 @@ def again(a: Tensor, b: Tensor) -> Tensor:
         "duel-slower": "`bmm` against `mul_sum`: SLOWER",
         "duel-undecided": "too little time: UNDECIDED, and no guess",
     },
-    fast={"seconds": 0.01, "budget_s": 0.2},
+    fast={"seconds": 0.0005, "budget_s": 0.1},
 )
 def no_difference(
     seconds: float = 0.06,
@@ -479,24 +495,32 @@ def no_difference(
 
 @no_difference.observe
 def explain_no_difference(page: Page, outcome: tuple[Grid, dict[str, Duel]]) -> None:
-    rows, duels = outcome
-    page.output(str(rows.compare(trim=False)).strip(), caption="Medians of the same code under two names")
-    apart = [abs(math.log(ratio)) for ratio in rows.ratios("again", "mul_sum")]
+    cells, duels = outcome
+    pairs = [[cells.median_s(name, n) for name in ("mul_sum", "again")] for n in cells.sizes]
+    digits = partial(units.seconds, digits=5)
+    rows = [(n, *pair, "mul_sum" if pair[0] < pair[1] else "again") for n, pair in zip(cells.sizes, pairs, strict=True)]
+    heads: Heads = {"numbers": units.count, "mul_sum": digits, "again": digits, "smaller": None}
+    page.table(Table.of("Medians of the same code under two names", heads, rows))
+    apart = [abs(math.log(ratio)) for ratio in cells.ratios("again", "mul_sum")]
     won = sum(each > 0 for each in apart)
     page.reveal(
         "a" if won == 0 else "b" if won <= 3 else "c",
         f"{won} of {len(apart)}. Their medians are up to {units.percent(math.expm1(max(apart)))} apart.",
     )
-    columns = (Column("candidate / baseline"), Column("verdict"), Column("ratio", partial(units.ratio, digits=4)))
-    shown = tuple((name, each.verdict.upper(), each.ratio) for name, each in duels.items())
-    page.table(Table("Four duels", columns, shown))
+    fought = [(name, each.verdict.upper(), each.ratio) for name, each in duels.items()]
+    heads = {"candidate / baseline": None, "verdict": None, "ratio": partial(units.ratio, digits=4)}
+    page.table(Table.of("Four duels", heads, fought))
     page.claim("table-has-winners", won / len(apart), low=0.8, unit=units.percent)
     same, faster, slower, hurried = duels.values()
-    claim_ratio(page, "duel-same", same, 1 / (1 + same.margin), 1 + same.margin)
-    claim_ratio(page, "duel-faster", faster, low=1 + faster.margin)
-    claim_ratio(page, "duel-slower", slower, high=1 / (1 + slower.margin))
+    for id_, found, low, high in (
+        ("duel-same", same, 1 / (1 + same.margin), 1 + same.margin),
+        ("duel-faster", faster, 1 + faster.margin, math.inf),
+        ("duel-slower", slower, -math.inf, 1 / (1 + slower.margin)),
+    ):
+        rounds = f"{units.count(len(found.rounds))} rounds"
+        page.claim_duel(id_, found, low, high, unit=partial(units.ratio, digits=4), remark=rounds)
     undecided = float(hurried.verdict is Finding.UNDECIDED)
-    page.claim("duel-undecided", undecided, 1, 1, unit=lambda _: hurried.verdict.upper())
+    page.claim("duel-undecided", undecided, 1, 1, unit=yes_no, shown=hurried.verdict.upper())
     page.say(
         "The table has a figure for each, the figures are not equal, so the eye finds a winner: every time, also"
         " where there is none. A median has no word for “the same”."
@@ -513,16 +537,6 @@ def explain_no_difference(page: Page, outcome: tuple[Grid, dict[str, Duel]]) -> 
         f"It played {units.count(len(same.rounds))} rounds, each with both sides back to back, and its answer is an",
         "interval. What no interval excludes, nobody has measured.",
     )
-
-
-def claim_ratio(page: Page, id_: str, found: Duel, low: float = -math.inf, high: float = math.inf) -> None:
-    """Claim that a duel's ratio lies within bounds, its whole interval being the doubt."""
-    error = max(found.high - found.ratio, found.ratio - found.low)
-    middle = found.ratio
-    if math.isfinite(found.high):
-        middle, error = (found.low + found.high) / 2, (found.high - found.low) / 2
-    shown = f"{units.ratio(found.ratio, 4)}, {units.count(len(found.rounds))} rounds"
-    page.claim(id_, middle, low, high, error=error, unit=lambda _: shown)
 
 
 lesson.take_along(

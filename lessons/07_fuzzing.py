@@ -28,8 +28,9 @@ from harness.fuzz import (
     limited,
     take,
 )
-from harness.tables import Cell, Column, Table
+from harness.tables import Row, Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from lessons.engine.words import followed, things
 
 lesson = Lesson(
     __file__,
@@ -75,12 +76,10 @@ def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
 @a_range_of_sizes.observe
 def explain_sizes(page: Page, sizes: dict[str, list[int]]) -> None:
     decades = ((1, 10), (10, 100), (100, 1000), (1000, 10_001))
-    columns = (Column(""), *(Column(f"{low} to {high - 1}", units.percent) for low, high in decades))
-    table: list[tuple[Cell, ...]] = [
-        (name, *(share(each, low, high) for low, high in decades)) for name, each in sizes.items()
-    ]
+    heads = {"": None, **{f"{low} to {high - 1}": units.percent for low, high in decades}}
+    rows_: list[Row] = [(name, *(share(each, low, high) for low, high in decades)) for name, each in sizes.items()]
     page.table(
-        Table(f"{units.count(len(sizes['uniform']))} draws each: which part of them falls where", columns, tuple(table))
+        Table.of(f"{units.count(len(sizes['uniform']))} draws each: which part of them falls where", heads, rows_)
     )
     small = share(sizes["uniform"], 1, 100)
     page.reveal(max(1000 * small, 1), "99 of 10 000 sizes are that small, and each is as likely as any other.")
@@ -139,13 +138,14 @@ def pairs(seed: int) -> Fuzzer:
 @lesson.step(
     "Tensors from parameters",
     predict=Choice(
-        "`x` is to be contiguous with probability 0.5. How many of them come out contiguous?",
-        {"a": "about half", "b": "clearly more", "c": "clearly fewer"},
+        "`x` is to be contiguous with probability 0.5. Of those in one dimension and without steps, how many are?",
+        {"a": "about half", "b": "all", "c": "none"},
     ),
     claims={
         "within-bounds": "every `x` has as many elements as was asked for",
         "alias-or-one": "the first size of `y` is that of `x`, or 1 to be broadcast",
-        "steps-spoil-it": "in several dimensions, a step in memory leaves no `x` contiguous",
+        "one-dimension-is-spared": "in one dimension and without steps, every `x` is contiguous, whatever we asked for",
+        "steps-spoil-it": "drawn with a step in memory, no `x` is",
         "seed-repeats": "the same seed draws the same tensors, number for number",
     },
     fast={"draws": 60},
@@ -168,26 +168,39 @@ def tensors_from_parameters(
 @tensors_from_parameters.observe
 def explain_tensors(page: Page, twice: tuple[list[fuzz.Sample], list[fuzz.Sample]]) -> None:
     samples, again = twice
-    page.table(Table("The first six draws", (Column("tensors"),), tuple((each.label,) for each in samples[:6])))
+    page.table(Table.of("The first six draws", {"tensors": None}, [(each.label,) for each in samples[:6]]))
     xs = [each.tensors["x"] for each in samples]
-    part = sum(x.is_contiguous() for x in xs) / len(xs)
-    page.reveal(
-        "a" if 0.4 <= part <= 0.6 else "b" if part > 0.6 else "c",
-        f"{units.percent(part)}: one dimension has no order to shuffle, and steps come on top.",
-    )
+    kinds: dict[str, list[Tensor]] = {"one dimension": [], "several": [], "in steps": []}
+    for sample in samples:
+        kinds[kind_of(sample)].append(sample.tensors["x"])
+    heads = {"x": None, "draws": units.count, "contiguous": units.count}
+    contiguous = {kind: sum(x.is_contiguous() for x in drawn_) for kind, drawn_ in kinds.items()}
+    page.table(Table.of("Asked to be contiguous with probability 0.5", heads,
+        [(kind, len(drawn_), contiguous[kind]) for kind, drawn_ in kinds.items()]))  # fmt: skip
+    flat, alone = len(kinds["one dimension"]), contiguous["one dimension"]
+    page.reveal("b" if alone == flat else "c" if not alone else "a", "One dimension has no order to shuffle.")
     outside = sum(not 256 <= x.numel() <= 65_536 for x in xs)
-    page.claim("within-bounds", outside, 0, 0, unit=lambda n: f"{units.count(n)} outside")
+    page.claim("within-bounds", outside, 0, 0, unit=followed("outside"))
     odd = sum(each.tensors["y"].shape[0] not in {1, each.tensors["x"].shape[0]} for each in samples)
-    page.claim("alias-or-one", odd, 0, 0, unit=lambda n: f"{units.count(n)} others")
-    stepped = [x for x in xs if x.dim() > 1 and "steps" in label(x)]
-    spoiled = sum(x.is_contiguous() for x in stepped)
-    page.claim("steps-spoil-it", spoiled, 0, 0, unit=lambda n: f"{units.count(n)} of {len(stepped)} contiguous")
+    page.claim("alias-or-one", odd, 0, 0, unit=followed("others"))
+    page.claim("one-dimension-is-spared", alone / flat, 1, 1, unit=units.percent, remark=f"of {flat}")
+    stepped = len(kinds["in steps"])
+    page.claim("steps-spoil-it", contiguous["in steps"], 0, 0, unit=units.count, remark=f"of {stepped}")
     differ = sum(not same(one, other) for one, other in zip(samples, again, strict=True))
-    page.claim("seed-repeats", differ, 0, 0, unit=lambda n: f"{units.count(n)} of {len(samples)} differ")
+    page.claim("seed-repeats", differ, 0, 0, unit=followed(f"of {len(samples)} differ"))
     page.say(
-        "So `probability_contiguous` is no share of contiguous tensors, and whoever wants to know asks the tensor.",
+        "So `probability_contiguous` is kept where there are axes to shuffle and no steps, and nowhere else. Whoever",
+        "wants to know asks the tensor.",
         "Write the seed down beside a result: it is the whole input, in one number.",
     )
+
+
+def kind_of(sample: fuzz.Sample) -> str:
+    """Return what decides whether its `x` can be contiguous, by the parameters that it was made from."""
+    dim = sample.parameters["dim"]
+    if any(sample.parameters[f"step{axis}"] > 1 for axis in range(dim)):
+        return "in steps"
+    return "one dimension" if dim == 1 else "several"
 
 
 def same(one: fuzz.Sample, other: fuzz.Sample) -> bool:
@@ -207,7 +220,7 @@ def same(one: fuzz.Sample, other: fuzz.Sample) -> bool:
     ),
     claims={
         "parameters-lie": "named by parameters, most inputs go by a wrong shape",
-        "tensors-tell": "named by the tensor, none does",
+        "layout-is-hidden": "and of those whose name is their shape, half lie in memory in some other order, or more",
         "density-lies": "a sparse matrix holds less than a tenth of what its density says",
     },
     fast={"draws": 60},
@@ -233,18 +246,19 @@ def a_label_that_does_not_lie(
 @a_label_that_does_not_lie.observe
 def explain_labels(page: Page, drawn_: tuple[list[tuple[str, Tensor]], list[tuple[float, Tensor]]]) -> None:
     named, densities = drawn_
-    columns = (Column("by its parameters"), Column("by the tensor, harness.fuzz.label"))
-    page.table(Table("The same input under two names", columns, tuple((name, label(x)) for name, x in named[:6])))
+    heads = dict.fromkeys(("by its parameters", "by the tensor, harness.fuzz.label"))
+    page.table(Table.of("The same input under two names", heads, [(name, label(x)) for name, x in named[:6]]))
     wrong = sum(name != shape_of(x) for name, x in named) / len(named)
     page.reveal("a" if wrong == 0 else "b" if wrong < 0.5 else "c", f"{units.percent(1 - wrong)} are.")
     page.claim("parameters-lie", wrong, low=0.5, unit=units.percent)
-    unlike = sum(not label(x).startswith(shape_of(x)) for _, x in named)
-    page.claim("tensors-tell", unlike, 0, 0, unit=lambda n: f"{units.count(n)} wrong")
+    right = [x for name, x in named if name == shape_of(x)]
+    odd = sum(not x.is_contiguous() for x in right) / len(right)
+    page.claim("layout-is-hidden", odd, low=0.5, unit=units.percent, remark=f"of {len(right)}")
     parts = [stored(x) / asked for asked, x in densities if x.sparse_dim() > 1]
     page.claim("density-lies", median(parts), high=0.1, unit=units.percent, remark="of it, in the middle")
     page.say(
         "Two sizes name a matrix. With one dimension there is no second, with three there is a third, and about",
-        "strides such a name says nothing at all: the very thing that step 4 is about.",
+        "strides such a name says nothing at all: the very thing that step 4 is about. Ask the tensor: `label` does.",
     )
     page.say(
         "The sparse fuzzer takes its density of the sum of the sizes, where their product is meant. So in two",
@@ -277,7 +291,7 @@ def add_s(x: Tensor, y: Tensor, calls: int) -> float:
 
 
 @lesson.step(
-    "The same sum, forty times slower",
+    "The same sum, many times slower",
     predict=Choice(
         "`x + x.t()` against `x + x`, for 2048 × 2048 numbers: how many times as long does it take?",
         {"a": "about as long", "b": "2 to 5 times", "c": "more than 5 times"},
@@ -308,15 +322,13 @@ def the_input_that_hurts(
 
 @the_input_that_hurts.observe
 def explain_hurts(page: Page, turns: dict[int, list[tuple[float, float]]]) -> None:
-    columns = (
-        *(Column("size", units.count), Column("x + x", units.seconds), Column("x + x.t()", units.seconds)),
-        *(Column("ratio", units.ratio), Column("per number", units.seconds)),
-    )
+    heads = {"size": units.count, "x + x": units.seconds, "x + x.t()": units.seconds}
+    heads |= {"ratio": units.ratio, "per number": units.seconds}
     rows = []
     for n, rounds in turns.items():
         plain_s, turned_s = (median(side) for side in zip(*rounds, strict=True))
         rows.append((n, plain_s, turned_s, turned_s / plain_s, turned_s / n**2))
-    page.table(Table(f"Middle of {len(turns[2048])} turns, CPU time", columns, tuple(rows)))
+    page.table(Table.of(f"Middle of {len(turns[2048])} turns, CPU time", heads, rows))
     ratio, error = every([turned / plain for plain, turned in turns[2048]])
     page.reveal("a" if ratio < 2 else "b" if ratio <= 5 else "c", f"{units.ratio(ratio)} as long.")
     page.claim("transposed-hurts", ratio, low=3, error=error, unit=units.ratio)
@@ -375,13 +387,14 @@ def rows(seed: int) -> Fuzzer:
 
 
 @lesson.step(
-    "A contest on forty inputs",
+    "A contest on inputs nobody picked",
     predict=Choice(
-        "Lesson 04 had `mul_sum` ahead of `bmm`, on 256 contiguous rows of 64. On forty drawn inputs, by how much?",
-        {"a": "much the same on all", "b": "2 to 5 times more on one than on another", "c": "more than 5 times"},
+        "`bmm` against `mul_sum` on every drawn input. From where it does best to where it does worst, how far does"
+        " the ratio of the two move?",
+        {"a": "hardly: less than 2 times", "b": "2 to 5 times", "c": "more than 5 times"},
     ),
     claims={
-        "margin-moves": "how far `bmm` is behind moves by more than 5 times between inputs",
+        "margin-moves": "the ratio of the two moves by more than 5 times between inputs",
         "layout-moves": "the layout alone makes `bmm` take 1.5 times as long, shape and numbers being the same",
     },
     fast={"draws": 20, "turns": 2},
@@ -390,7 +403,7 @@ def a_contest(
     draws: int = 40,
     turns: int = 3,
 ) -> list[tuple[fuzz.Sample, list[tuple[float, float, float]]]]:
-    """The running example of these lessons, two ways to take dot products of rows, on inputs nobody picked.
+    """The running example of these lessons, two ways to take dot products of rows, on what a seed draws.
 
     For `bmm` we also time contiguous copies of the same numbers, made beforehand.
     """
@@ -412,11 +425,9 @@ def a_contest(
 def explain_contest(page: Page, contest: list[tuple[fuzz.Sample, list[tuple[float, float, float]]]]) -> None:
     middle = [(sample.label, *map(median, zip(*times, strict=True))) for sample, times in contest]
     ranked = sorted(((label_, *s, s[1] / s[0]) for label_, *s in middle), key=lambda each: each[-1])
-    columns = (
-        *(Column("input"), Column("mul_sum", units.seconds), Column("bmm", units.seconds)),
-        *(Column("bmm, tidied", units.seconds), Column("bmm ÷ mul_sum", units.ratio)),
-    )
-    page.table(Table(f"Best and worst for bmm, of {len(contest)}", columns, (*ranked[:3], *ranked[-3:])))
+    heads = {"input": None, "mul_sum": units.seconds, "bmm": units.seconds}
+    heads |= {"bmm, tidied": units.seconds, "bmm ÷ mul_sum": units.ratio}
+    page.table(Table.of(f"Best and worst for bmm, of {len(contest)}", heads, (*ranked[:3], *ranked[-3:])))
     turns = zip(*(times for _, times in contest), strict=True)
     margins = [[bmm_s / mul_s for mul_s, bmm_s, _ in turn] for turn in turns]
     moves, error = every([max(each) / min(each) for each in margins])
@@ -426,7 +437,7 @@ def explain_contest(page: Page, contest: list[tuple[fuzz.Sample, list[tuple[floa
     untidy = {sample.label: [bmm_s / tidy_s for _, bmm_s, tidy_s in times] for sample, times in contest}
     hit = max(untidy, key=lambda name: min(untidy[name]))
     by, error = every(untidy[hit])
-    layout = page.claim("layout-moves", by, low=1.5, error=error, unit=units.ratio, remark=f"on {hit}")
+    layout = page.claim("layout-moves", by, low=1.5, error=error, unit=units.ratio, remark=f"for {hit}")
     bars = [(str(each[0]), each[-1]) for each in ranked]
     page.output(
         plots.bars([*bars[:3], *bars[-3:]], width=30, unit=units.ratio),
@@ -434,8 +445,8 @@ def explain_contest(page: Page, contest: list[tuple[fuzz.Sample, list[tuple[floa
     )
     page.save("contest", bar_chart_svg(bars, title="bmm ÷ mul_sum on every drawn input", unit=units.ratio))
     page.say(
-        "“`mul_sum` is faster” was true of one input. What a table of hand-picked sizes cannot show is how far the",
-        "answer moves with the input."
+        "“Which one is faster” has an answer for an input, and none for two functions. What a table of hand-picked",
+        "sizes cannot show is how far the answer moves with the input."
         + (" And the layout is part of the input." if layout.standing is Standing.HELD else ""),
     )
     page.say(
@@ -502,15 +513,12 @@ def a_fuzzer_for_every_operator(
 
 @a_fuzzer_for_every_operator.observe
 def explain_operators(page: Page, prices: dict[str, list[tuple[fuzz.Sample, list[float]]]]) -> None:
-    columns = (
-        *(Column("fuzzer"), Column("cheapest", units.seconds), Column("dearest", units.seconds)),
-        Column("the dearest input"),
-    )
     table = []
     for name, each in prices.items():
         cheapest, *_, dearest = sorted(each, key=lambda pair: median(pair[1]))
         table.append((name, median(cheapest[1]), median(dearest[1]), dearest[0].label))
-    page.table(Table(f"Time for one element, over {len(prices['unary'])} draws of each", columns, tuple(table)))
+    heads = {"fuzzer": None, "cheapest": units.seconds, "dearest": units.seconds, "the dearest input": None}
+    page.table(Table.of(f"Time for one element, over {len(prices['unary'])} draws of each", heads, table))
     turns = zip(*(price for _, price in prices["binary"]), strict=True)
     moves, error = every([max(turn) / min(turn) for turn in turns])
     page.reveal("a" if moves < 2 else "b" if moves <= 10 else "c", f"{units.ratio(moves)}.")
@@ -538,9 +546,9 @@ def explain_operators(page: Page, prices: dict[str, list[tuple[fuzz.Sample, list
     ),
     claims={
         "small-is-not-slow": "at 32, the transposed costs less than 3 times as much",
-        "slow-has-a-size": "halving found the size at which it becomes slow",
+        "slow-stays-slow": "from the smallest slow size on, no larger one is clearly faster than that",
     },
-    fast={"rounds": 2},
+    fast={"rounds": 3},
 )
 def smaller_and_still_slow(
     rounds: int = 5,
@@ -564,13 +572,10 @@ def smaller_and_still_slow(
 
 @smaller_and_still_slow.observe
 def explain_smaller(page: Page, found: list[tuple[int, list[float]]]) -> None:
-    columns = (
-        *(Column("size", units.count), Column("least", units.ratio)),
-        *(Column("middle", units.ratio), Column("most", units.ratio)),
-    )
-    rows = tuple((n, min(ratios), median(ratios), max(ratios)) for n, ratios in found)
-    page.table(Table("x + x.t() against x + x", columns, rows))
-    slow = [n for n, ratios in found if median(ratios) >= 3]
+    rows_ = [(n, min(ratios), median(ratios), max(ratios)) for n, ratios in found]
+    heads = {"size": units.count, "least": units.ratio, "middle": units.ratio, "most": units.ratio}
+    page.table(Table.of("x + x.t() against x + x", heads, rows_))
+    slow = [n for n, ratios in found if min(ratios) >= 3]
     smallest = min(slow, default=0)
     page.reveal(
         None if not slow else "a" if smallest <= 64 else "b" if smallest <= 512 else "c",
@@ -578,7 +583,8 @@ def explain_smaller(page: Page, found: list[tuple[int, list[float]]]) -> None:
     )
     least, error = every(dict(found)[32])
     page.claim("small-is-not-slow", least, high=3, error=error, unit=units.ratio)
-    page.claim("slow-has-a-size", smallest, low=64, high=2048, unit=lambda n: f"{units.count(n)}²" if n else "none")
+    faster = sum(max(ratios) < 3 for n, ratios in found if n > smallest)
+    page.claim("slow-stays-slow", faster if slow else math.nan, 0, 0, unit=things("larger size"))
     page.say(
         f"{smallest} × {smallest} numbers are {units.size(4 * smallest**2)}. What fits in the cache nearest to the core"
         " is read in any order; what does not, is not. The size of the smallest slow input points at the cause."

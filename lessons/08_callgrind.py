@@ -23,8 +23,9 @@ from harness.callgrind import (
     lacking,
     picture,
 )
-from harness.tables import Column, Table
-from lessons.engine import Choice, Guess, Lesson, Page, every
+from harness.tables import Table
+from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from lessons.engine.words import followed, signed
 
 lesson = Lesson(
     __file__,
@@ -90,23 +91,25 @@ def explain_counted(
         without(page, lacking(), "two counts of a script, equal to the last digit, beside five timings that are not")
         return
     fixed, by_chance, times = run
-    columns = (Column("hashes"), Column("first count", units.count), Column("second count", units.count))
-    rows = (
+    rows = [
         ("fixed", fixed[0].instructions, fixed[1].instructions),
         ("left to chance", by_chance[0].instructions, by_chance[1].instructions),
-    )
-    page.table(Table("Instructions of the whole process", columns, rows))
+    ]
+    heads = {"hashes": None, "first count": units.count, "second count": units.count}
+    page.table(Table.of("Instructions of the whole process", heads, rows))
     first, second = (each.instructions for each in fixed)
     apart = abs(second - first)
     page.reveal("a" if not apart else "b" if apart < first / 1000 else "c", f"{units.count(apart)} instructions apart.")
-    page.claim("counts-agree", apart, 0, 0, unit=lambda n: f"{units.count(n)} apart")
+    agree = page.claim("counts-agree", apart, 0, 0, unit=followed("apart"))
     spread = max(times) / min(times) - 1
     page.claim("times-do-not", spread, low=1e-3, unit=units.percent)
     others = len({each.instructions for each in (fixed[0], *by_chance)})
-    page.claim("hashes-count", others, low=2, unit=lambda n: f"{units.count(n)} different counts of 3")
+    page.claim("hashes-count", others, low=2, unit=followed("different counts of 3"))
     page.say(
-        "No neighbour, no clock, no temperature is in a count. A change of one part in a thousand, which the timings",
-        "above would bury, can be seen in two runs.",
+        "No neighbour, no clock, no temperature is in a count. A change of one part in a thousand, which the timings"
+        " above would bury, can be seen in two runs."
+        if agree.standing is Standing.HELD
+        else "Something here moved even the count, if only a little: a change smaller than that cannot be seen.",
     )
     page.say(
         "Python itself is what moves it. Its dictionaries are searched by hashes, its hashes are drawn anew by each",
@@ -160,12 +163,9 @@ def explain_no_time(page: Page, found: dict[str, tuple[int, list[float]]] | None
     if found is None:
         without(page, lacking(), "how much longer one instruction can take than another")
         return
-    columns = (
-        *(Column("script"), Column("instructions", units.count), Column("time", units.seconds)),
-        Column("for one instruction", units.seconds),
-    )
-    rows = tuple((name, count, min(times), min(times) / count) for name, (count, times) in found.items())
-    page.table(Table("Two scripts without their start-up; the shortest of the timings", columns, rows))
+    rows = [(name, count, min(times), min(times) / count) for name, (count, times) in found.items()]
+    heads = {"script": None, "instructions": units.count, "time": units.seconds, "for one instruction": units.seconds}
+    page.table(Table.of("Two scripts without their start-up; the shortest of the timings", heads, rows))
     (loop, loop_times), (fill, fill_times) = found["loop"], found["fill"]
     turns = zip(loop_times, fill_times, strict=True)
     dearer, error = every([(fill_s / fill) / (loop_s / loop) for loop_s, fill_s in turns])
@@ -238,6 +238,9 @@ def in_extension() -> Snippet:
 def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
     """`Timer.collect_callgrind` counts a statement alone, without imports and setup. It starts valgrind in a process.
 
+    As torch has it: `Timer("x * y", setup="x, y = torch.ones(2, 128)").collect_callgrind(number=100, repeats=3)`, which
+    gives a `CallgrindStats` for each repeat, and `language="cpp"` for a snippet of C++.
+
     That takes tens of seconds, for Python and torch are imported on the software processor, and C++ is compiled first.
     So we collect all four that this lesson needs side by side. `harness.callgrind` calls torch's collection and keeps
     what it gives in your cache folder: the next run takes it from there.
@@ -259,26 +262,27 @@ def explain_statement(page: Page, counted: dict[str, Counted]) -> None:
     if python.reason:
         without(page, python.reason, "what a Python statement costs in instructions, and how far that varies")
         return
-    columns = (
-        *(Column("repeat", units.count), Column("counts()", units.count)),
-        *(Column("counts(denoise=True)", units.count), Column("harness denoise", units.count)),
-    )
-    rows = tuple(
+    rows = [
         (n, each.counts(), each.counts(denoise=True), denoise(each.stats()).sum())
         for n, each in enumerate(python.all, start=1)
-    )
+    ]
+    heads = dict.fromkeys(("repeat", "counts()", "counts(denoise=True)", "harness denoise"), units.count)
     stats = python.stats
-    page.table(Table(f"Instructions of {stats.number_per_run} runs of `x * y`", columns, rows))
+    page.table(Table.of(f"Instructions of {stats.number_per_run} runs of `x * y`", heads, rows))
     page.reveal(stats.counts() / stats.number_per_run, "For 128 multiplications.")
     page.output("\n".join(repr(stats).splitlines()[1:]), caption="What torch prints of the last one, a CallgrindStats")
     different = len({each.counts() for each in python.all})
-    page.claim("python-varies", different, low=2, unit=lambda n: f"{units.count(n)} different counts of 3")
+    varies = page.claim("python-varies", different, low=2, unit=followed(f"different counts of {len(python.all)}"))
     removed = stats.counts() - denoise(stats.stats()).sum()
     page.claim("lookups-are-noise", removed, low=1, unit=units.count, remark="instructions taken out")
     by_torch = stats.counts() - stats.counts(denoise=True)
     page.say(
         "So a Python count is no constant, fixed hashes or not: memory is found in another state, a cache inside the"
-        " interpreter is warm or cold. Ask for `repeats` and leave the first one out.",
+        " interpreter is warm or cold."
+        if varies.standing is Standing.HELD
+        else "Here all repeats came out the same. Do not count on it: memory is found in another state, a cache inside"
+        " the interpreter is warm or cold.",
+        "Ask for `repeats` and leave the first one out.",
     )
     page.say(
         "`denoise=True` is meant to take out the searches in dictionaries, the worst of it. It took out nothing: it"
@@ -316,8 +320,10 @@ def where_it_is() -> tuple[CallgrindStats, FunctionCounts, str] | None:
         return None
     short = python.stats.as_standardized().stats()
     torch.set_printoptions(linewidth=76)
+    printed = repr(short[:9])
+    torch.set_printoptions(profile="default")
     files = python.stats.stats().transform(file_of)
-    return python.stats, files, repr(short[:9])
+    return python.stats, files, printed
 
 
 @where_it_is.observe
@@ -328,21 +334,27 @@ def explain_where(page: Page, found: tuple[CallgrindStats, FunctionCounts, str] 
         return
     stats, files, printed = found
     own, total = stats.stats(), stats.counts()
-    page.output("\n".join(printed.splitlines()[1:]), caption="stats()[:9], standardized, 76 columns wide")
-    columns = (Column("file or [library]"), Column("instructions", units.count), Column("part", units.percent))
-    rows = tuple((shortened(each.function), each.count, each.count / total) for each in list(files)[:8])
-    page.table(Table("By file, the first eight", columns, rows))
+    page.output(
+        "\n".join(printed.splitlines()[1:]),
+        caption="stats()[:9], standardized, 76 columns wide; the total is of these nine",
+    )
+    heads = {"file or [library]": None, "instructions": units.count, "part": units.percent}
+    rows = [(shortened(each.function), each.count, each.count / total) for each in list(files)[:8]]
+    page.table(Table.of("By file, the first eight", heads, rows))
     most = max(each.count for each in own) / total
     page.reveal("a" if most > 0.5 else "b" if most >= 0.15 else "c", f"{units.percent(most)}.")
-    page.claim("no-hot-spot", most, high=0.15, unit=units.percent)
+    flat = page.claim("no-hot-spot", most, high=0.15, unit=units.percent)
     inclusive = stats.stats(inclusive=True).sum() / total
     page.claim("inclusive-is-no-sum", inclusive, low=5, unit=units.ratio)
     nameless = own.filter(lambda function: function.startswith("???")).sum() / total
-    page.claim("files-are-missing", nameless, low=0.1, unit=units.percent)
+    missing = page.claim("files-are-missing", nameless, low=0.1, unit=units.percent)
     page.save("functions", picture(own, title="x * y from Python: instructions by function"))
     page.say(
         "A small multiplication is a long way there and back: memory asked for and given back, shapes compared, the",
-        "lock of the interpreter let go and taken. Nothing stands out: no single function is worth making faster.",
+        "lock of the interpreter let go and taken.",
+        "Nothing stands out: no single function is worth making faster."
+        if flat.standing is Standing.HELD
+        else f"Yet one function stands out: `{bare(max(own, key=lambda each: each.count).function)}`.",
     )
     page.say(
         "Inclusive counts say whose caller is to blame, and count an instruction once for each function around it."
@@ -350,7 +362,10 @@ def explain_where(page: Page, found: tuple[CallgrindStats, FunctionCounts, str] 
     )
     page.say(
         "Where files should stand, torch has “???”: its wheels are built without debug symbols. Names of functions are"
-        " there all the same. Lines would take a build of your own, with REL_WITH_DEB_INFO=1.",
+        " there all the same. Lines would take a build of your own, with REL_WITH_DEB_INFO=1."
+        if missing.standing is Standing.HELD
+        else "This torch knows the files of nearly all its functions. The wheels that PyTorch gives out do not: they"
+        " are built without debug symbols.",
     )
 
 
@@ -398,12 +413,15 @@ def explain_cpp(page: Page, found: tuple[Counted, Counted, list[float]]) -> None
         without(page, cpp.reason or python.reason, "two collections of a C++ snippet that agree to the instruction")
         return
     first, second = (each.counts() for each in cpp.all[:2])
-    columns = (Column(""), Column("instructions for one run", units.count))
     number = cpp.stats.number_per_run
     both = (("C++, first collection", first), ("C++, second collection", second), ("Python", python.stats.counts()))
-    page.table(Table("x * y on 128 numbers", columns, tuple((name, count / number) for name, count in both)))
+    heads = {"": None, "instructions for one run": units.count}
+    page.table(Table.of("x * y on 128 numbers", heads, [(name, count / number) for name, count in both]))
     apart = abs(second / first - 1)
-    page.reveal("a" if not apart else "b" if apart < 1e-3 else "c", f"{units.count(abs(second - first))} instructions.")
+    page.reveal(
+        "a" if not apart else "b" if apart < 1e-3 else "c",
+        f"They are {units.count(abs(second - first))} instructions apart.",
+    )
     page.claim("cpp-agrees", apart, high=1e-3, unit=units.percent)
     page.claim("timings-do-not", max(times) / min(times) - 1, low=1e-3, unit=units.percent)
     price = python.stats.counts() / cpp.stats.counts()
@@ -436,14 +454,16 @@ def what_a_broadcast_costs(
 ) -> tuple[FunctionCounts, FunctionCounts, FunctionCounts] | str:
     """Counts can be taken from each other: `a.delta(b)` is, function by function, what `a` has more.
 
-    A `FunctionCounts` adds, subtracts, filters and renames. What did not change is gone from a difference.
+    A `FunctionCounts` adds, subtracts, filters and renames, also in the other direction: count and difference together
+    are the other count, and nothing should be left. What did not change is gone from a difference.
     """
     plain = collect(in_cpp(numbers=128), compiling=bool(compiling))
     broadcast = collect(in_cpp(numbers=1), compiling=bool(compiling))
     if plain.reason or broadcast.reason:
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)
-    return plain.stats.stats(), broadcast.stats.stats(), delta
+    left = plain.stats.stats() + delta - broadcast.stats.stats()
+    return plain.stats.stats(), delta, left
 
 
 @what_a_broadcast_costs.observe
@@ -451,28 +471,31 @@ def explain_broadcast(page: Page, found: tuple[FunctionCounts, FunctionCounts, F
     if isinstance(found, str):
         without(page, found, "which functions of torch run longer, and which are left out, when one side is broadcast")
         return
-    plain, broadcast, delta = found
+    plain, delta, left = found
     named = delta.transform(bare)
     ranked = sorted(named, key=lambda each: -each.count)
-    columns = (Column("function"), Column("more instructions", signed))
-    rows = tuple((shortened(each.function), each.count) for each in [*ranked[:6], *ranked[-3:]])
-    page.table(Table("100 runs: broadcast less plain", columns, rows))
+    rows = [(shortened(each.function), each.count) for each in [*ranked[:6], *ranked[-3:]]]
+    heads = {"function": None, "more instructions": MORE}
+    page.table(Table.of("100 runs: broadcast less plain", heads, rows))
     more = delta.sum()
-    page.reveal("b" if more > 0 else "a" if more < 0 else "c", f"{signed(more / 100)} a run.")
-    page.claim("broadcast-costs", more, low=1, unit=signed, remark=f"{units.percent(more / plain.sum())} of all")
+    page.reveal("b" if more > 0 else "a" if more < 0 else "c", f"{MORE(more / 100)} a run.")
+    page.claim("broadcast-costs", more, low=1, unit=MORE, remark=f"{units.percent(more / plain.sum())} of all")
     early = delta.filter(lambda function: "fast_set_up" in function).sum()
-    page.claim("fast-path-missed", early, high=-1, unit=signed, remark="in fast_set_up")
-    page.claim("difference-adds-up", (plain + delta - broadcast).sum(), 0, 0, unit=units.count)
+    missed = page.claim("fast-path-missed", early, high=-1, unit=MORE, remark="in fast_set_up")
+    page.claim("difference-adds-up", sum(abs(each.count) for each in left), 0, 0, unit=units.count)
     page.save("broadcast", picture(delta, title="{128} × {1} less {128} × {128}: instructions of 100 runs"))
     files = by_file(delta)
     page.say(
-        "Both sides alike, torch sets up its loop by a short way that asks little. With one side to be stretched, that",
-        "way finds out early that it cannot, and the long way works out shapes and strides in earnest.",
+        "Both sides alike, torch sets up its loop by a short way that asks little. With one side to be stretched, that"
+        " way finds out early that it cannot, and the long way works out shapes and strides in earnest."
+        if missed.standing is Standing.HELD
+        else "This release of torch does not leave its short way of setting up a loop any earlier for a broadcast; what"
+        " the difference is made of stands above.",
     )
     page.say(
         "PyTorch's quick start shows the same for its release: +58 091 for 100 runs, `compute_strides` +17 600,",
         "`allocate_or_resize_outputs` +12 700, `fast_set_up` -22 600.",
-        f"Here {signed(more)}, in {len(files)} files and libraries. No clock would have told you where.",
+        f"Here {MORE(more)}, in {len(files)} files and libraries. No clock would have told you where.",
     )
 
 
@@ -482,9 +505,8 @@ def bare(function: str) -> str:
     return name.partition("(")[0] if not name.startswith("(") else name
 
 
-def signed(count: float) -> str:
-    """Return a number of instructions with its sign."""
-    return f"{'+' if count > 0 else ''}{units.count(count)}"
+MORE = signed(units.count)
+"""A number of instructions with its sign."""
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -527,9 +549,9 @@ def explain_by_value(page: Page, found: tuple[FunctionCounts, int] | str) -> Non
         max((each.count for each in loops if f"{name}(" in each.function), default=0) / calls
         for name in ("by_value", "by_reference")
     )
-    columns = (Column("argument"), Column("instructions for one call", units.number))
-    rows = (("Tensor", value), ("const Tensor&", reference))
-    page.table(Table("A function that asks a tensor for its dimensions", columns, rows))
+    rows = [("Tensor", value), ("const Tensor&", reference)]
+    heads = {"argument": None, "instructions for one call": units.number}
+    page.table(Table.of("A function that asks a tensor for its dimensions", heads, rows))
     page.reveal(max(value - reference, 0.1))
     page.claim("copy-costs", value / reference if reference else float("nan"), low=1.5, unit=units.ratio)
     page.say(

@@ -41,6 +41,7 @@ def smallest_slow_case(f: str, fuzzer: Callable[[], Case], measure: Callable[[st
     who walks down step by step, 8 for 3 times, all 10 for 7 times. Drawing cases is free.
     """
     # BEGIN SOLUTION
+    # STUB: raise NotImplementedError("Find a slow case, make it smaller while it stays slow, and return it.")
     # A plain case takes a fixed time and a time for each element. Two sizes tell both, and then every plain twin. The
     # smaller of two measurements in a row is undisturbed.
     one_s, many_s = (min(measure(f, plain(side)), measure(f, plain(side))) for side in (1, 1024))
@@ -99,6 +100,7 @@ def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`, 8 at 2.2×, all 10 at 4×.
     """
     # BEGIN SOLUTION
+    # STUB: raise NotImplementedError("Return max(x, y)² - min(x, y), element by element, as a new tensor.")
     # Where two operands lie differently in memory, torch jumps through one of them, in each operation anew. One
     # transposing copy, which torch does tile by tile, ends that. Then larger and smaller by name are two operations
     # where comparing and choosing three times were six, and the rest happens in memory that is ours.

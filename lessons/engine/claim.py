@@ -107,6 +107,25 @@ def bounds_in_words(low: float, high: float, unit: Callable[[float], str]) -> st
     return f"at least {unit(low)}" if math.isinf(high) else f"{unit(low)} to {unit(high)}"
 
 
+def towards(measured: float, ends: tuple[float, float], low: float, high: float) -> float:
+    """Return the doubt that an interval with these `ends` puts in the way of a claim with the bounds `low` and `high`.
+
+    That is the side of it which reaches towards a bound: for "at least 2", of a value above 2 how far the interval
+    goes down, of one below how far it goes up, even to infinity on the side that nobody asked about.
+    """
+    down, up = measured - ends[0], ends[1] - measured
+    if measured < low:
+        return up
+    if measured > high:
+        return down
+    return max(0.0 if math.isinf(low) else down, 0.0 if math.isinf(high) else up)
+
+
+def counted(share: float, tests: int) -> float:
+    """Return the doubt of a share that was counted in so many tests: two of its standard errors, and never none."""
+    return 2 * math.sqrt(max(share * (1 - share), 1 / tests) / tests)
+
+
 def every(values: Sequence[float]) -> tuple[float, float]:
     """Return the middle of the range of `values` and half its width, in their unit: `measured` and `error`.
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from harness import plots, units
-from lessons.engine.claim import Claim, bounds_in_words, claim, skipped
+from lessons.engine.claim import Claim, bounds_in_words, claim, skipped, towards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.findings import Duel
     from harness.tables import Table
     from lessons.engine.lesson import Step
     from lessons.engine.predict import Answer, Prediction
@@ -115,15 +116,32 @@ class Page:
         error: float = 0.0,
         noise: float = 0.0,
         unit: Callable[[float], str] = units.number,
+        shown: str = "",
         remark: str = "",
     ) -> Claim:
         """Settle the claim `id` of this step (see `claim.claim`) and print how it fared.
 
-        `unit` writes the measured value; `remark` is printed behind it. Give `noise` where the claim compares
+        `unit` writes the measured value and the bounds; `shown` stands for the value where it says more, such as a
+        median whose interval has another middle. `remark` is printed behind it. Give `noise` where the claim compares
         times: half the width that `page.noise` puts around `measured`.
         """
         settled = claim(id, measured, low, high, error=error, noise=noise)
-        return self._settle(replace(settled, shown=unit(measured), wanted=bounds_in_words(low, high, unit)), remark)
+        words = shown or unit(measured)
+        return self._settle(replace(settled, shown=words, wanted=bounds_in_words(low, high, unit)), remark)
+
+    def claim_duel(
+        self,
+        id: str,  # noqa: A002 - as in `claim.claim`
+        found: Duel,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        unit: Callable[[float], str] = units.ratio,
+        remark: str = "",
+    ) -> Claim:
+        """Settle the claim `id` about the ratio of a duel: its interval is the doubt, and knows of today's noise."""
+        error = towards(found.ratio, (found.low, found.high), low, high)
+        return self.claim(id, found.ratio, low, high, error=error, unit=unit, remark=remark)
 
     def skip(self, id: str, reason: str) -> Claim:  # noqa: A002 - as in `claim.claim`
         """Skip the claim `id` of this step: this machine lacks a part, such as a compiler or a second core.

@@ -13,6 +13,9 @@ from typing import Protocol
 
 from harness import units
 
+BETWEEN = " " * 5
+"""Stands between two answers on offer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -59,7 +62,7 @@ class Choice:
 
     def offer(self) -> str:
         """Return every option with its letter, and how to skip."""
-        return "     ".join(f"{key}  {words}" for key, words in self.options.items())
+        return BETWEEN.join(f"{key}  {words}" for key, words in self.options.items())
 
     def parse(self, typed: str) -> Answer | None:
         """Return the option whose letter, or whose very words, were typed."""

@@ -19,3 +19,15 @@ LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
 LECTURE_LOOPS: Final = 20
 """A lecture on high-performance machine learning: `python -m timeit` of a NumPy product of 1000×1000, its raw times and
 the loops in each."""
+
+ON_GPUS: Final = (
+    ("10000×1024, timeit, first", 266.6e-6, 826.7e-6),
+    ("10000×1024, timeit, warm", 31.4e-6, 35.1e-6),
+    ("10000×1024, Timer", 407.4e-6, 445.2e-6),
+    ("10000×64, timeit, first", 10.0e-6, 14.5e-6),
+    ("10000×64, timeit, warm", 5.9e-6, 6.6e-6),
+    ("10000×64, Timer, 100 runs", 29.1e-6, 29.6e-6),
+    ("10000×64, blocked_autorange", 7.93e-6, 14.23e-6),
+)
+"""Seconds a call of mul-sum and bmm on GPUs, `timeit` without synchronisation. The first three: PyTorch's benchmark
+recipe. The others: the same notebook on another GPU."""

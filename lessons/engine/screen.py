@@ -16,6 +16,7 @@ from rich.text import Text
 
 from harness.tables import Table
 from lessons.engine.claim import Claim, Standing
+from lessons.engine.predict import BETWEEN
 
 WIDTH = 100
 """Columns at most: a longer line is hard to read."""
@@ -76,9 +77,11 @@ class Screen:
         self._print(prose(text))
 
     def ask(self, question: str, offer: str) -> None:
-        """Print a question and what may be typed."""
+        """Print a question and what may be typed, each answer on a line of its own where one line is too short."""
         self._part("question")
         self._print(Text.assemble(("Predict  ", "bold magenta"), prose(question)))
+        if len(offer) + INDENT + 3 > self._console.width:  # no answer is torn in two
+            offer = offer.replace(BETWEEN, "\n")
         self._print(Text(offer), indent=INDENT + 2)
 
     def read(self) -> str:

@@ -25,7 +25,7 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
     Points: 4 of 10 for right answers, 6 when 1.5 times as fast as a loop of `torch.dot`, 8 at 3.5×, all 10 at 8×.
     """
-    raise NotImplementedError("Write batched_dot.")
+    raise NotImplementedError("Return the dot product of each row of a with the same row of b.")
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def smallest_slow_case(f: str, fuzzer: Callable[[], Case], measure: Callable[[st
     Points: 4 of 10 for a right answer. The fewer measurements you need, the more: 6 for 1.5 times fewer than somebody
     who walks down step by step, 8 for 3 times, all 10 for 7 times. Drawing cases is free.
     """
-    raise NotImplementedError("Write smallest_slow_case.")
+    raise NotImplementedError("Find a slow case, make it smaller while it stays slow, and return it.")
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -59,4 +59,4 @@ def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     Points: 4 of 10 for right answers, 6 when 1.25 times as fast as the plain line
     `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`, 8 at 2.2×, all 10 at 4×.
     """
-    raise NotImplementedError("Write larger_squared.")
+    raise NotImplementedError("Return max(x, y)² - min(x, y), element by element, as a new tensor.")

@@ -16,7 +16,6 @@ CERTAIN: dict[str, set[str]] = {
         "trim-four-digits",
         "naps-warned",
         "file-holds-codes",
-        "bisection-is-cheap",
         "duel-undecided",
     },
     "06_ab_testing": {

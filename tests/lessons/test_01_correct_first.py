@@ -1,6 +1,5 @@
 import importlib
 import json
-import math
 import re
 import subprocess
 import sys
@@ -98,12 +97,6 @@ def test_a_careful_look_names_what_is_wrong(module: ModuleType) -> None:
     assert module.look(lambda a, b: module.mul_sum(a, b)[:, None].expand(5, 5), a, b)[0] == "shape"
     assert module.look(lambda a, b: module.mul_sum(a, b) + 1, a, b) == ("wrong", False)
     assert module.look(module.in_place, a, b) == ("spoils", True)
-
-
-def test_only_the_near_end_of_an_interval_makes_a_claim_doubtful(module: ModuleType) -> None:
-    race = SimpleNamespace(ratio=20.0, low=15.0, high=math.inf)
-    assert module.doubt_of(race, 5) == 5
-    assert module.doubt_of(race, 30) == math.inf
 
 
 @pytest.mark.parametrize(("one_s", "full_s", "says"), [(2e-3, 1e-3, "2× as fast as one"), (1e-3, 3e-3, "took 3×")])

@@ -93,11 +93,6 @@ def test_no_stream_outlives_its_step(lesson: Lesson) -> None:
     assert threading.active_count() == before
 
 
-def test_one_turn_of_seven_may_be_disturbed_and_of_three_none(module: ModuleType) -> None:
-    assert module.nearly_every([1.0] * 6 + [9.0]) == (1.0, 0.0)
-    assert module.nearly_every([1.0, 1.0, 9.0]) == (5.0, 4.0)
-
-
 def explained(module: ModuleType, prepare: Play, step: str, result: object) -> tuple[str, set[str]]:
     """Explain a planted result; return what was printed and how the claims fared."""
     played = prepare(module.lesson)

@@ -1,8 +1,13 @@
 import importlib
 import math
+from types import SimpleNamespace
 
 import pytest
-from torch.utils.benchmark import Compare
+from sessions import Play
+from torch.utils.benchmark import Compare, Measurement
+from torch.utils.benchmark.utils.common import TaskSpec
+
+from harness.findings import Finding
 
 NAME = "05_compare"
 
@@ -15,18 +20,43 @@ def test_a_figure_is_read_from_a_table_as_it_is_printed() -> None:
     assert all(float(figure) > 0 for figure in figures)
 
 
+def fought(ratio: float, doubt: float) -> SimpleNamespace:
+    finding = (
+        Finding.UNDECIDED if ratio - doubt < 1 < ratio + doubt else Finding.FASTER if ratio > 1 else Finding.SLOWER
+    )
+    return SimpleNamespace(ratio=ratio, low=ratio - doubt, high=ratio + doubt, verdict=finding, margin=0.01)
+
+
 @pytest.mark.parametrize(
-    ("by_size", "sizes"),
+    ("doubt", "quarter", "fourfold", "standings"),
     [
-        ([[0.4], [0.5], [0.5], [0.9], [1.9]], (4096, 1_048_576)),
-        ([[0.4, 1.5], [0.5, 0.5], [1.5, 1.6], [2.0, 0.9], [1.9, 1.9]], (64, 4096)),
-        ([[0.9, 1.1]] * 5, (None, None)),
+        (0.1, 0.5, 1.5, {"held"}),
+        (0.1, 1.5, 0.5, {"refuted"}),
+        (0.6, 0.5, 1.5, {"inconclusive"}),
     ],
 )
-def test_only_what_every_turn_shows_brackets_the_crossing(
-    by_size: list[list[float]], sizes: tuple[int | None, int | None]
+def test_a_crossing_is_claimed_only_where_the_way_there_was_clear(
+    prepare: Play, doubt: float, quarter: float, fourfold: float, standings: set[str]
 ) -> None:
-    assert importlib.import_module(f"lessons.{NAME}").bracket(by_size) == sizes
+    module = importlib.import_module(f"lessons.{NAME}")
+    played = prepare(module.lesson)
+    page = played.session._page(module.where)
+    page.prediction = module.where.predict
+    found = [(8192, fought(0.5, doubt)), (92_682, fought(1.5, doubt)), (27_555, fought(0.9, 0.2))]
+    module.where.explanation(page, (found, [fought(quarter, 0.1), fought(fourfold, 0.1)]))
+    assert {str(claim.standing) for claim in page.claims} == standings
+    assert "It changes between 27 555 and 92 682" in " ".join(played.out.getvalue().split())
+
+
+def test_wins_are_counted_as_the_table_shows_them() -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    times = {("1 numbers", "mul_sum"): (1.0, 9.0, 9.0), ("1 numbers", "bmm"): (2.0, 2.0, 10.0)}
+    results = [
+        Measurement(1, [seconds], TaskSpec("f", "pass", sub_label=size, description=name))
+        for (size, name), turns in times.items()
+        for seconds in turns
+    ]
+    assert module.bmm_wins(results) == 1
 
 
 def test_doubt_is_half_of_each_iqr() -> None:

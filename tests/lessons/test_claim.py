@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from lessons.engine.claim import UNLIKELY, Standing, claim, every, middle, skipped
+from lessons.engine.claim import UNLIKELY, Standing, claim, counted, every, middle, skipped, towards
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,22 @@ def test_the_interval_of_the_median_misses_it_as_seldom_as_it_says() -> None:
         measured, error = middle([draws.expovariate(1) for _ in range(12)])
         missed += abs(measured - math.log(2)) > error
     assert UNLIKELY / 2 < missed / 2000 < UNLIKELY * 1.25
+
+
+@pytest.mark.parametrize(
+    ("measured", "low", "high", "doubt"),
+    [(3, 2, math.inf, 1), (1.5, 2, math.inf, 4), (3, -math.inf, 4, 4), (5, -math.inf, 4, 1), (3, 2, 4, 4)],
+)
+def test_an_interval_is_a_doubt_only_towards_a_bound(measured: float, low: float, high: float, doubt: float) -> None:
+    assert towards(measured, (measured - 1, measured + 4), low, high) == doubt
+
+
+def test_an_end_nobody_knows_is_no_doubt_on_the_side_that_nobody_asked_about() -> None:
+    assert towards(3, (2.5, math.inf), 2, math.inf) == 0.5
+    assert towards(3, (2.5, math.inf), -math.inf, 4) == math.inf
+
+
+def test_a_counted_share_is_the_surer_the_more_tests_there_were_and_never_quite_sure() -> None:
+    assert counted(0.5, 400) == 0.05
+    assert counted(0.5, 100) == 0.1
+    assert counted(0.0, 100) > 0

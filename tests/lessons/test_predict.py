@@ -1,7 +1,11 @@
+import io
+
 import pytest
+from rich.console import Console
 
 from harness import units
 from lessons.engine.predict import Answer, Choice, Guess, ask
+from lessons.engine.screen import Screen
 
 CHOICE = Choice("How many?", {"a": "one", "b": "two"})
 GUESS = Guess("How many calls?", "calls")
@@ -65,3 +69,11 @@ def test_asking_goes_on_until_the_answer_is_understood() -> None:
 
 def test_enter_skips() -> None:
     assert ask(CHOICE, lambda: "", lambda _text: None) is None
+
+
+def test_answers_that_do_not_fit_on_a_line_stand_below_each_other() -> None:
+    short, long = (Choice("Which?", {"a": words, "b": words, "c": words}) for words in ("yes", "a long answer " * 3))
+    for choice, lines in ((short, 1), (long, 3)):
+        out = io.StringIO()
+        Screen(Console(file=out, width=80)).ask(choice.question, choice.offer())
+        assert len(out.getvalue().strip().splitlines()) == 1 + lines
