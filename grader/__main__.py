@@ -22,6 +22,7 @@ from grader.errors import UsageError
 from grader.files import explained
 from grader.grade import grade
 from grader.pool import Pool
+from grader.reports import pseudonyms
 from grader.roll import TaskPoints
 from grader.settings import Settings
 from harness.command import guarded
@@ -37,6 +38,16 @@ out_console = Console(soft_wrap=True)
 err_console = Console(stderr=True)
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
+
+Leaderboard = Annotated[bool, typer.Option("--leaderboard", help="Also write leaderboard.html, to show to the class.")]
+Names = Annotated[
+    str,
+    typer.Option(
+        "--leaderboard-names",
+        metavar="HOW",
+        help="pseudonyms, students, or a CSV file: student, name to show (empty: left out).",
+    ),
+]
 
 
 @app.command()
@@ -89,6 +100,8 @@ def run_class(
     lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
+    leaderboard: Leaderboard = False,
+    names: Names = pseudonyms.PSEUDONYMS,
     debug: Debug = False,
 ) -> int:
     """Grade a class; run again with the same OUT to go on."""
@@ -109,6 +122,7 @@ def run_class(
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(jobs, sandboxed=not no_sandbox),
+            board=names if leaderboard else "",
         )
     print("\n".join(summary.lines()))
     return summary.exit_code
@@ -116,12 +130,15 @@ def run_class(
 
 @app.command()
 def report(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")], debug: Debug = False
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    leaderboard: Leaderboard = False,
+    names: Names = pseudonyms.PSEUDONYMS,
+    debug: Debug = False,
 ) -> int:
     """Write all reports anew from OUT/grades.sqlite."""
     del debug
     with journal.read(out) as book:
-        changed = reports.write(book.roll(), out)
+        _, changed = reports.of_journal(book, names if leaderboard else "")
     print(f"{changed} files of {out} were rewritten; the others were as they should be.")
     return 0
 

@@ -21,7 +21,7 @@ from grader import rows
 from grader.collect import Collection
 from grader.files import WriteError, explained, write_atomically
 from grader.records import Report, Submission
-from grader.roll import HandIn, Roll, TaskPoints, is_faulted
+from grader.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from harness.errors import UsageError
 
 FILE = "grades.sqlite"
@@ -162,14 +162,22 @@ class Journal:
             verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
             db.executemany(rows.INSERT_VERDICT, verdicts)
 
-    def reports(self) -> tuple[Report, ...]:
+    def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the report of every hand-in as last handed in, where it has one, by student and lesson."""
-        return tuple(rows.report(self._db, row) for row in self._db.execute(rows.CURRENT))
+        asked = (rows.CURRENT,) if student is None else (rows.CURRENT_OF, [student])
+        return tuple(rows.report(self._db, row) for row in self._db.execute(*asked))
+
+    def pseudonym_key(self) -> str:
+        """Return what turns students into pseudonyms: random, made once a class, and nothing that is ever given out."""
+        with self.transaction() as db:
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('pseudonym_key', ?)", [secrets.token_hex(16)])
+        return _meta(self._db, self.out)["pseudonym_key"]
 
     def roll(self) -> Roll:
-        """Return the class as it stands."""
+        """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
         meta = _meta(self._db, self.out)
-        reports = self.reports()
+        graded = [(rows.report(self._db, row, raw=False), row) for row in self._db.execute(rows.CURRENT)]
+        reports = tuple(report for report, _ in graded)
         done = {(report.submission.student, report.submission.lesson) for report in reports}
         hand_ins = [HandIn(*row) for row in self._db.execute("SELECT * FROM hand_ins ORDER BY student, lesson")]
         return Roll(
@@ -180,7 +188,13 @@ class Journal:
             reports=reports,
             waiting=tuple(one for one in hand_ins if (one.student, one.lesson) not in done),
             notes=tuple(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
+            spans=tuple(_span(row) for _, row in graded),
         )
+
+
+def _span(row: sqlite3.Row) -> Span:
+    times = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
+    return Span(row["student"], row["lesson"], *times)
 
 
 def _connect(out: Path, mode: str = "rw") -> sqlite3.Connection:

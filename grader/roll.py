@@ -6,7 +6,9 @@ rebuilt from one file.
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from grader.records import Report, Status
 
@@ -33,8 +35,26 @@ class TaskPoints:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """When a report was made, in UTC, from the beginning of its grading to the end."""
+
+    student: str
+    lesson: str
+    started: datetime
+    finished: datetime
+
+    @property
+    def duration_s(self) -> float:
+        """How long it took, in seconds."""
+        return (self.finished - self.started).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
-    """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`."""
+    """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`.
+
+    `spans` tell when each of the `reports` was made. Raw rounds may be left out of the reports: a class has millions.
+    """
 
     title: str
     kit: str
@@ -43,6 +63,7 @@ class Roll:
     reports: tuple[Report, ...]
     waiting: tuple[HandIn, ...]
     notes: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
 
     @property
     def lessons(self) -> tuple[str, ...]:
@@ -59,6 +80,28 @@ class Roll:
         for report in self.reports:
             table[report.submission.student][report.submission.lesson] = report
         return table
+
+    def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
+        """Give each student with a class of that student alone, as large as the work on one student needs it."""
+        reports = self.by_student()
+        waiting: dict[str, list[HandIn]] = {student: [] for student in self.students}
+        spans: dict[str, list[Span]] = {student: [] for student in self.students}
+        for hand_in in self.waiting:
+            waiting[hand_in.student].append(hand_in)
+        for span in self.spans:
+            spans[span.student].append(span)
+        for student in self.students:
+            yield (
+                student,
+                replace(
+                    self,
+                    students=(student,),
+                    reports=tuple(reports[student].values()),
+                    waiting=tuple(waiting[student]),
+                    notes=(),
+                    spans=tuple(spans[student]),
+                ),
+            )
 
 
 def is_faulted(report: Report) -> bool:

@@ -9,6 +9,7 @@ import json
 import math
 import sqlite3
 from dataclasses import asdict, astuple
+from functools import lru_cache
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.environment import Environment
@@ -59,14 +60,24 @@ INSERT_VERDICT = "INSERT INTO verdicts VALUES (?" + ", ?" * 19 + ")"
 
 TASKS = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
 
-CURRENT = """
+_CURRENT = """
 SELECT gradings.* FROM hand_ins JOIN gradings ON gradings.id = (
     SELECT id FROM gradings AS g
     WHERE g.student = hand_ins.student AND g.lesson = hand_ins.lesson AND g.sha256 = hand_ins.sha256
     ORDER BY faulted, id DESC LIMIT 1
-) ORDER BY hand_ins.student, hand_ins.lesson
+) {where} ORDER BY hand_ins.student, hand_ins.lesson
 """
+CURRENT = _CURRENT.format(where="")
 """The grade of every hand-in as last handed in; one that is a fault of ours only where there is no other."""
+CURRENT_OF = _CURRENT.format(where="WHERE hand_ins.student = ?")
+"""The same of one student."""
+
+
+VERDICTS = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
+VERDICTS_WITHOUT_ROUNDS = """
+SELECT task, status, points, max_points, cost, ratio, low, high, rounds_played, tier, undecided, cases_passed, cases,
+rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE grading = ? ORDER BY position
+"""
 
 
 def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool) -> tuple[Cell, ...]:
@@ -115,19 +126,25 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
     )
 
 
-def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
-    """Return the report that a row of `gradings` and its verdicts were made of."""
-    verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [row["id"]])
+def report(db: sqlite3.Connection, row: sqlite3.Row, *, raw: bool = True) -> Report:
+    """Return the report that a row of `gradings` and its verdicts were made of; unless `raw`, without its rounds."""
+    verdicts = db.execute(VERDICTS if raw else VERDICTS_WITHOUT_ROUNDS, [row["id"]])
     given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
     return Report(
         submission=Submission(*given),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
-        environment=Environment.from_dict(json.loads(row["environment"])),
+        environment=_environment(row["environment"]),
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
         missing=tuple(json.loads(row["missing_layers"])),
     )
+
+
+@lru_cache(maxsize=64)
+def _environment(record: str) -> Environment:
+    """One object for all reports that one machine made: a class has thousands."""
+    return Environment.from_dict(json.loads(record))
 
 
 def _verdict(row: sqlite3.Row) -> Verdict:

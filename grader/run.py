@@ -73,7 +73,8 @@ class Summary:
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = [end, self._median(), self._look_at()]
-        files = (reports.PAGE, reports.GRADEBOOK, f"<student>/{reports.RESULTS}", journal.FILE)
+        of_student = (f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}")
+        files = (reports.PAGE, reports.GRADEBOOK, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
         fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
@@ -114,6 +115,7 @@ def grade_class(
     sandboxed: bool = True,
     seed_file: Path | None = None,
     about: str = "",
+    board: str = "",
 ) -> Summary:
     """Grade the class in `folder` into `out` and write all reports.
 
@@ -136,8 +138,7 @@ def grade_class(
             return _grade_one(submission, lambda given: grade(given, seed), tasks, sandboxed)
 
         kept = _grade_all(pending, lane, book, jobs, console)
-        roll = book.roll()
-        reports.write(roll, out)
+        roll, _ = reports.of_journal(book, board)
     return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
 
 
