@@ -23,7 +23,7 @@ from grader.collect import Collection, collect
 from grader.executors import Lanes
 from grader.journal import Graded, Journal
 from grader.records import Attempt, Report, Status, Submission, Verdict
-from grader.reports import words
+from grader.reports import pseudonyms, words
 from grader.roll import Roll, TaskPoints, is_faulted
 from harness import units
 from harness.clocks import wall
@@ -120,12 +120,14 @@ def grade_class(
     """Grade the class in `folder` into `out` and write all reports.
 
     `tasks` are those of the lessons to grade. `console` (standard error) shows progress, `about` is a line on
-    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. Raises `UsageError`
-    before it has touched anything, and `WriteError` when what was graded cannot be kept.
+    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed, `board` asks for a
+    leaderboard under these names (`reports.of_journal`). Raises `UsageError` before it has touched anything, and `WriteError` when what was graded cannot be kept.
     """
     began_s = wall()
     tasks = tuple(dict.fromkeys(tasks))
     found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit)
+    if board:
+        pseudonyms.chosen(board, "", found.students)  # names that cannot be had are refused now, not after hours
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
         book.enrol(found, tasks)
