@@ -12,12 +12,13 @@ from typing import Final, Literal
 
 from harness import units
 
-WIDTH: Final = 360
-HEIGHT: Final = 120
-FLOOR: Final = 92
+WIDTH: Final = 310
+HEIGHT: Final = 124
+FLOOR: Final = 104
 """Where bars stand; below it are the labels of the axis."""
-TOP: Final = 22
-LEFT, RIGHT = 10, WIDTH - 10
+TOP: Final = 32
+"""Where the tallest bar ends; above it are its figure and the labels of marks."""
+LEFT, RIGHT = 6, WIDTH - 6
 
 Show = Callable[[float], str]
 
@@ -152,9 +153,10 @@ def histogram(
     shade = []
     if band:
         left, right = axis.x(band[0]), axis.x(band[1])
-        shade = [Box(left, TOP - 6, max(round(right - left, 1), 1.0), FLOOR - TOP + 6, "band")]
+        shade = [Box(left, TOP - 14, max(round(right - left, 1), 1.0), FLOOR - TOP + 14, "band")]
     rules = [Rule(LEFT, FLOOR, RIGHT, FLOOR), *(_line(axis, mark) for mark in marks)]
-    ends = [Word(LEFT, FLOOR + 14, unit(axis.low), "start"), Word(RIGHT, FLOOR + 14, unit(axis.high), "end")]
+    ends = [Word(LEFT, FLOOR + 15, unit(axis.low), "start"), Word(RIGHT, FLOOR + 15, unit(axis.high), "end")]
+    ends += _peak(boxes, most)
     said = f"{label}: {in_words(values, unit)}" + "".join(f" {mark.text} at {unit(mark.value)}." for mark in marks)
     return Chart(said, (*shade, *boxes), tuple(rules), (*ends, *_labels(axis, marks)))
 
@@ -186,7 +188,7 @@ def in_words(values: Sequence[float], unit: Show) -> str:
 def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, label: str) -> Chart:
     """A measured ratio with its interval among the tiers, on one line."""
     axis = ratio_axis([ratio, low, high, 1.0], [tier.value for tier in tiers])
-    y = 40
+    y = 38
     left, right, middle = axis.x(low), axis.x(high), axis.x(ratio)
     boxes = (
         Box(left, y - 5, max(round(right - left, 1), 2.0), 10, "interval"),
@@ -217,36 +219,38 @@ def course(
             boxes.append(Box(round(at, 1), top, round(pitch * 0.8, 1), max(round(y(low) - top, 1), 1.0), "interval"))
             boxes.append(Box(round(at, 1), round(y(middle) - 1, 1), round(pitch * 0.8, 1), 2, "bar"))
     words = (
-        Word(LEFT, FLOOR + 14, begin, "start"),
-        Word(RIGHT, FLOOR + 14, end, "end"),
-        Word(LEFT, TOP - 8, unit(axis.high), "start"),
+        Word(LEFT, FLOOR + 15, begin, "start"),
+        Word(RIGHT, FLOOR + 15, end, "end"),
+        Word(LEFT, TOP - 5, unit(axis.high), "start"),
         Word(LEFT, FLOOR - 3, unit(axis.low), "start"),
     )
     return Chart(label, tuple(boxes), (Rule(LEFT, FLOOR, RIGHT, FLOOR),), words)
 
 
-def columns(heights: Sequence[float], *, label: str, begin: str, end: str, says: Sequence[str] = ()) -> Chart:
-    """One column for each equal stretch of something, such as time; `says` is what each means."""
+def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Chart:
+    """One column for each equal stretch of something, such as time."""
     most = max(heights, default=0.0)
     pitch = (RIGHT - LEFT) / max(len(heights), 1)
     boxes = tuple(
-        Box(
-            round(LEFT + number * pitch, 1),
-            round(FLOOR - height, 1),
-            round(pitch * 0.9, 1),
-            round(height, 1),
-            says=says[number] if says else "",
-        )
+        Box(round(LEFT + number * pitch, 1), round(FLOOR - height, 1), round(pitch * 0.9, 1), round(height, 1))
         for number, value in enumerate(heights)
         if value > 0 and (height := max(value / most * (FLOOR - TOP), 1.5))
     )
-    words = (Word(LEFT, FLOOR + 14, begin, "start"), Word(RIGHT, FLOOR + 14, end, "end"))
+    words = (Word(LEFT, FLOOR + 15, begin, "start"), Word(RIGHT, FLOOR + 15, end, "end"), *_peak(boxes, most))
     return Chart(label, boxes, (Rule(LEFT, FLOOR, RIGHT, FLOOR),), words)
+
+
+def _peak(boxes: Sequence[Box], most: float) -> list[Word]:
+    """The figure of the tallest bar, above it: it gives the others their scale."""
+    if not boxes:
+        return []
+    tallest = min(boxes, key=lambda box: box.y)
+    return [Word(round(tallest.x + tallest.width / 2, 1), tallest.y - 3, units.count(most))]
 
 
 def _line(axis: Axis, mark: Mark) -> Rule:
     x = axis.x(mark.value)
-    return Rule(x, TOP - 6, x, FLOOR, mark.look)
+    return Rule(x, TOP - 14, x, FLOOR, mark.look)
 
 
 def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Word]:
@@ -258,7 +262,7 @@ def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Word]:
         anchor = _anchor(share)
         left = axis.x(mark.value) - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
         if left >= free:
-            words.append(Word(axis.x(mark.value), TOP - 10, mark.text, anchor, mark.look))
+            words.append(Word(axis.x(mark.value), TOP - 19, mark.text, anchor, mark.look))
             free = left + wide + 4
     return words
 

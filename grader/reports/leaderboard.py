@@ -1,11 +1,11 @@
 """Who is how fast, for the class to read: lists of ratios, one for each task and for each machine that clocked it.
 
-Only right answers stand here, and no points. A place is as sure as the measurement: it counts those whose whole
-interval lies above one's own, so that two whose intervals overlap are tied unless a third tells them apart.
+Only right answers stand here, and no points. A place is as sure as the measurement: where intervals overlap, nobody
+can say who is before whom, and each of them has all the places that may be his or hers, such as 3 to 6.
 """
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +23,7 @@ COUNTED: Final = "Counted, not clocked: the same on every machine."
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: a place ("=3" is shared), the name, the ratio, and its interval on a line of 100 units."""
+    """One line: a place ("3–6" where four cannot be told apart), the name, the ratio, and its interval on a line of 100 units."""
 
     place: str
     name: str
@@ -71,10 +71,14 @@ def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
     )
 
 
-def places(speeds: Sequence[Speed]) -> list[int]:
-    """Return the place of each, from 1: one more than there are whose whole interval lies above its own."""
-    lows = sorted(speed.low for speed in speeds)
-    return [1 + len(lows) - bisect_right(lows, speed.high) for speed in speeds]
+def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
+    """Return the best and the last place that each may have, from 1.
+
+    Before it are surely those whose whole interval lies above its own, and after it those whose lies below.
+    """
+    lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)
+    n = len(speeds)
+    return [(1 + n - bisect_right(lows, speed.high), n - bisect_left(highs, speed.low)) for speed in speeds]
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]:
@@ -88,15 +92,14 @@ def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]
 
 def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
     ranks = places([speed for _, speed in found])
-    ordered = sorted(zip(ranks, found, strict=True), key=lambda one: (one[0], -one[1][1].ratio, one[1][0]))
+    ordered = sorted(zip(ranks, found, strict=True), key=lambda one: (-one[1][1].ratio, one[1][0]))
     axis = charts.ratio_axis([end for _, speed in found for end in (speed.low, speed.high)])
-    shared = {rank for rank in ranks if ranks.count(rank) > 1}
     entries = []
-    for rank, (name, speed) in ordered[:MOST]:
+    for (best, last), (name, speed) in ordered[:MOST]:
         left, right = (round(100 * axis.share(end), 1) for end in (speed.low, speed.high))
         entries.append(
             Entry(
-                place=f"{'=' if rank in shared else ''}{rank}",
+                place=str(best) if best == last else f"{best}–{last}",
                 name=name,
                 ratio=units.ratio(speed.ratio),
                 interval=_interval(speed),

@@ -20,7 +20,22 @@ from harness.rounds import Reading, Round
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 ENVIRONMENT = replace(Environment.capture(ask_cuda=False), cuda_device=None)
 LAYER = "limits on the tree by the kernel: no cgroup can be made here"
-NAMES = ("ada", "ben", "chen", "dora", "emil", "fatima", "george", "hana", "ivan", "juno", "kofi", "lena", "مريم", "Zoë")
+NAMES = (
+    "ada",
+    "ben",
+    "chen",
+    "dora",
+    "emil",
+    "fatima",
+    "george",
+    "hana",
+    "ivan",
+    "juno",
+    "kofi",
+    "lena",
+    "مريم",
+    "Zoë",
+)
 
 CASES = (
     "a, b of shape (0, 5), float32",
@@ -29,7 +44,11 @@ CASES = (
     "a, b of shape (4, 7), float32, a has a NaN",
     "a, b of shape (64, 1000), float16",
 )
-WHY = ("A sum in the dtype of the inputs loses digits when it is long.", "Rows of length one broadcast by accident.", "")
+WHY = (
+    "A sum in the dtype of the inputs loses digits when it is long.",
+    "Rows of length one broadcast by accident.",
+    "",
+)
 
 
 def students(number: int) -> list[str]:
@@ -59,7 +78,9 @@ def roll(number: int = 30, lessons: Sequence[str] = (), *, rounds: int = 160) ->
     graded = list(gradings(names, taken, rounds=rounds))
     spans = (Span(g.report.submission.student, g.report.submission.lesson, g.started, g.finished) for g in graded)
     reports = tuple(one.report for one in graded)
-    return Roll("hw1", ENVIRONMENT.kit, tuple(names), points(taken), reports, (), ("ben: left aside notes.txt",), tuple(spans))
+    return Roll(
+        "hw1", ENVIRONMENT.kit, tuple(names), points(taken), reports, (), ("ben: left aside notes.txt",), tuple(spans)
+    )
 
 
 def fill(out: Path, folder: Path, number: int, lessons: Sequence[str] = (), *, rounds: int = 160) -> None:
@@ -96,9 +117,13 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
     if refusal:
         return Attempt(Status.RAISED, refusal)
     if luck < 0.003:
-        return Attempt(Status.GRADER_ERROR, "This machine is too restless to judge speed. This is not the submission's fault.")
+        return Attempt(
+            Status.GRADER_ERROR, "This machine is too restless to judge speed. This is not the submission's fault."
+        )
     if luck < 0.006:
-        return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.", "Do the work in the call that is timed.")
+        return Attempt(
+            Status.CHEATED, "It used 1.9 s of CPU outside its turns.", "Do the work in the call that is timed."
+        )
     if luck > 0.25 + 0.7 * skill:
         return _wrong(task, rng)
     clocked = task.cost in CLOCKED and isinstance(task.exam, TensorExam)
@@ -131,7 +156,9 @@ def _wrong(task: Task, rng: random.Random) -> Attempt:
     else:
         told = f"Wrong in {failed} of 20 simulated worlds. The first: {case}\n  expected 1.5    got 2.0"
     if rng.random() < 0.2:
-        return Attempt(Status.RAISED, f"{task.name} raised ValueError: no (line 3). The smallest case: {case}", cases=20)
+        return Attempt(
+            Status.RAISED, f"{task.name} raised ValueError: no (line 3). The smallest case: {case}", cases=20
+        )
     return Attempt(Status.WRONG, told, rng.choice(WHY), cases_passed=20 - failed, cases=20)
 
 
