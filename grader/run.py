@@ -120,8 +120,9 @@ def grade_class(
     """Grade the class in `folder` into `out` and write all reports.
 
     `tasks` are those of the lessons to grade. `console` (standard error) shows progress, `about` is a line on
-    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed, `board` asks for a
-    leaderboard under these names (`reports.of_journal`). Raises `UsageError` before it has touched anything, and `WriteError` when what was graded cannot be kept.
+    how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed, `board` asks for a leaderboard
+    under these names (`reports.of_journal`). Raises `UsageError` before it has touched anything, and `WriteError`
+    when what was graded cannot be kept.
     """
     began_s = wall()
     tasks = tuple(dict.fromkeys(tasks))

@@ -23,7 +23,7 @@ COUNTED: Final = "Counted, not clocked: the same on every machine."
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: a place ("3–6" where four cannot be told apart), the name, the ratio, and its interval on a line of 100 units."""
+    """One line: a place (3–6 where four cannot be told apart), a name, the ratio, its interval on a line 100 long."""
 
     place: str
     name: str

@@ -58,10 +58,9 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Press the mouse in the middle of an element, as a person would."""
-        box = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
-        )
+        find = f"const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
+        where = "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];"
+        box = self.run(f"(() => {{ {find} {where} }})()")
         for kind in ("mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 

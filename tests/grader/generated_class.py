@@ -10,7 +10,7 @@ from pathlib import Path
 from grader import catalogue, journal
 from grader.collect import Collection
 from grader.journal import Graded
-from grader.records import CLOCKED, Attempt, Control, Report, Speed, Status, Submission, Verdict
+from grader.records import CLOCKED, Attempt, Control, Report, Speed, Status, Submission
 from grader.roll import Roll, Span, TaskPoints
 from grader.score import score
 from grader.task import Task, TensorExam
@@ -117,13 +117,9 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
     if refusal:
         return Attempt(Status.RAISED, refusal)
     if luck < 0.003:
-        return Attempt(
-            Status.GRADER_ERROR, "This machine is too restless to judge speed. This is not the submission's fault."
-        )
+        return Attempt(Status.GRADER_ERROR, "This machine is too restless to judge speed.")
     if luck < 0.006:
-        return Attempt(
-            Status.CHEATED, "It used 1.9 s of CPU outside its turns.", "Do the work in the call that is timed."
-        )
+        return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:
         return _wrong(task, rng)
     clocked = task.cost in CLOCKED and isinstance(task.exam, TensorExam)
@@ -167,6 +163,3 @@ def _rounds(ratio: float, number: int, rng: random.Random) -> Iterator[Round]:
         base = rng.uniform(0.9, 1.4) * 1e-3
         mine = base / ratio * math.exp(rng.gauss(0, 0.01) + (rng.random() < 0.02) * rng.uniform(-0.2, 0.2))
         yield Round(i % 5, Reading(base, base * 1.01, 8), Reading(mine, mine * 1.01, 8), rng.random() < 0.5)
-
-
-__all__ = ["ENVIRONMENT", "Verdict", "fill", "gradings", "points", "roll", "students"]
