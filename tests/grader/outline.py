@@ -25,12 +25,11 @@ class Outline(HTMLParser):
         self.tags.append(tag)
         self.elements.append((tag, dict(attrs)))
         self.attributes += attrs
-        if tag not in VOID and not (self.get_starttag_text() or "").endswith("/>"):
+        if tag not in VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != "path":
-            assert self._open.pop() == tag
+        assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         (self.code if self._open[-1:] in (["script"], ["style"]) else self.words).append(data)
