@@ -42,13 +42,17 @@ _LINES = 10  # how often a run tells its progress where nobody watches a bar
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it."""
+    """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it.
+
+    `board` says that a leaderboard was written too.
+    """
 
     roll: Roll
     out: Path
     graded: int
     duration_s: float
     interrupted: bool
+    board: bool = False
 
     @property
     def faults(self) -> int:
@@ -74,7 +78,8 @@ class Summary:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = [end, self._median(), self._look_at()]
         of_student = (f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}")
-        files = (reports.PAGE, reports.GRADEBOOK, *of_student, journal.FILE)
+        of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
+        files = (*of_class, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
         fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
@@ -142,7 +147,7 @@ def grade_class(
 
         kept = _grade_all(pending, lane, book, jobs, console)
         roll, _ = reports.of_journal(book, board)
-    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending))
+    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending), board=bool(board))
 
 
 def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str) -> Iterator[str]:
