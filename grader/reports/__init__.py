@@ -19,6 +19,8 @@ from grader.reports.links import BOARD, PAGE, RESULTS
 from grader.reports.pseudonyms import NameOf
 from grader.roll import Roll, folder_name
 
+__all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "of_journal", "write"]
+
 GRADEBOOK = "gradebook.csv"
 
 Whole = Callable[[str], Sequence[Report]]

@@ -81,7 +81,7 @@ class Axis:
         """Where a value lies, from 0 at `low` to 1 at `high`."""
         if not self.low < self.high:
             return 0.5
-        scale = math.log if self.log else float
+        scale: Callable[[float], float] = math.log if self.log else float
         low, high, at = scale(self.low), scale(self.high), scale(value)
         return min(max((at - low) / (high - low), 0.0), 1.0)
 

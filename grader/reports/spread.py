@@ -123,15 +123,16 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
     right = sum(verdict.status in {Status.PASSED, Status.UNDECIDED} for verdict in judged)
     ratios = [v.attempt.speed.ratio for v in judged if v.attempt.speed and math.isfinite(v.attempt.speed.ratio)]
     earned = [verdict.points for verdict in judged]
+    chart = _ratio_chart(task, ratios, tiers, clocked=any(v.cost in CLOCKED for v in judged))
     return TaskView(
         task=task,
         graded=len(judged),
         right=units.percent(right / len(judged)) if judged else units.UNKNOWN,
         points=f"{words.points(statistics.median(earned)) if earned else 0} of {words.points(points)}",
-        ratio=units.ratio(statistics.median(ratios)) if ratios else units.UNKNOWN,
+        ratio=units.ratio(statistics.median(ratios)) if chart else units.UNKNOWN,
         ends=_ends(verdicts) or "none graded",
         points_chart=_points_chart(task, points, earned),
-        ratio_chart=_ratio_chart(task, ratios, tiers, clocked=any(v.cost in CLOCKED for v in judged)),
+        ratio_chart=chart,
     )
 
 

@@ -69,7 +69,7 @@ def a_lesson_that_does_not_exist(tmp_path: Path) -> list[str | Path]:
 
 
 def names_that_are_nowhere(tmp_path: Path) -> list[str | Path]:
-    names = ["--leaderboard", "--leaderboard-names", tmp_path / "names.csv"]
+    names: list[str | Path] = ["--leaderboard", "--leaderboard-names", tmp_path / "names.csv"]
     return [small_class(tmp_path / "class"), "--out", tmp_path / "grades", *names]
 
 

@@ -139,8 +139,8 @@ def test_a_refusal_a_wait_and_nothing_handed_in_are_said() -> None:
 
 def test_what_a_submission_printed_and_a_traceback_of_ours_stay_in_the_journal() -> None:
     assert "HIDDEN" not in page(output_tail="HIDDEN [1, 2, 3]")
-    fault = {"status": Status.GRADER_ERROR, "speed": None, "rounds": (), "output_tail": "File hidden.py HIDDEN"}
-    assert "HIDDEN" not in page(**fault)
+    traceback = "File hidden.py HIDDEN"
+    assert "HIDDEN" not in page(status=Status.GRADER_ERROR, speed=None, rounds=(), output_tail=traceback)
 
 
 def test_it_says_nothing_of_others_and_links_to_nothing_but_itself() -> None:
