@@ -92,7 +92,7 @@ class Axis:
     def edge(self, share: float) -> float:
         """The value that lies at `share`."""
         if self.log:
-            return self.low * (self.high / self.low) ** share
+            return self.low * math.exp(share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
 
 
