@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +20,8 @@ from grader import (
     bundle,
     calibrate,
     catalogue,
-    cluster,
     completion,
+    crew,
     doctor,
     exercise_notebook,
     export,
@@ -38,12 +37,10 @@ from grader import check as checking
 from grader import submit as handing_in
 from grader.course import read as read_course
 from grader.errors import UsageError
-from grader.executors import Lanes, Threads
 from grader.files import explained
-from grader.grade import grade
-from grader.hand_in import Grade
 from grader.pool import Pool
 from grader.records import Status
+from grader.reports import pseudonyms
 from grader.roll import TaskPoints
 from grader.settings import Settings
 from harness.command import guarded
@@ -62,6 +59,16 @@ CourseFile = Annotated[
     Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
+
+Leaderboard = Annotated[bool, typer.Option("--leaderboard", help="Also write leaderboard.html, to show to the class.")]
+Names = Annotated[
+    str,
+    typer.Option(
+        "--leaderboard-names",
+        metavar="HOW",
+        help="pseudonyms, students, or a CSV file: student, name to show (empty: left out).",
+    ),
+]
 
 
 @app.command()
@@ -125,6 +132,8 @@ def run_class(
     progress: Annotated[
         bool | None, typer.Option("--progress/--quiet", help="On standard error. Default: when that is a terminal.")
     ] = None,
+    leaderboard: Leaderboard = False,
+    names: Names = pseudonyms.PSEUDONYMS,
     debug: Debug = False,
 ) -> int:
     """Grade a class; run again with the same OUT to go on."""
@@ -134,7 +143,7 @@ def run_class(
     known, hidden = catalogue.load(), (folder.resolve(), out.resolve())
     chosen = [task for lesson in lessons or known.lessons for task in known.tasks(lesson)]
     with ExitStack() as stack:
-        grade_one, lanes, where = _lanes(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
+        grade_one, lanes, where = crew.crew(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
         summary = run.grade_class(
             folder,
             out,
@@ -149,6 +158,7 @@ def run_class(
             course=read_course(course_file, known.lessons),
             regrade=regrade or (),
             quiet=not (err_console.is_terminal if progress is None else progress),
+            board=names if leaderboard else "",
         )
     print("\n".join(summary.lines()))
     return summary.exit_code
@@ -158,6 +168,8 @@ def run_class(
 def report(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
     course_file: CourseFile = None,
+    leaderboard: Leaderboard = False,
+    names: Names = pseudonyms.PSEUDONYMS,
     debug: Debug = False,
 ) -> int:
     """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
@@ -166,7 +178,7 @@ def report(
     with journal.read(out) as book:
         if course:
             book.set_course(course.text)
-        changed = reports.write(book.roll(), out)
+        _, changed = reports.of_journal(book, names if leaderboard else "")
     print(f"{changed} files of {out} were rewritten; the others were as they should be.")
     return 0
 
@@ -285,24 +297,6 @@ def _print_row(row: lint.Row) -> None:
     measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
     mark = "✗" if row.surprise else "✓"
     print(f"{mark} {row.task:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}", flush=True)
-
-
-def _lanes(
-    stack: ExitStack, jobs: int, scheduler: str, workers: int, hidden: Sequence[Path], *, sandboxed: bool
-) -> tuple[Grade, Lanes, str]:
-    """How and where a class is graded, and a line on that; all is ended with the stack."""
-    if scheduler and workers:
-        raise UsageError("Give --scheduler for a cluster that is there, or --workers for one to start here, not both.")
-    if scheduler or workers:
-        cluster.require()
-        from grader.remote import grade_here  # noqa: PLC0415 - it needs `distributed`, an extra
-
-        start_or_join = partial(cluster.start, workers) if workers else partial(cluster.join, scheduler)
-        lanes, where = stack.enter_context(start_or_join(hidden, sandboxed=sandboxed))
-        return grade_here, lanes, where
-    pool = stack.enter_context(Pool(sandboxed=sandboxed, hidden=hidden, spare=jobs))
-    where = f"{jobs} lane{'s' if jobs > 1 else ''}"
-    return (lambda submission, seed: grade(submission, seed, pool)), Threads(jobs), where
 
 
 def _about(lanes: str, *, sandboxed: bool) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from grader import catalogue
 from grader.grade import grade_task
-from grader.records import Cost, Speed, Submission, Verdict
+from grader.records import CLOCKED, Speed, Submission, Verdict
 from grader.refusal import digest
 from grader.score import EARNS
 from grader.settings import Settings
@@ -23,10 +23,6 @@ from harness.errors import UsageError
 
 ROOM: Final = 1.25
 """A solution this near to full marks leaves a student's equally good one at the mercy of the machine."""
-
-
-CLOCKED: Final = frozenset({Cost.TIME, Cost.WALL_TIME})
-"""Costs that a clock tells, never quite the same twice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from grader import protocol, sandbox, seccomp, usage
+from grader import proc, protocol, sandbox, seccomp, usage
 from grader.errors import MachineError, WorkerFault
 from grader.protocol import Channel
 from grader.records import Status
@@ -164,7 +164,7 @@ class ForkServer:
 
         Each has limits of its own, which the kernel keeps; this is for what many of them, or many threads, make of it.
         """
-        used = usage.grown(sandbox.processes(self._chain[0]), self._shared_bytes)
+        used = usage.grown(proc.processes(self._chain[0]), self._shared_bytes)
         if used.memory_bytes > usage.allowed_bytes(limits.memory_bytes, len(self._clocks)):
             said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."
             raise WorkerFault(Status.OUT_OF_MEMORY, said)
@@ -180,7 +180,7 @@ class ForkServer:
                 "The submission left the cores that it was being timed on.",
                 "Threads may be used, but where they run is not theirs to say.",
             )
-        helpers = set(sandbox.processes(self._chain[0])) - {*self._chain, *self._clocks}
+        helpers = set(proc.processes(self._chain[0])) - {*self._chain, *self._clocks}
         if helpers or self._count_ended_children() != self._ended_children:
             raise WorkerFault(
                 Status.CRASHED,
@@ -197,7 +197,7 @@ class ForkServer:
         return body.get(name)
 
     def _count_ended_children(self) -> int:
-        return sum(map(sandbox.ended_children, {*self._chain, *self._clocks}))
+        return sum(map(proc.ended_children, {*self._chain, *self._clocks}))
 
     def _broken(self) -> WorkerFault:
         return WorkerFault(

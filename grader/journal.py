@@ -21,8 +21,8 @@ from grader.collect import Collection
 from grader.course import Course, parse
 from grader.files import WriteError, explained, write_atomically
 from grader.records import Report, Submission
-from grader.roll import HandIn, Roll, TaskPoints, is_faulted
-from grader.standing import Row, stands
+from grader.roll import HandIn, Roll, Span, TaskPoints, is_faulted
+from grader.standing import Row, Stand, stands
 from harness.errors import UsageError
 
 FILE, SEED = place.FILE, place.SEED
@@ -189,9 +189,16 @@ class Journal:
             verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
             db.executemany(rows.INSERT_VERDICT, verdicts)
 
-    def reports(self) -> tuple[Report, ...]:
-        """Return the report of every attempt that counts, where it has one, by student and lesson."""
-        return self.roll().reports
+    def reports(self, student: str | None = None) -> tuple[Report, ...]:
+        """Return the reports of all attempts that count, or of one student's, by student and lesson."""
+        found = self._standing(student)
+        return tuple(rows.report(self._db, self._grading(one)) for one in found if one.grading is not None)
+
+    def pseudonym_key(self) -> str:
+        """Return what turns students into pseudonyms: random, made once a class, and nothing that is ever given out."""
+        with self.transaction() as db:
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('pseudonym_key', ?)", [secrets.token_hex(16)])
+        return _meta(self._db, self.out)["pseudonym_key"]
 
     def set_course(self, text: str) -> None:
         """Keep the text of a course's policy; reports follow it from now on."""
@@ -203,8 +210,28 @@ class Journal:
         return parse(_meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
-        """Return the class as it stands."""
+        """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
         meta = _meta(self._db, self.out)
+        found = self._standing()
+        graded = [self._grading(one) for one in found if one.grading is not None]
+        return Roll(
+            title=Path(meta["class"]).name,
+            kit=meta["kit"],
+            students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
+            tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
+            reports=tuple(rows.report(self._db, row, raw=False) for row in graded),
+            waiting=tuple(hand_in for one in found for hand_in in one.waiting),
+            notes=(
+                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
+                *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
+            ),
+            standings=tuple(one.standing for one in found if one.standing),
+            spans=tuple(_span(row) for row in graded),
+        )
+
+    def _standing(self, student: str | None = None) -> list[Stand]:
+        """What counts of every attempt of the class, or of one student, by student and lesson."""
+        asked = (rows.ATTEMPTS,) if student is None else (rows.ATTEMPTS_OF, [student])
         attempts = [
             Row(
                 HandIn(row["student"], row["lesson"], row["path"], row["sha256"]),
@@ -214,26 +241,19 @@ class Journal:
                 row["points"],
                 bool(row["refused"]),
             )
-            for row in self._db.execute(rows.ATTEMPTS)
+            for row in self._db.execute(*asked)
         ]
-        found = list(stands(attempts, self.course()))
-        return Roll(
-            title=Path(meta["class"]).name,
-            kit=meta["kit"],
-            students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
-            tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
-            reports=tuple(
-                rows.report(self._db, self._db.execute(rows.GRADING, [one.grading]).fetchone())
-                for one in found
-                if one.grading is not None
-            ),
-            waiting=tuple(hand_in for one in found for hand_in in one.waiting),
-            notes=(
-                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
-                *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
-            ),
-            standings=tuple(one.standing for one in found if one.standing),
-        )
+        return list(stands(attempts, self.course()))
+
+    def _grading(self, stand: Stand) -> sqlite3.Row:
+        """The row of the grade that counts."""
+        row: sqlite3.Row = self._db.execute(rows.GRADING, [stand.grading]).fetchone()
+        return row
+
+
+def _span(row: sqlite3.Row) -> Span:
+    times = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
+    return Span(row["student"], row["lesson"], *times)
 
 
 def _connect(out: Path, mode: str = "rw") -> sqlite3.Connection:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.errors import GraderFault
+from grader.failing import FIRST
 from grader.faults import ours, theirs
 from grader.forkserver import ForkServer
 from grader.inputs import generator
@@ -100,7 +101,7 @@ def _wrong(
         return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
 
     lines = [
-        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}. The first: {first.scenario.title}",
+        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}. {FIRST} {first.scenario.title}",
         *first.mismatch.lines,
     ]
     return Attempt(

@@ -39,6 +39,10 @@ class Cost(StrEnum):
     INSTRUCTIONS = "instructions"
 
 
+CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
+"""Costs that a clock tells: never quite the same twice, and another machine's are others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One hand-in: the source text of one lesson's exercise by one student.

@@ -6,7 +6,7 @@ rebuilt from one file.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -53,11 +53,27 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """When a report was made, in UTC, from the beginning of its grading to the end."""
+
+    student: str
+    lesson: str
+    started: datetime
+    finished: datetime
+
+    @property
+    def duration_s(self) -> float:
+        """How long it took, in seconds."""
+        return (self.finished - self.started).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
     """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`.
 
     `reports` are those of the attempts that count, with the points earned; `standings` say what of these counts. A
-    report without a standing counts as it is.
+    report without a standing counts as it is. `spans` tell when each of the `reports` was made. Raw rounds may be left
+    out of the reports: a class has millions.
     """
 
     title: str
@@ -68,6 +84,7 @@ class Roll:
     waiting: tuple[HandIn, ...]
     notes: tuple[str, ...]
     standings: tuple[Standing, ...] = ()
+    spans: tuple[Span, ...] = ()
 
     @property
     def lessons(self) -> tuple[str, ...]:
@@ -86,6 +103,7 @@ class Roll:
             reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
             waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
             standings=tuple(standing for standing in self.standings if standing.lesson in lessons),
+            spans=tuple(span for span in self.spans if span.lesson in lessons),
         )
 
     def grades(self) -> dict[str, dict[str, float | None]]:
@@ -110,6 +128,32 @@ class Roll:
         for report in self.reports:
             table[report.submission.student][report.submission.lesson] = report
         return table
+
+    def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
+        """Give each student with a class of that student alone, as large as the work on one student needs it."""
+        reports = self.by_student()
+        waiting: dict[str, list[HandIn]] = {student: [] for student in self.students}
+        spans: dict[str, list[Span]] = {student: [] for student in self.students}
+        standings: dict[str, list[Standing]] = {student: [] for student in self.students}
+        for hand_in in self.waiting:
+            waiting[hand_in.student].append(hand_in)
+        for span in self.spans:
+            spans[span.student].append(span)
+        for standing in self.standings:
+            standings[standing.student].append(standing)
+        for student in self.students:
+            yield (
+                student,
+                replace(
+                    self,
+                    students=(student,),
+                    reports=tuple(reports[student].values()),
+                    waiting=tuple(waiting[student]),
+                    notes=(),
+                    spans=tuple(spans[student]),
+                    standings=tuple(standings[student]),
+                ),
+            )
 
 
 def is_faulted(report: Report) -> bool:

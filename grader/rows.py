@@ -10,6 +10,7 @@ import math
 import sqlite3
 from dataclasses import asdict, astuple, replace
 from datetime import datetime
+from functools import lru_cache
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.environment import Environment
@@ -73,16 +74,19 @@ INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesson, sha
 The last value says that a folder's name tells the time, which goes before.
 """
 
-ATTEMPTS = """
+_ATTEMPTS = """
 SELECT hand_ins.*, grade.id AS grading, grade.source IS NULL AND grade.id IS NOT NULL AS refused,
     CASE WHEN grade.faulted THEN NULL ELSE (SELECT sum(points) FROM verdicts WHERE grading = grade.id) END AS points
 FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g
     WHERE g.student = hand_ins.student AND g.lesson = hand_ins.lesson AND g.sha256 = hand_ins.sha256
     ORDER BY faulted, id DESC LIMIT 1
-) WHERE hand_ins.student IN (SELECT name FROM students) ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
+) WHERE hand_ins.student {whose} ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """
+ATTEMPTS = _ATTEMPTS.format(whose="IN (SELECT name FROM students)")
 """Every attempt of the class with its latest grade; one that is a fault of ours only where there is no other."""
+ATTEMPTS_OF = _ATTEMPTS.format(whose="= ?")
+"""The same of one student."""
 
 GRADING = "SELECT gradings.*, (SELECT handed_in_utc FROM hand_ins AS h WHERE h.student = gradings.student "
 GRADING += "AND h.lesson = gradings.lesson AND h.sha256 = gradings.sha256) AS handed_in_utc FROM gradings WHERE id = ?"
@@ -105,6 +109,12 @@ UPDATE meta SET value = '4' WHERE key = 'schema';
 """
 }
 """What brings a journal of an older version to the next."""
+
+VERDICTS = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
+VERDICTS_WITHOUT_ROUNDS = """
+SELECT task, status, points, max_points, cost, ratio, low, high, rounds_played, tier, undecided, cases_passed, cases,
+rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE grading = ? ORDER BY position
+"""
 
 
 def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool, regrade: int = 0) -> tuple[Cell, ...]:
@@ -154,15 +164,15 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
     )
 
 
-def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
-    """Return the report that a row of `gradings` and its verdicts were made of."""
-    verdicts = db.execute("SELECT * FROM verdicts WHERE grading = ? ORDER BY position", [row["id"]])
+def report(db: sqlite3.Connection, row: sqlite3.Row, *, raw: bool = True) -> Report:
+    """Return the report that a row of `gradings` and its verdicts were made of; unless `raw`, without its rounds."""
+    verdicts = db.execute(VERDICTS if raw else VERDICTS_WITHOUT_ROUNDS, [row["id"]])
     given = [row[name] for name in ("student", "lesson", "path", "sha256", "source", "refusal")]
     at = moment(row["handed_in_utc"])
     return Report(
         submission=replace(Submission(*given), handed_in=at),
         verdicts=tuple(_verdict(verdict) for verdict in verdicts),
-        environment=Environment.from_dict(json.loads(row["environment"])),
+        environment=_environment(row["environment"]),
         sandboxed=bool(row["sandboxed"]),
         duration_s=row["duration_s"],
         notes=tuple(json.loads(row["notes"])),
@@ -173,6 +183,12 @@ def report(db: sqlite3.Connection, row: sqlite3.Row) -> Report:
 def moment(text: str | None) -> datetime | None:
     """Return the moment that a cell holds."""
     return datetime.fromisoformat(text) if text else None
+
+
+@lru_cache(maxsize=64)
+def _environment(record: str) -> Environment:
+    """One object for all reports that one machine made: a class has thousands."""
+    return Environment.from_dict(json.loads(record))
 
 
 def _verdict(row: sqlite3.Row) -> Verdict:

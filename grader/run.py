@@ -28,7 +28,7 @@ from grader.executors import Lanes
 from grader.hand_in import Grade
 from grader.journal import Graded
 from grader.records import Report, Status, Submission
-from grader.reports import words
+from grader.reports import pseudonyms, words
 from grader.roll import Roll, TaskPoints, is_faulted
 from grader.standing import may_count
 from harness import units
@@ -46,7 +46,7 @@ _LINES = 10  # how often a run tells its progress where nobody watches a bar
 class Summary:
     """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it.
 
-    `strangers` are named in the course's policy and not in the class.
+    `strangers` are named in the course's policy and not in the class, `board` says that a leaderboard was written too.
     """
 
     roll: Roll
@@ -55,6 +55,7 @@ class Summary:
     duration_s: float
     interrupted: bool
     strangers: tuple[str, ...] = ()
+    board: bool = False
 
     @property
     def faults(self) -> int:
@@ -79,7 +80,9 @@ class Summary:
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = [end, self._median(), self._look_at()]
-        files = (reports.PAGE, reports.GRADEBOOK, f"<student>/{reports.RESULTS}", journal.FILE)
+        of_student = (f"<student>/{reports.PAGE}", f"<student>/{reports.RESULTS}")
+        of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
+        files = (*of_class, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
         fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
@@ -125,21 +128,23 @@ def grade_class(
     course: Course | None = None,
     regrade: Names[str] = (),
     quiet: bool = False,
+    board: str = "",
 ) -> Summary:
     """Grade the class in `folder` into `out` and write all reports. `grade` runs in `lanes`, which end with the run.
 
     `tasks` are those of the lessons to grade. `console` (standard error) shows progress unless `quiet`, `about` is a
     line on how this machine grades, `sandboxed` stamps the hand-ins on which `grade` failed. `course` is the policy, by
-    default that of the run before; the students in `regrade` are graded though nothing of theirs changed. Raises
-    `UsageError` before it has touched anything, and `WriteError` when what was graded cannot be kept.
+    default that of the run before; the students in `regrade` are graded though nothing of theirs changed; `board` asks
+    for a leaderboard under these names (`reports.of_journal`). Raises `UsageError` before it has touched anything, and
+    `WriteError` when what was graded cannot be kept.
     """
     began_s = wall()
     tasks = tuple(dict.fromkeys(tasks))
     policy = course or journal.course_of(out)
     found = collect(folder, sorted({task.lesson for task in tasks}), kit=kit, zone=policy.zone)
-    if unknown := sorted(set(regrade) - set(found.students)):
-        near = ", ".join(difflib.get_close_matches(unknown[0], found.students)) or ", ".join(found.students[:5])
-        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again; there are {near}.")
+    _require_students(regrade, found, folder)
+    if board:
+        pseudonyms.chosen(board, "", found.students)  # names that cannot be had are refused now, not after hours
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
         if course:
@@ -158,10 +163,23 @@ def grade_class(
         lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
         lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
         kept = _grade_all(pending, lane, lost, keep, lanes, console)
-        roll = book.roll()
-        reports.write(roll, out)
-    strangers = policy.strangers(roll.students)
-    return Summary(roll, out, kept, wall() - began_s, interrupted=kept < len(pending), strangers=strangers)
+        roll, _ = reports.of_journal(book, board)
+    return Summary(
+        roll,
+        out,
+        kept,
+        wall() - began_s,
+        interrupted=kept < len(pending),
+        strangers=policy.strangers(roll.students),
+        board=bool(board),
+    )
+
+
+def _require_students(named: Names[str], found: Collection, folder: Path) -> None:
+    """Raise `UsageError` for one who is not in the class."""
+    if unknown := sorted(set(named) - set(found.students)):
+        near = ", ".join(difflib.get_close_matches(unknown[0], found.students)) or ", ".join(found.students[:5])
+        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again; there are {near}.")
 
 
 def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pending: int, kit: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Final
 
-from grader import bubblewrap, cgroups, seccomp, usage, users
+from grader import bubblewrap, cgroups, proc, seccomp, usage, users
 from grader.catalogue import KIT
 from grader.cgroups import Group
 from grader.errors import MachineError
@@ -166,7 +166,7 @@ class Process:
             return (self.popen.pid,)
         with os.fdopen(os.dup(self.info), "rb") as file:
             init = int(json.loads(file.read())["child-pid"])
-        children = _children(init)
+        children = proc.children(init)
         if len(children) != 1:
             raise MachineError(f"The sandbox started {len(children)} processes instead of one.")
         return self.popen.pid, init, children[0]
@@ -273,43 +273,6 @@ def _holding(content: bytes) -> Iterator[int]:
         yield read
     finally:
         os.close(read)
-
-
-def processes(root: int) -> Iterator[int]:
-    """The process and all its descendants, as far as they still run."""
-    yield root
-    for child in _children(root):
-        yield from processes(child)
-
-
-def ended_children(pid: int) -> int:
-    """A count that grows whenever a process reaps a child: the page faults of those (Linux: proc_pid_stat(5)).
-
-    None lives without any. Raises `ProcessLookupError` for a process that is gone.
-    """
-    try:
-        after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except FileNotFoundError:
-        raise ProcessLookupError(pid) from None
-    return int(after_name[8])
-
-
-def _children(pid: int) -> list[int]:
-    """Children of all threads of a process: each thread has its own."""
-    found: list[int] = []
-    for thread in twins.threads(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
-    return found
-
-
-def _read(path: str) -> bytes:
-    """Read what the kernel says in a few lines: each round of a duel asks, and `Path` takes five times as long."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(descriptor, 1 << 16)
-    finally:
-        os.close(descriptor)
 
 
 def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader import sizes
+from grader import failing, sizes
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
 from grader.faults import Raised, fault_of, theirs
@@ -63,7 +63,7 @@ def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure |
     except Raised as raised:
         return Failure(inputs, None, raised=raised)
     except WorkerFault as fault:
-        where = f"It happened with {describe(exam.parameters, inputs)}. {fault.help}"
+        where = f"{failing.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
         raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
     mismatch = judge(Expected.of(exam, inputs), answer)
     return Failure(inputs, answer, mismatch) if mismatch else None
@@ -84,13 +84,13 @@ def _wrong(
     if smallest.raised:
         fault = fault_of(smallest.raised, task.name)
         in_any_case = smallest.raised.not_written or smallest.raised.missing
-        lines = [fault.rationale if in_any_case else f"{fault.rationale} The smallest case: {where}"]
+        lines = [fault.rationale if in_any_case else f"{fault.rationale} {failing.SMALLEST_RAISED} {where}"]
         status, help_text = fault.status, fault.help
     else:
         assert smallest.mismatch is not None
         status = Status.WRONG
         lines = [
-            f"Fails {len(failures)} of {cases} cases. The smallest: {where}",
+            f"Fails {len(failures)} of {cases} cases. {failing.SMALLEST} {where}",
             *smallest.mismatch.lines,
         ]
         answer = smallest.answer

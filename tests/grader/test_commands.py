@@ -68,6 +68,11 @@ def a_lesson_that_does_not_exist(tmp_path: Path) -> list[str | Path]:
     return [small_class(tmp_path / "class"), "--out", tmp_path / "grades", "--lessons", "77_nonsense"]
 
 
+def names_that_are_nowhere(tmp_path: Path) -> list[str | Path]:
+    names: list[str | Path] = ["--leaderboard", "--leaderboard-names", tmp_path / "names.csv"]
+    return [small_class(tmp_path / "class"), "--out", tmp_path / "grades", *names]
+
+
 def no_lanes(tmp_path: Path) -> list[str | Path]:
     return [small_class(tmp_path / "class"), "--out", tmp_path / "grades", "--jobs", "0"]
 
@@ -81,6 +86,7 @@ REFUSED = {
     out_with_other_files: "holds other files (such as thesis.tex) and no journal",
     out_that_is_a_file: "is a file; name a folder for the grades",
     a_lesson_that_does_not_exist: "There is no exercise '77_nonsense'",
+    names_that_are_nowhere: "The names for the leaderboard cannot be read from",
     no_lanes: "--jobs",
 }
 

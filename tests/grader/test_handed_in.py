@@ -45,6 +45,7 @@ def test_a_class_of_hand_ins_made_to_do_harm(tmp_path: Path) -> None:
     each_student_has_a_folder_and_results_of_their_own(harmful)
     no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful)
     no_name_is_an_element_of_the_report_or_turns_its_text_around(harmful)
+    no_name_is_an_element_of_a_students_page(harmful)
     a_terminal_is_told_nothing_by_a_name(harmful)
 
 
@@ -83,7 +84,7 @@ def nothing_is_written_but_the_reports(harmful: Harmful) -> None:
     assert sorted(path.name for path in harmful.out.parent.iterdir()) == ["class", "grades"]
     written = tree(harmful.out)
     assert {name for name in written if "/" not in name} == {"report.html", "gradebook.csv", "grades.sqlite", ".seed"}
-    assert {name.partition("/")[2] for name in written if "/" in name} == {"results.json"}
+    assert {name.partition("/")[2] for name in written if "/" in name} == {"report.html", "results.json"}
     assert not [path for path in TRACES if path.exists()]
 
 
@@ -131,10 +132,18 @@ def no_name_is_an_element_of_the_report_or_turns_its_text_around(harmful: Harmfu
     text = "".join(page.text)
     assert "<script>alert(1)" in text, "the name is shown as it is, as text"
     assert page.handlers == []
-    assert page.scripts == 0
+    assert page.scripts == 1, "the one that sorts"
     assert "{{ 7 * 7 }}" in text
     controls = {char for char in raw if unicodedata.category(char) == "Cc"} - {"\n", "\t"}
     assert not controls, "a page has no use for control characters"
+    assert not set(raw) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068"), "nor for what turns text around"
+
+
+def no_name_is_an_element_of_a_students_page(harmful: Harmful) -> None:
+    for student in harmful.made:
+        page = Elements()
+        page.feed((harmful.out / folder_name(student) / "report.html").read_text(encoding="utf-8"))
+        assert (page.scripts, page.handlers) == (0, []), student
 
 
 def a_terminal_is_told_nothing_by_a_name(harmful: Harmful) -> None:

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,19 @@ HERE = Path(__file__).parent
 PATIENCE_S = 60
 
 
-def run(folder: Path, out: Path, grade_one: Grade = grade) -> tuple[Summary, str]:
+def run(folder: Path, out: Path, grade_one: Grade = grade, board: str = "") -> tuple[Summary, str]:
     said = io.StringIO()
     console = Console(file=said, width=200)
     summary = grade_class(
-        folder, out, grade=grade_one, tasks=TASKS, lanes=Threads(2), console=console, kit=KIT, about="2 lanes"
+        folder,
+        out,
+        grade=grade_one,
+        tasks=TASKS,
+        lanes=Threads(2),
+        console=console,
+        kit=KIT,
+        about="2 lanes",
+        board=board,
     )
     return summary, said.getvalue()
 
@@ -48,9 +57,11 @@ def test_a_class_is_graded_and_every_report_written(folder: Path, out: Path) -> 
         "Points: median 0 of 20. Look at: 1 refused, 1 that broke the rules, 1 undecided."
     )
     assert summary.lines()[1].split() == [
-        str(out / name) for name in ("report.html", "gradebook.csv", "<student>/results.json", "grades.sqlite")
+        str(out / name)
+        for name in ("report.html", "gradebook.csv", "<student>/report.html", "<student>/results.json", "grades.sqlite")
     ]
     assert (out / reports.PAGE).is_file()
+    assert (out / "ada" / reports.PAGE).is_file()
     assert len((out / reports.GRADEBOOK).read_text().splitlines()) == 7
     assert json.loads((out / "ada" / reports.RESULTS).read_text())["score"] == 12.0
 
@@ -120,11 +131,53 @@ def test_every_grading_gets_the_same_secret_seed_and_no_report_shows_it(folder: 
 def test_reports_are_rebuilt_from_the_journal_alone(folder: Path, out: Path) -> None:
     run(folder, out)
     before = {name: content for name, (_, content) in everything(out).items()}
-    for path in (out / reports.PAGE, out / reports.GRADEBOOK, out / "ada" / reports.RESULTS):
+    for path in (out / reports.PAGE, out / reports.GRADEBOOK, *(out / "ada").iterdir()):
         path.unlink()
     with journal.read(out) as book:
-        reports.write(book.roll(), out)
+        assert reports.of_journal(book)[1] == 4
     assert {name: content for name, (_, content) in everything(out).items()} == before
+
+
+def test_a_students_page_draws_the_rounds_that_the_journal_kept(folder: Path, out: Path) -> None:
+    run(folder, out)
+    assert "Ratios of the rounds of 01_dot.batched: 2 from" in (out / "ada" / reports.PAGE).read_text()
+    with journal.read(out) as book:
+        roll = book.roll()
+        assert not any(verdict.attempt.rounds for report in roll.reports for verdict in report.verdicts)
+        assert [len(verdict.attempt.rounds) for verdict in book.reports("ada")[0].verdicts] == [2]
+        assert {report.submission.student for report in book.reports("ada")} == {"ada"}
+    assert [(span.student, span.lesson) for span in roll.spans] == [
+        (report.submission.student, report.submission.lesson) for report in roll.reports
+    ]
+
+
+def test_a_leaderboard_is_written_only_when_asked_for_and_keeps_its_pseudonyms(folder: Path, out: Path) -> None:
+    assert not run(folder, out)[0].board
+    assert not (out / reports.BOARD).exists()
+
+    def pseudonym() -> str:
+        found = re.search(r"Name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", (out / "ada" / reports.PAGE).read_text())
+        assert found
+        return found[1]
+
+    summary, _ = run(folder, out, board="pseudonyms")
+    assert str(out / reports.BOARD) in summary.lines()[-1]
+    ada = pseudonym()
+    page = (out / reports.BOARD).read_text()
+    assert ada in page
+    assert "ada" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    run(folder, out, board="pseudonyms")
+    assert pseudonym() == ada
+    run(folder, out, board="students")
+    assert "<bdi>ada</bdi>" in (out / reports.BOARD).read_text()
+
+
+def test_names_for_a_leaderboard_that_cannot_be_had_are_refused_before_anything_is_graded(
+    folder: Path, out: Path
+) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        run(folder, out, board="no_such.csv")
+    assert not out.exists()
 
 
 def test_a_lesson_named_twice_is_graded_once(folder: Path, out: Path) -> None:

@@ -1,0 +1,125 @@
+"""Chromium, driven over a pipe in its own protocol: pages opened, clicked on, measured and photographed."""
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run", "--remote-debugging-pipe",
+)  # fmt: skip
+
+
+class Page:
+    """One open page."""
+
+    def __init__(self, write: int, read: int) -> None:
+        self._write, self._read, self._id, self._buffer = write, read, 0, b""
+        self._session = ""
+        self.said: list[str] = []
+        """What the page wrote on its console and what the browser refused it, in words."""
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def ask(self, method: str, **parameters: Any) -> Any:
+        """Send one command and return its result; what comes in between is looked at and left."""
+        self._id += 1
+        message = {"id": self._id, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while (got := self._next()).get("id") != self._id:
+            pass
+        assert "error" not in got, got
+        return got["result"]
+
+    def open(self, path: Path) -> None:
+        """Open a file and wait until it is there."""
+        self.ask("Page.navigate", url=path.as_uri())
+        self.loaded()
+
+    def loaded(self) -> None:
+        """Wait until a page has been loaded."""
+        while self._next().get("method") != "Page.loadEventFired":
+            pass
+
+    def run(self, script: str) -> Any:
+        """Return what an expression of JavaScript gives; no page can refuse this one."""
+        got = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in got, got
+        return got["result"].get("value")
+
+    def click(self, selector: str) -> None:
+        """Press the mouse in the middle of an element, as a person would."""
+        find = f"const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
+        where = "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];"
+        box = self.run(f"(() => {{ {find} {where} }})()")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+
+    def type(self, text: str) -> None:
+        """Type into whatever has the focus."""
+        self.ask("Input.insertText", text=text)
+
+    def look(self, width: int, *, dark: bool = False, height: int = 800) -> None:
+        """Be so wide, in CSS pixels, and prefer light or dark colours."""
+        self.ask(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        scheme = "dark" if dark else "light"
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def photograph(self, path: Path) -> None:
+        """Write the whole page as a PNG."""
+        data = self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            got = os.read(self._read, 1 << 16)
+            assert got, "Chromium has gone"
+            self._buffer += got
+        text, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(text)
+        if message.get("method") == "Log.entryAdded":
+            self.said.append(message["params"]["entry"]["text"])
+        if message.get("method") == "Runtime.consoleAPICalled":
+            self.said += [str(one.get("value")) for one in message["params"]["args"]]
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.said.append(str(message["params"]["exceptionDetails"]))
+        return message
+
+
+@contextlib.contextmanager
+def chromium(profile: Path) -> Iterator[Page]:
+    """Start Chromium with a profile of its own, and end it."""
+    their_in, our_out = os.pipe()
+    our_in, their_out = os.pipe()
+    # Descriptors 3 and 4 are the pipe; only a shell can put them there on the way.
+    script = f'exec 3<&{their_in} 4>&{their_out}; exec chromium "$@"'
+    command = ["bash", "-c", script, "chromium", *_FLAGS, f"--user-data-dir={profile}", "about:blank"]
+    process = subprocess.Popen(
+        command, pass_fds=(their_in, their_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(their_in)
+    os.close(their_out)
+    try:
+        page = Page(our_out, our_in)
+        yield page
+    finally:
+        with contextlib.suppress(OSError):
+            os.write(our_out, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        os.close(our_out)
+        os.close(our_in)
