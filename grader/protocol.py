@@ -88,8 +88,10 @@ class Channel:
 
     def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
         """Wait for one frame: its kind and its object (empty when the frame carries none)."""
-        now = time.monotonic()
-        deadline, self._due = None if timeout_s is None else now + timeout_s, now + IDLE_MS / 1e3
+        deadline = None
+        if timeout_s is not None:  # a worker reads no clock: a submission may have broken it
+            now = time.monotonic()
+            deadline, self._due = now + timeout_s, now + IDLE_MS / 1e3
         (length,) = _HEADER.unpack(self._exactly(_HEADER.size, deadline))
         if not 1 <= length <= MAX_FRAME_BYTES:
             raise ProtocolError(f"a message of {length} bytes")

@@ -155,3 +155,16 @@ def test_one_who_never_reads_cannot_hold_the_sender_up(channel: Channel) -> None
 def test_the_worker_side_needs_nothing_but_the_standard_library() -> None:
     command = "import sys; sys.modules['numpy'] = sys.modules['torch'] = None; import grader.protocol, grader.worker"
     assert subprocess.run([sys.executable, "-c", command], cwd=KIT, check=False).returncode == 0
+
+
+def test_who_waits_without_a_bound_reads_no_clock(
+    channel: Channel, other: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A submission may have broken the clock of the process that a worker is."""
+
+    def broken() -> float:
+        raise OverflowError
+
+    other.sendall(frame(protocol.GO))
+    monkeypatch.setattr("time.monotonic", broken)
+    assert channel.receive() == (protocol.GO, {})
