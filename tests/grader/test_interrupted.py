@@ -174,13 +174,13 @@ def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
     filler = small_disk / "filler"
     write = reports.write
 
-    def fill_first(*given: object) -> int:
+    def fill_first(*given: object, **named: object) -> int:
         with filler.open("wb", buffering=0) as file:
             try:
                 while file.write(b"x" * 4096):
                     pass
             except OSError:
-                return write(*given)  # type: ignore[arg-type]
+                return write(*given, **named)  # type: ignore[arg-type]
         return 0
 
     monkeypatch.setattr(reports, "write", fill_first)
