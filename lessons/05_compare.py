@@ -243,7 +243,7 @@ def explain_threads(page: Page, cells: Grid) -> None:
     measured = cells.cells.values()
     small_gain = cells.median_s("mul_sum", small, one) / cells.median_s("mul_sum", small, several)
     at_small = [m for place, m in cells.cells.items() if (place.name, place.size) == ("mul_sum", small)]
-    doubts = {"error": small_gain * doubt(*at_small), "noise": small_gain * page.noise, "unit": units.ratio}
+    doubts = {"error": small_gain * doubt(*at_small), "noise": 2 * small_gain * page.noise, "unit": units.ratio}
     page.claim("small-gain-nothing", small_gain, high=1.5, **doubts)  # type: ignore[arg-type]
     if (os.cpu_count() or 1) < 2:
         page.skip("threads-move-margin", "a second core; take the lesson on a machine that has one")
