@@ -6,6 +6,7 @@ using, and ends with a control; when that fails, the duel is void and fought aga
 """
 
 import random
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,10 @@ from harness.twins import Cores
 
 RULES: Final = Rules(slice_s=0.025)
 """A slice counts paid calls alone: with the unpaid ones, drawing and checking it takes about four times as long."""
+
+CROWDED: Final = 0.8
+"""Part of its time that a baseline may wait for its core: as with four others there that never rest. Beyond it the
+caches are somebody else's at every turn, and a duel is void: computing bears that, reading memory does not."""
 
 TRIES: Final = 4
 """Duels fought before a machine is called too restless: a control that holds nine times in ten fails four times in a
@@ -94,7 +99,14 @@ class Contestants:
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
             baseline_s = median(round_.baseline.call_s(by_wall=by_wall) for round_ in outcome.rounds)
             sides = [pair.baseline for pair in pairs]
-            return outcome, control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
+            checked = control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
+            return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
+
+
+def queueing(sides: Sequence[Side]) -> float:
+    """The part of its time that trusted code was ready to run and something else had its core."""
+    queued_s, ran_s = sum(side.worker.queued_s for side in sides), sum(side.worker.ran_s for side in sides)
+    return queued_s / (queued_s + ran_s) if queued_s else 0.0
 
 
 def duel(

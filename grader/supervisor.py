@@ -52,6 +52,7 @@ class Worker:
             self._slept_s = 0.0
             self._begin(limits.load_s, "before it was asked")
             self._schedule: int | None = None
+            self.queued_s = self.ran_s = 0.0
             if sys.platform == "linux":
                 self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
                 ours.callback(os.close, self._schedule)
@@ -108,7 +109,9 @@ class Worker:
                 self.vouch()
                 said = "The submission broke the protocol in a timed call: it was done before it was asked."
                 raise WorkerFault(Status.CRASHED, said)
-            reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - (self._waited_s() - waited_s)))
+            waited_s = self._waited_s() - waited_s
+            reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - waited_s))
+            self.queued_s, self.ran_s = self.queued_s + waited_s, self.ran_s + cpu_s
         if claim:
             problem = str(claim.get("problem"))[:WORD_CHARACTERS]
             raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")

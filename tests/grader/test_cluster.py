@@ -74,7 +74,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 def test_two_workers_give_the_grades_that_one_machine_gives(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with nothing_left_running():
-        ended = grader("run", CLASS, "--out", out, "--workers", "2", *CHOSEN)
+        ended = grader("run", CLASS, "--out", out, "--progress", "--workers", "2", *CHOSEN)
     assert ended.code == 0, ended.err
     assert "2 workers of a cluster, 2 lanes" in ended.err
     assert verdicts(outcomes(out)) == EXPECTED

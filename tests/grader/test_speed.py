@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
@@ -207,6 +208,22 @@ def test_a_faulty_baseline_is_the_kits_fault(
     task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
     with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
         play(task, trusted, patient, AT_ONCE)
+
+
+@pytest.mark.parametrize(("queued_s", "ran_s", "part"), [(0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (1.5, 0.5, 0.75)])
+def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core(
+    queued_s: float, ran_s: float, part: float
+) -> None:
+    sides = [SimpleNamespace(worker=SimpleNamespace(queued_s=queued_s / 2, ran_s=ran_s / 2))] * 2
+    assert speed.queueing(sides) == part  # type: ignore[arg-type]
+
+
+def test_a_duel_on_a_crowded_core_is_void(task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    crowds = iter([0.9, 0.81, 0.5])
+    monkeypatch.setattr(speed, "queueing", lambda _sides: next(crowds))
+    verdict = grade_task(task, hand_in(AT_ONCE), settings)
+    assert verdict.attempt.control is not None
+    assert verdict.attempt.control.voided == 2
 
 
 def test_work_between_turns_is_on_the_next_turns_clock(task: Task, settings: Settings) -> None:

@@ -56,7 +56,7 @@ def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 def fault(source: str, settings: Settings, memory_bytes: int = 300 << 20) -> WorkerFault:
     """How a call of `f` ends."""
     try:
-        with opened(Limits(20, 20, memory_bytes), settings, tensors=False) as one:
+        with opened(Limits(20, 20, memory_bytes=memory_bytes), settings, tensors=False) as one:
             one.load(source)
             with faults.theirs("f"):
                 one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
@@ -104,10 +104,10 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
 @pytest.mark.usefixtures("_processes_allowed")
 def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage, "MOST_TASKS", FEW)
-    with opened(Limits(20, 5, 4 << 30), SAFE, tensors=False) as bomb:
+    with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
         bomb.load(SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
         bomb.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-        with opened(Limits(20, 5, 4 << 30), SAFE, tensors=False) as neighbour:
+        with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
             neighbour.load("import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1")
             assert neighbour.values("f", [{"value": 1}], lambda _n, _a: None, 1) == {"answer": 1}
 

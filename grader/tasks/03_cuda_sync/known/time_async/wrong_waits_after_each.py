@@ -1,5 +1,5 @@
 """This waits after every launch, so each one pays for its launch and for the waiting, and the device stands idle in
-between. Launch many times and wait once, at the end."""
+between. Launch many times between two readings of the clock, and wait once, at the end."""
 
 
 def time_async(launch, synchronize, clock):

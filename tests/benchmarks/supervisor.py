@@ -1,0 +1,92 @@
+"""What a run costs beside the grading itself: collecting, the journal and all reports, for classes of growing size.
+
+    python tests/benchmarks/supervisor.py 100 1000 20000
+
+Each class has so many hand-ins of one lesson, and a grader that answers at once with a verdict of 160 raw rounds. For
+each size a process of its own runs the class as `run` does, and then once more with nothing left to do; printed are
+milliseconds a hand-in, the peak memory of that process and the size of the journal.
+"""
+
+import argparse
+import io
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
+
+import generated_class
+from rich.console import Console
+
+from grader.executors import Threads
+from grader.records import Report, Submission
+from grader.run import grade_class
+from harness.clocks import wall
+from harness.units import size
+
+LESSON = "01_correct_first"
+SOURCE = "import torch\n\n\ndef batched_dot(a, b):\n    return (a * b).sum(1)\n\n\n" + "# what a student wrote\n" * 80
+DIFFERENT = 97
+
+
+def main() -> int:
+    """Run each size in a process of its own."""
+    parser = argparse.ArgumentParser(description="What a run costs beside the grading.")
+    parser.add_argument("sizes", type=int, nargs="*", default=[100, 1000, 20000])
+    parser.add_argument("--alone", action="store_true", help="this one size, in this process")
+    chosen = parser.parse_args()
+    if chosen.alone:
+        measure(chosen.sizes[0])
+        return 0
+    print(
+        f"{'hand-ins':>9} {'ms each':>9} {'again':>9} {'peak memory':>12} {'journal':>10} {'a hand-in':>10}", flush=True
+    )
+    for number in chosen.sizes:
+        subprocess.run([sys.executable, __file__, "--alone", str(number)], check=True)
+    return 0
+
+
+def measure(number: int) -> None:
+    """Grade a class of so many, and again; print one line."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, out = Path(scratch) / "class", Path(scratch) / "grades"
+        for student in range(number):
+            path = folder / f"student{student:05d}" / f"{LESSON}.py"
+            path.parent.mkdir(parents=True)
+            path.write_text(f"{SOURCE}# {student}\n", encoding="utf-8")
+        first_s, again_s = run(folder, out), run(folder, out)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        journal = sum(path.stat().st_size for path in out.glob("grades.sqlite*"))
+    each, again = 1e3 * first_s / number, 1e3 * again_s / number
+    print(
+        f"{number:9} {each:9.2f} {again:9.2f} {size(peak):>12} {size(journal):>10} {size(journal / number):>10}",
+        flush=True,
+    )
+
+
+def run(folder: Path, out: Path) -> float:
+    """Run the class once; wall seconds."""
+    made = [one.report for one in generated_class.gradings(generated_class.students(DIFFERENT), [LESSON])]
+
+    def grade(submission: Submission, seed: str) -> Report:
+        del seed
+        return replace(made[hash(submission.student) % len(made)], submission=submission)
+
+    began_s = wall()
+    grade_class(
+        folder,
+        out,
+        grade=grade,
+        tasks=generated_class.points([LESSON]),
+        lanes=Threads(2),
+        console=Console(file=io.StringIO()),
+        kit="0",
+    )
+    return wall() - began_s
+
+
+if __name__ == "__main__":
+    sys.exit(main())
