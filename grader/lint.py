@@ -110,9 +110,8 @@ def _solution(task: Task, verdict: Verdict) -> str:
     if verdict.points < verdict.max_points:
         return f"the solution earns {verdict.points:g} of {verdict.max_points:g}"
     speed = verdict.attempt.speed
-    if task.tiers and speed and speed.ratio < task.least_gain * task.tiers[-1].ratio:
+    if task.tiers and speed and speed.high < task.least_gain * task.tiers[-1].ratio:  # clearly so, not by luck
         part = "half" if task.least_gain == 2 else f"1 / {task.least_gain:g}"
-        return (
-            f"the solution gains {speed.ratio:.2f}×, full marks take {task.tiers[-1].ratio:g}×: more than {part} of it"
-        )
+        gains = f"the solution gains {speed.ratio:.2f}×, at most {speed.high:.2f}×"
+        return f"{gains}, and full marks take {task.tiers[-1].ratio:g}×: more than {part} of it"
     return ""
