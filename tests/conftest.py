@@ -33,6 +33,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing(reason)
     if item.get_closest_marker("browser") and not shutil.which("chromium"):
         _missing("chromium is missing: install it with `apt-get install chromium`")
+    for marker in item.iter_markers("program"):
+        if not shutil.which(marker.args[0]):
+            _missing(f"{marker.args[0]} is missing: install it with `apt-get install {marker.args[0]}`")
 
 
 def _missing(reason: str) -> None:

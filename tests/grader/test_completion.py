@@ -1,7 +1,6 @@
 """What a shell offers on Tab, asked of the shells themselves."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,10 +78,8 @@ def test_the_options_of_lessons_are_those_that_lessons_have() -> None:
     assert all(option in shown for option in completion.LESSON_OPTIONS)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=pytest.mark.program(shell)) for shell in ("bash", "zsh")])
 def test_tab_completes_in_the_shell_itself(shell: str, tmp_path: Path) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"{shell} is missing: install it with `apt-get install {shell}`")
     (tmp_path / "script").write_text(made(shell))
     start = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"]}[shell]
     environment = {**os.environ, "HOME": str(tmp_path), "PS1": "> ", "TERM": "dumb"}
@@ -100,9 +97,8 @@ def test_tab_completes_in_the_shell_itself(shell: str, tmp_path: Path) -> None:
         child.close(force=True)
 
 
+@pytest.mark.program("fish")
 def test_fish_offers_the_same(tmp_path: Path) -> None:
-    if not shutil.which("fish"):
-        pytest.skip("fish is missing: install it with `apt-get install fish`")
     (tmp_path / "script.fish").write_text(made("fish"))
     for line, word in (
         ("python -m gr", "grader"),
