@@ -1,8 +1,11 @@
-"""A session of a lesson, made for a test: what it printed, saved and kept can be looked at."""
+"""A session of a lesson, made for a test, of which all can be looked at; or the whole lesson as a command."""
 
 import io
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session
@@ -20,3 +23,18 @@ class Played:
 
 Play = Callable[..., Played]
 """Makes a session ready to run."""
+
+
+def run_lesson(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a lesson as a command, to its end; a warning is an error."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", f"lessons.{name}", *map(str, arguments)],
+        cwd=Path(__file__).parent.parent.parent,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done

@@ -10,7 +10,6 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Answer
 
 ROOT = Path(__file__).parent.parent.parent
-LONGEST_LINE = 80 - len("   1 │ ")
 Row = list[float]
 
 

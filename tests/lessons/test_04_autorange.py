@@ -13,7 +13,6 @@ from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent.parent
-LONGEST_LINE = 80 - len("   1 │ ")
 
 
 @pytest.fixture(scope="module")

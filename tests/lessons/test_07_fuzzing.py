@@ -10,15 +10,12 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
 from sessions import Play
 
 from harness.fuzz import Sample
 from harness.state import FOLDER_VARIABLE
-from lessons.engine import notebook
 from lessons.engine.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent.parent
@@ -154,16 +151,3 @@ def test_a_contest_that_the_layout_does_not_move_says_so(prepare: Play, lesson: 
     assert standings == {"margin-moves": "refuted", "layout-moves": "refuted"}
     assert "Hardly: less than 2 times." in printed
     assert "And the layout is part of the input" not in printed
-
-
-@pytest.mark.slow
-def test_the_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(lesson: Lesson, tmp_path: Path) -> None:
-    path = tmp_path / "07_fuzzing.ipynb"
-    notebook.write(lesson, path, fast=True)
-    whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    resources = {"metadata": {"path": str(ROOT)}}
-    NotebookClient(whole, timeout=300, kernel_name="python3", resources=resources).execute()
-    for step in lesson.steps:
-        (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
-        printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
-        assert len(re.findall(r"^ *[✓✗?] ", printed, re.MULTILINE)) == len(step.claims), step.name
