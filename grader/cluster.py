@@ -14,6 +14,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from grader.errors import MachineError, UsageError
 from grader.executors import Lanes
+from harness import units
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,7 +36,6 @@ class Cluster(Lanes):
     def __init__(self, client: Any) -> None:
         from grader.remote import LANE  # noqa: PLC0415 - it needs `distributed`, an extra
 
-        self._client = client
         self._executor = client.get_executor(pure=False, resources={LANE: 1})
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -100,7 +100,7 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
     if not any(lanes.values()):
         raise MachineError(f"No worker of this cluster can grade ({left or trouble or 'none answered'}); {HOW}.")
     taking_part = sum(map(bool, lanes.values()))
-    about = f"{taking_part} worker{'s' if taking_part > 1 else ''} of a cluster, {sum(lanes.values())} lanes"
+    about = f"{units.some(taking_part, 'worker')} of a cluster, {units.some(sum(lanes.values()), 'lane')}"
     return Cluster(client), f"{about}; {left}" if left else about
 
 

@@ -11,6 +11,7 @@ from grader.executors import Lanes, Threads
 from grader.grade import grade
 from grader.hand_in import Grade
 from grader.pool import Pool
+from harness import units
 
 
 def crew(
@@ -30,5 +31,4 @@ def crew(
         lanes, where = stack.enter_context(start_or_join(hidden, sandboxed=sandboxed))
         return grade_here, lanes, where
     pool = stack.enter_context(Pool(sandboxed=sandboxed, hidden=hidden, spare=jobs))
-    where = f"{jobs} lane{'s' if jobs > 1 else ''}"
-    return (lambda submission, seed: grade(submission, seed, pool)), Threads(jobs), where
+    return (lambda submission, seed: grade(submission, seed, pool)), Threads(jobs), units.some(jobs, "lane")

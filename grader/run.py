@@ -84,7 +84,7 @@ class Summary:
         of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
         files = (*of_class, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
-        fault = f"{_some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
+        fault = f"{units.some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
         names = f"Not in this class, though the course names them: {', '.join(self.strangers)}."
         told += [fault] if self.faults else []
@@ -186,10 +186,10 @@ def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pendi
     n_all = len(found.submissions)
     of_lesson = Counter(task.lesson for task in tasks)
     n_tasks = sum(of_lesson[submission.lesson] for submission in found.submissions)
-    counted = (_some(len(found.students), "student"), _some(n_all, "hand-in"), _some(n_tasks, "task"))
+    counted = (units.some(len(found.students), "student"), units.some(n_all, "hand-in"), units.some(n_tasks, "task"))
     yield f"{folder.resolve().name}: {', '.join(counted)} · kit {kit}"
     if found.notes and pending:
-        yield f"{_some(len(found.notes), 'note')} on what was left aside, in {reports.PAGE}"
+        yield f"{units.some(len(found.notes), 'note')} on what was left aside, in {reports.PAGE}"
     if 0 < pending < n_all:
         yield f"{units.count(n_all - pending)} are graded already; going on with {units.count(pending)}."
 
@@ -252,7 +252,7 @@ def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) ->
         f"{units.number(60 / each_s, 2)} a minute" if each_s > 0 else "",
         f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
         f"{units.count(edges)} at a tier's edge",
-        _some(faults, "fault"),
+        units.some(faults, "fault"),
     ]
     return "  ".join(part for part in parts if part)
 
@@ -265,12 +265,8 @@ def _control(roll: Roll) -> str:
     same, slowed, planted = (statistics.median(getattr(c, name) for c in controls) for name in _CONTROL)
     measured = f"{units.ratio(same, 4)}, {units.ratio(slowed, 4)} for {units.ratio(1 + planted, 4)}"
     voided = sum(control.voided for control in controls)
-    again = f"; {_some(voided, 'duel')} void and fought again" if voided else ""
+    again = f"; {units.some(voided, 'duel')} void and fought again" if voided else ""
     return f"Control: the baseline against itself {measured}{again}."
-
-
-def _some(number: int, noun: str) -> str:
-    return f"{units.count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _say(console: Console, line: str) -> None:

@@ -77,8 +77,8 @@ class Duel:
     def __str__(self) -> str:
         digits = 4 if 0.9 < self.ratio < 1.1 else 3
         interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
-        rounds = f"{units.count(len(self.rounds))} round{'s' if len(self.rounds) > 1 else ''}"
-        pairs = f"{self.pairs} pair{'s' if self.pairs > 1 else ''} of {'twin processes' if self.twins else 'loops'}"
+        rounds = units.some(len(self.rounds), "round")
+        pairs = f"{units.some(self.pairs, 'pair')} of {'twin processes' if self.twins else 'loops'}"
         effort = f"{rounds}, {pairs}, {units.seconds(self.spent_s, 2)}"
         line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
         if self.verdict in {Finding.SAME, Finding.UNDECIDED}:

@@ -14,7 +14,7 @@ from torch.utils.benchmark.utils.timer import timer as synchronizing_clock
 from harness.clocks import Clock
 from harness.environment import Environment
 from harness.errors import UsageError
-from harness.units import count, percent, seconds
+from harness.units import percent, seconds, some
 
 _STATEMENT_FILE = "<timeit-src>"
 """The file name under which `timeit` compiles the timed statement (`timeit.dummy_src_name`)."""
@@ -59,8 +59,7 @@ class Measured:
         """Return one line: "median 107 µs, IQR 1.9 %, 212 samples of 9 runs"."""
         n = len(self.samples_s)
         spread = f", IQR {percent(self.iqr_s / self.median_s)}" if n > 1 else ""
-        samples = f"{count(n)} sample{'s' if n > 1 else ''} of {count(self.runs_per_sample)}"
-        return f"median {seconds(self.median_s)}{spread}, {samples} run{'s' if self.runs_per_sample > 1 else ''}"
+        return f"median {seconds(self.median_s)}{spread}, {some(n, 'sample')} of {some(self.runs_per_sample, 'run')}"
 
 
 def measure(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.units import UNKNOWN, count, number, seconds
+from harness.units import UNKNOWN, number, seconds, some
 
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _WIDTHS = "▏▎▍▌▋▊▉█"
@@ -99,10 +99,7 @@ def histogram_svg(
     """
     parts = binned(samples, bins)
     middle = median(samples)
-    facts = (
-        f"{count(len(samples))} sample{'s' if len(samples) > 1 else ''} from {unit(parts.low)} to "
-        f"{unit(parts.high)}, median {unit(middle)}."
-    )
+    facts = f"{some(len(samples), 'sample')} from {unit(parts.low)} to {unit(parts.high)}, median {unit(middle)}."
     across = _WIDTH - 2 * _MARGIN
     floor = _HEIGHT - _MARGIN
     share = (middle - parts.low) / (parts.high - parts.low) if parts.high > parts.low else 0.5

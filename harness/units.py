@@ -62,6 +62,11 @@ def count(value: float) -> str:
     return number(round(value)) if math.isfinite(value) else number(value)
 
 
+def some(value: float, noun: str) -> str:
+    """Format a number of things whose plural ends in s: "1 lane", "2 lanes", "12 345 rows"."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
 def percent(fraction: float, digits: int = 2) -> str:
     """Return a fraction as a percentage, trailing zeros left out: 0.019 → "1.9 %", 1.46 → "146 %"."""
     text = number(fraction * 100, digits)

@@ -25,7 +25,7 @@ def followed(words: str, unit: Callable[[float], str] = units.count) -> Callable
 
 def things(one: str) -> Callable[[float], str]:
     """Return what writes a number of things, whose plural ends in s: "1 row", "2 rows"."""
-    return lambda value: f"{units.count(value)} {one}{'' if value == 1 else 's'}"
+    return lambda value: units.some(value, one)
 
 
 def yes_no(value: float) -> str:
