@@ -59,6 +59,8 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     Raises `MachineError` when nobody answers there or no worker passes the check.
     """
     dask = _dask()
+    from grader.remote import NAME  # noqa: PLC0415 - it needs `distributed`, an extra
+
     try:
         client = dask.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
@@ -66,7 +68,11 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
     except ValueError as error:
         raise UsageError(f"{address!r} is no address of a scheduler; give one like tcp://10.0.0.1:8786.") from error
     with client:
-        yield _enlist(client, hidden, sandboxed=sandboxed)
+        enlisted = _enlist(client, hidden, sandboxed=sandboxed)
+        try:
+            yield enlisted
+        finally:
+            client.unregister_worker_plugin(NAME)  # workers live on; what they keep ready for this class does not
 
 
 @contextmanager

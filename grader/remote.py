@@ -29,6 +29,9 @@ LANE: Final = "fairclock-lane"
 
 NAME: Final = "fairclock"
 
+KINDS: Final = frozenset({".py", ".json", ".c"})
+"""What the files of grader and harness are on which a grade depends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standard:
@@ -113,9 +116,9 @@ def grade_here(submission: Submission, seed: str) -> Report:
 
 
 def _digest() -> str:
-    """One hash of every Python file that grades or measures."""
-    digest = hashlib.sha256()
-    for path in sorted(path for room in (GRADER, KIT / "harness") for path in room.rglob("*.py")):
+    """One hash of every file that grades or measures: Python, and the data of tasks."""
+    digest, found = hashlib.sha256(), (path for room in (GRADER, KIT / "harness") for path in room.rglob("*"))
+    for path in sorted(path for path in found if path.suffix in KINDS):
         digest.update(f"{path.relative_to(KIT)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 from commanding import CLASS, PATIENCE_S, ROOT, command, golden, grader, nothing_left_running, outcomes, rows, verdicts
 
@@ -94,6 +95,14 @@ def test_a_worker_that_is_killed_costs_nobody_a_grade(tmp_path: Path, address: s
         stack.enter_context(worker(address))
         assert run.wait(PATIENCE_S) == 0
     assert verdicts(outcomes(out)) == EXPECTED
+
+
+def test_a_worker_lives_on_after_a_class_and_keeps_nothing_of_it(tmp_path: Path, address: str) -> None:
+    with worker(address) as one:
+        ended = grader("run", CLASS, "--out", tmp_path / "out", "--scheduler", address, "--lessons", LESSONS[0])
+        assert ended.code == 0, ended.err
+        wait_for(lambda: psutil.Process(one.pid).children() == [])
+        assert one.poll() is None
 
 
 def test_a_worker_whose_kit_differs_grades_nothing_and_the_instructor_reads_why(tmp_path: Path, address: str) -> None:
