@@ -86,6 +86,14 @@ SCRATCH = "torch.zeros(64 << 18)"
 """64 MiB, written to."""
 
 
+BY_HAND = """
+import mmap
+held = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE)
+for _ in range(64):
+    held.write(bytes(1 << 20))
+def negate(x):
+    return -x
+"""
 IN_A_THREAD = f"""
 import threading, torch
 def negate(x):
@@ -103,8 +111,7 @@ def negate(x):
         f"import torch\nscratch = {SCRATCH}\ndel scratch\n{ONE}",
         f"import torch\ndef negate(x):\n    {SCRATCH}\n    return -x\n",
         "kept = []\ndef negate(x):\n    kept.append([x + n for n in range(21)])\n    return -x\n",
-        "import mmap\nheld = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE)\n[held.write(bytes(1 << 20)) for _ in range(64)]\n"
-        + ONE,
+        BY_HAND,
         IN_A_THREAD,
     ],
     ids=["at import", "freed at import", "freed in the call", "kept between calls", "mapped by hand", "in a thread"],

@@ -40,10 +40,10 @@ def test_a_process_that_is_gone_is_no_fault_of_the_machines() -> None:
         resident.peak_bytes(1 << 22)
 
 
-def nothing(_: mmap.mmap) -> None: ...
+def nothing(_began_with: mmap.mmap) -> None: ...
 
 
-def freed(_: mmap.mmap) -> None:
+def freed(_began_with: mmap.mmap) -> None:
     for _ in range(3):
         with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as taken:
             taken.write(bytes(40 * MIB))

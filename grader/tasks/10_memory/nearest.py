@@ -88,14 +88,14 @@ NEAREST = Task(
     ),
     exam=TensorExam(("x", "y", "scale"), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 10, step 6",
+    read="lesson 10, step 7",
     idea=(
         "the answer of one row needs nothing of another row's, so a few rows at a time will do: the array of all "
         "differences shrinks by the number of blocks, and what is left of the peak is torch itself. Within a block, "
         "working in place needs one array instead of three. It is faster as well, for a small block stays in the cache."
     ),
     read_on=(
-        "torch.Tensor.split; memory_profiler's line table of your own function (lesson 10, step 4) shows which line "
+        "torch.Tensor.split; memory_profiler's line table of your own function (lesson 10, step 5) shows which line "
         "makes the peak."
     ),
 )

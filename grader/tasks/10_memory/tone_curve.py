@@ -80,7 +80,7 @@ TONE_CURVE = Task(
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 10, step 7",
+    read="lesson 10, step 8",
     idea=(
         "a new tensor is new pages, each of which the system has to find and to clear, and that takes longer than to "
         "compute with it. In place, two tensors are asked for where the plain way asks for nine. Kept from call to "
