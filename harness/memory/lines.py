@@ -16,9 +16,9 @@ from harness.errors import UsageError
 
 MIB: Final = 1 << 20
 
-_ROW: Final = re.compile(
-    r"^ *(?P<line>\d+)(?: +(?P<usage>-?[\d.]+) MiB +(?P<increment>-?[\d.]+) MiB +(?P<times>\d+))?   ?(?P<text>.*)$"
-)
+_FIGURES: Final = r" +(?P<usage>-?[\d.]+) MiB +(?P<increment>-?[\d.]+) MiB +(?P<times>\d+)   "
+_ROW: Final = re.compile(rf"^ *(?P<line>\d+)(?:{_FIGURES}| {{41}}| *$)(?P<text>.*)$")
+"""A row with its three figures, or with as much room left empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,10 @@ class Timeline:
         return max(bytes_ for _, bytes_ in self.looks)
 
 
-def timeline(script: str, *, title: str, interval_s: float = 0.01, timeout_s: float = 120.0) -> Timeline:
-    """Run a script under `mprof run`, and have `mprof plot` draw it under this title.
+def timeline(
+    script: str, *, title: str, interval_s: float = 0.01, plotted: bool = True, timeout_s: float = 120.0
+) -> Timeline:
+    """Run a script under `mprof run`, and if it is to be `plotted`, have `mprof plot` draw it under this title.
 
     Functions decorated with `@profile` are marked in it. Raises `UsageError` when either program fails.
     """
@@ -40,8 +42,10 @@ def timeline(script: str, *, title: str, interval_s: float = 0.01, timeout_s: fl
         path.write_text(script, encoding="utf-8")
         mprof = [sys.executable, "-m", "mprof"]
         run([*mprof, "run", "--interval", str(interval_s), "--output", str(data), "--exit-code", str(path)], timeout_s)
-        run([*mprof, "plot", "--backend", "svg", "--title", title, "--output", str(plot), str(data)], timeout_s)
         looks, functions = parse(data.read_text(encoding="utf-8"))
+        if not plotted:
+            return Timeline(looks, functions)
+        run([*mprof, "plot", "--backend", "svg", "--title", title, "--output", str(plot), str(data)], timeout_s)
         most = max(bytes_ for _, bytes_ in looks) / MIB
         said = f"{len(looks)} looks over {looks[-1][0]:.2f} s, at most {most:.1f} MiB."
         return Timeline(looks, functions, described(plot.read_text(encoding="utf-8"), title, said))
