@@ -64,7 +64,7 @@ def what_a_number_costs(
     """
     things = {"1": 1, "1.0": 1.0, "10**30": 10**30, "[]": []}
     things |= {"torch.zeros(n)": torch.zeros(n, dtype=torch.float64)}
-    sizes = {name: sys.getsizeof(thing) for name, thing in things.items()}
+    sizes = {name: sys.getsizeof(each) for name, each in things.items()}
     each = {
         "list": traced_bytes(lambda: [i + 0.5 for i in range(n)]) / n,
         "tensor": torch.zeros(n, dtype=torch.float64).nbytes / n,
@@ -133,8 +133,13 @@ def who_lets_go() -> dict[str, float]:
     taken_bytes = resident_bytes()
     by_hand.close()
     returned_bytes = taken_bytes - resident_bytes()
-    return {"owners": owners, "freed": freed, "stays": stays,
-            "cycle": held_bytes - after_bytes, "by hand": returned_bytes}  # fmt: skip
+    return {
+        "owners": owners,
+        "freed": freed,
+        "stays": stays,
+        "cycle": held_bytes - after_bytes,
+        "by hand": returned_bytes,
+    }
 
 
 @who_lets_go.observe
@@ -147,7 +152,8 @@ def explain_letting_go(page: Page, found: dict[str, float]) -> None:
     page.claim("collector-frees", found["cycle"] / whole, low=0.9, unit=units.percent)
     page.claim("by-hand", found["by hand"] / whole, low=0.9, unit=followed("went back", units.percent))
     page.say(
-        f"`sys.getrefcount` said {found['owners']:g} for an object with one name: the call itself owns it meanwhile.",
+        f"`sys.getrefcount` said {found['owners']:g} for an object with one name"
+        + (": the call itself owns it meanwhile." if found["owners"] > 1 else "; before Python 3.14 it said 2."),
         "The collector runs now and then by itself, when many objects were made; a large tensor in a cycle is one",
         "object to it, however large. Exceptions kept in variables, and closures that name themselves, make cycles.",
     )
@@ -348,11 +354,13 @@ def over_time(plotted: int = 1) -> tuple[Timeline, list[float], Held]:
     """`mprof run script.py` looks at a process every few milliseconds, and `mprof plot` draws what it saw.
 
     In Python, `memory_usage` does the same for a call. Whoever looks from time to time can miss something.
-    Linux also keeps a mark of the most there was, and `peak_of`
-    of `harness.memory` reads that.
+    Linux also keeps a mark of the most there was, and `peak_of` of `harness.memory` reads that.
     """
-    title = "the script of step 5, as mprof saw it"
-    curve = timeline(script(5_000_000), title=title, plotted=bool(plotted))
+    curve = timeline(
+        script(5_000_000),
+        title="the script of step 5, as mprof saw it",
+        plotted=bool(plotted),
+    )
     looks = memory_usage((spike,), interval=0.1, max_iterations=1)
     return curve, looks, peak_of(spike)
 
@@ -361,7 +369,7 @@ def over_time(plotted: int = 1) -> tuple[Timeline, list[float], Held]:
 def explain_time(page: Page, found: tuple[Timeline, list[float], Held]) -> None:
     curve, looks, held = found
     bytes_ = [bytes_ for _, bytes_ in curve.looks]
-    step = max(1, len(bytes_) // 64)
+    step = -(-len(bytes_) // 60)
     high = [max(bytes_[at : at + step]) for at in range(0, len(bytes_), step)]
     shown = f"{units.size(min(bytes_))} {plots.sparkline(high)} {units.size(curve.peak_bytes)}"
     page.output(shown, caption=f"The script over {units.seconds(curve.looks[-1][0])}, {len(bytes_)} looks")
