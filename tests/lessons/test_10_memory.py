@@ -3,7 +3,7 @@
 import importlib
 
 import pytest
-from sessions import Play
+from sessions import Play, explained
 
 from harness.memory import Held, Line, Timeline
 from lessons.engine.lesson import Lesson
@@ -17,17 +17,6 @@ def lesson() -> Lesson:
     whole = importlib.import_module("lessons.10_memory").lesson
     assert isinstance(whole, Lesson)
     return whole
-
-
-def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
-    """Explain a planted result; return what was printed and how the claims fared."""
-    played = prepare(lesson)
-    step = next(step for step in lesson.steps if step.name == name)
-    page = played.session._page(step)
-    page.prediction = step.question(page)
-    assert step.explanation is not None
-    step.explanation(page, result)
-    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
 
 
 def held(added: float, kept: float = 0.0, *, exact: bool = True) -> Held:
