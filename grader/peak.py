@@ -7,12 +7,13 @@ function differ by a percent or two, so one worker a side will do.
 What was thought of, and where it ends:
 
 - *Freed in between, or allocated before*: the kernel's mark never falls, and it begins before the file is loaded. So
-  what is kept from import or from an earlier call counts in each.
+  what is kept from import or from an earlier call counts in each. (Lowering it takes a `/proc` that can be written to.)
 - *Dropped before*: nothing that a worker began with is credited unless it is still there at the end.
 - *A helper process* is denied by a filter; without one it is seen, and the attempt is void.
 - *Kept outside of memory*: in files, pipes, sockets, queues, swap, pages that are shared and let go of. From before the
   file is loaded no such thing can be made (`seccomp.OUTSIDE`), and nothing can be written to the files there are. That
-  takes seccomp: where there is none, these ways are open.
+  takes seccomp: where there is none, these ways are open. What is left are pipes with names that a submission made when
+  it was checked for right answers: 64 KiB each, and a worker may open some fifty.
 - *The supervisor's memory*: that of inputs and outputs is as large as they are. An input that was used as scratch paper
   is a changed input, in every call. The output's place holds the answer in the end; a submission that finds it saves
   as much as its answer is long, so an exercise asks for small answers.

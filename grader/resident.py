@@ -7,6 +7,9 @@ no doing of the submission's, so they are taken off, but only those that it stil
 it has given away or written to meanwhile stays in. So a submission that first drops what it began with has no more room
 for it, and nothing that it holds since it was loaded is left out: memory from import, caches, code of libraries.
 
+A process may lower its own mark by a write to its `/proc`, which is read-only in the sandbox. Without one, where a
+student checks their own work, it is not.
+
 Linux: Documentation/filesystems/proc.rst.
 """
 

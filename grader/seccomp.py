@@ -118,6 +118,7 @@ WORKER: Final = (
 O_CREAT, O_TMPFILE = 0x40, 0x400000
 MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
 MADV_COLD, MADV_PAGEOUT = 20, 21
+F_SETPIPE_SZ: Final = 1031
 
 OUTSIDE: Final = (
     Rule("open", "a new file", condition=Condition(1, If.SOME, (O_CREAT | O_TMPFILE,))),
@@ -125,7 +126,13 @@ OUTSIDE: Final = (
     Rule("openat2", "its flags lie behind a pointer; C libraries use openat", errno.ENOSYS),
     Rule("creat mkdir mkdirat mknod mknodat symlink symlinkat link linkat", "a new file, and names hold data too"),
     Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files hold data"),
-    Rule("pipe pipe2 socket socketpair msgget semget mq_open", "buffers of the kernel's"),
+    Rule("pipe pipe2 socket socketpair", "buffers of the kernel's"),
+    Rule(
+        "fcntl",
+        "pipes with names may be there already, and stay small",
+        condition=Condition(1, If.EQUAL, (F_SETPIPE_SZ,)),
+    ),
+    Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues of the kernel's, which may be there already"),
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, If.SOME, (MAP_SHARED | MAP_HUGETLB,))),
     Rule("madvise", "swap is memory, too", condition=Condition(2, If.EQUAL, (MADV_COLD, MADV_PAGEOUT))),
 )

@@ -24,7 +24,8 @@ ioctl 16 29 · socket 41 198 · socketpair 53 199 · memfd_create 319 279 · mem
 sync 162 81 · syncfs 306 267 · move_pages 279 239 · migrate_pages 256 238 · lsm_set_self_attr 460 460
 openat 257 56 · openat2 437 437 · mkdirat 258 34 · mknodat 259 33 · symlinkat 266 36 · linkat 265 37
 renameat 264 38 · renameat2 316 276 · setxattr 188 5 · lsetxattr 189 6 · fsetxattr 190 7 · pipe2 293 59
-msgget 68 186 · semget 64 190 · mq_open 240 180 · mmap 9 222 · madvise 28 233
+msgget 68 186 · msgsnd 69 189 · semget 64 190 · semctl 66 191 · semop 65 193 · semtimedop 220 192 · mq_open 240 180
+mmap 9 222 · madvise 28 233 · fcntl 72 25
 """
 
 _X86_64_ALONE: Final = """
