@@ -62,9 +62,9 @@ def what_a_number_costs(
     `sys.getsizeof` says what an object takes, without what it points at. `tracemalloc` counts what Python's own
     allocator hands out while a list, and everything in it, is made.
     """
-    things = {"1": 1, "1.0": 1.0, "10**30": 10**30, "[]": []}
-    things |= {"torch.zeros(n)": torch.zeros(n, dtype=torch.float64)}
-    sizes = {name: sys.getsizeof(each) for name, each in things.items()}
+    things: dict[str, object] = {"1": 1, "1.0": 1.0, "10**30": 10**30}
+    things |= {"[]": [], "torch.zeros(n)": torch.zeros(n).double()}
+    sizes = {name: sys.getsizeof(one) for name, one in things.items()}
     each = {
         "list": traced_bytes(lambda: [i + 0.5 for i in range(n)]) / n,
         "tensor": torch.zeros(n, dtype=torch.float64).nbytes / n,
@@ -406,7 +406,7 @@ def with_names(x: Tensor) -> Tensor:
 
 @lesson.given
 def one_line(x: Tensor) -> Tensor:
-    return (x * 1.5 - 0.25).clamp(0, 1) ** 2
+    return (x * 1.5 - 0.25).clamp(0, 1).square()
 
 
 @lesson.given
@@ -416,7 +416,8 @@ def in_place(x: Tensor) -> Tensor:
 
 @lesson.given
 def in_blocks(x: Tensor) -> float:
-    return sum(float(in_place(part).sum()) for part in x.split(1 << 16))
+    parts = torch.split(x, 1 << 16)
+    return sum(float(in_place(part).sum()) for part in parts)
 
 
 @lesson.step(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 LOOKS_S: Final = 1e-3
 """How long the looking thread waits between two looks, where there is no mark."""
