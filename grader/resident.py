@@ -51,5 +51,9 @@ def _fields(pid: int, name: str) -> dict[str, int]:
         if Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists():
             raise MachineError("This system does not tell a process's peak memory: grade on Linux.") from None
         raise ProcessLookupError(pid) from None
+    except PermissionError:
+        raise MachineError(
+            "This system does not let one process see another's memory: grade where /proc shows your own processes."
+        ) from None
     words = (line.split() for line in text.splitlines())
     return {each[0].rstrip(":"): int(each[1]) << 10 for each in words if each[-1:] == ["kB"]}

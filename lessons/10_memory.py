@@ -333,9 +333,9 @@ def explain_lines(page: Page, lines: tuple[Line, ...]) -> None:
 
 @lesson.given
 def spike() -> None:
-    time.sleep(0.05)
+    time.sleep(0.02)
     torch.ones(NUMBERS)
-    time.sleep(0.05)
+    time.sleep(0.02)
 
 
 @lesson.step(
