@@ -30,7 +30,7 @@ lesson = Lesson(
 )
 
 NUMBERS = 12_500_000
-"""A float32 tensor of so many numbers has 47.7 MiB."""
+"""The numbers of a large tensor here: in float32 it has 47.7 MiB, more than malloc ever keeps."""
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -109,7 +109,7 @@ class Node:  # noqa: D101
         "by-hand": "memory taken by hand stays until it is given back by hand",
     },
 )
-def who_lets_go() -> dict[str, float]:
+def who_lets_go(numbers: int = 12_500_000) -> dict[str, float]:
     """A call's own names lie on the stack and go when it returns; what they name lies on the heap and may stay.
 
     In C you give memory back yourself, as with the `mmap` below. Python counts owners (`sys.getrefcount`, which owns
@@ -120,7 +120,7 @@ def who_lets_go() -> dict[str, float]:
     owners, ghost = sys.getrefcount(plain), weakref.ref(plain)
     del plain
     freed = ghost() is None
-    cycle = Node(NUMBERS)
+    cycle = Node(numbers)
     cycle.next, ghost = cycle, weakref.ref(cycle)
     held_bytes = resident_bytes()
     del cycle
@@ -128,8 +128,8 @@ def who_lets_go() -> dict[str, float]:
     gc.collect()
     after_bytes = resident_bytes()
     gc.enable()
-    by_hand = mmap.mmap(-1, 4 * NUMBERS)
-    by_hand.write(bytes(4 * NUMBERS))
+    by_hand = mmap.mmap(-1, 4 * numbers)
+    by_hand.write(bytes(4 * numbers))
     taken_bytes = resident_bytes()
     by_hand.close()
     returned_bytes = taken_bytes - resident_bytes()
@@ -175,16 +175,18 @@ def explain_letting_go(page: Page, found: dict[str, float]) -> None:
         "empty-is-not-there": "a tensor that nobody has written to is not resident",
     },
 )
-def two_witnesses() -> dict[str, tuple[int, int]]:
+def two_witnesses(
+    numbers: int = 12_500_000,
+) -> dict[str, tuple[int, int]]:
     """`tracemalloc` asks Python's allocator. The system counts pages that lie in the machine's memory.
 
     That is resident memory, or RSS. We make the same number of bytes in three ways, and ask both.
     """
-    n_bytes = 4 * NUMBERS
+    n_bytes = 4 * numbers
     ways: dict[str, Callable[[], object]] = {
         "bytes": lambda: bytearray(b"x") * n_bytes,
-        "tensor": lambda: torch.ones(NUMBERS),
-        "empty tensor": lambda: torch.empty(NUMBERS),
+        "tensor": lambda: torch.ones(numbers),
+        "empty tensor": lambda: torch.empty(numbers),
     }
     return {
         name: (traced_bytes(make), peak_of(make).kept_bytes)
@@ -224,12 +226,14 @@ def explain_witnesses(page: Page, seen: dict[str, tuple[int, int]]) -> None:
         "small-stays": "of freed small objects more than half stays, held by the few among them that live",
     },
 )
-def freed_and_still_there() -> dict[str, float]:
+def freed_and_still_there(
+    numbers: int = 12_500_000,
+) -> dict[str, float]:
     """Freed is not the same as given back. What is large has pages of its own; what is small shares them.
 
     Python takes memory for small objects in large pieces, cuts them up, and gives one back when nothing in it is used.
     """
-    large = peak_of(lambda: torch.ones(NUMBERS).sum())
+    large = peak_of(lambda: torch.ones(numbers).sum())
     before_bytes = resident_bytes()
     strings = [str(i) * 40 for i in range(100_000, 300_000)]
     held_bytes = resident_bytes() - before_bytes
@@ -334,7 +338,7 @@ def explain_lines(page: Page, lines: tuple[Line, ...]) -> None:
 @lesson.given
 def spike() -> None:
     time.sleep(0.02)
-    torch.ones(NUMBERS)
+    torch.ones(12_500_000)
     time.sleep(0.02)
 
 
@@ -433,12 +437,12 @@ def in_blocks(x: Tensor) -> float:
         "blocks-are-least": "where only a sum is wanted, blocks have less than a tenth of one tensor",
     },
 )
-def fewer_lines() -> dict[str, Held]:
+def fewer_lines(numbers: int = 12_500_000) -> dict[str, Held]:
     """Not lines are what memory is taken by, but tensors that are alive at once. A step needs its input and its output.
 
     A name keeps its tensor until the function ends. A step in place writes its output over its input.
     """
-    x = torch.rand(NUMBERS)
+    x = torch.rand(numbers)
     return {
         "a name each": peak_of(lambda: with_names(x)),
         "one line": peak_of(lambda: one_line(x)),
@@ -491,6 +495,7 @@ def timed(call: Callable[[], object]) -> tuple[float, int]:
 )
 def asking_takes_time(
     turns: int = 7,
+    numbers: int = 12_500_000,
 ) -> list[dict[str, tuple[float, int]]]:
     """A large tensor that was freed has gone back, so the next one is new memory.
 
@@ -498,7 +503,7 @@ def asking_takes_time(
     is a page fault. `out=` and the methods whose names end in `_` write into memory that is there. Time is CPU time, in
     turns.
     """
-    x, out = torch.rand(NUMBERS), torch.ones(NUMBERS)
+    x, out = torch.rand(numbers), torch.ones(numbers)
     ways: dict[str, Callable[[], object]] = {
         "new": lambda: x * 2,
         "out=": lambda: torch.mul(x, 2, out=out),
