@@ -45,6 +45,7 @@ _LESS: Final = {
     Cost.SIMULATED_TIME: "times less simulated time",
     Cost.CALLS: "times fewer calls",
     Cost.INSTRUCTIONS: "times fewer instructions",
+    Cost.OPCODES: "times fewer opcodes",
 }
 
 

@@ -29,7 +29,7 @@ class Cost(StrEnum):
     """What a task's speed is measured in; always compared with the baseline's in the same run.
 
     TIME is CPU time, which busy neighbours hardly move. WALL_TIME is for work on several threads or on a GPU.
-    INSTRUCTIONS are counted by Callgrind.
+    INSTRUCTIONS are counted by Callgrind, OPCODES by Python's own events.
     """
 
     TIME = "time"
@@ -37,6 +37,7 @@ class Cost(StrEnum):
     SIMULATED_TIME = "simulated time"
     CALLS = "calls"
     INSTRUCTIONS = "instructions"
+    OPCODES = "opcodes"
 
 
 CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
