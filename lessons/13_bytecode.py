@@ -197,9 +197,6 @@ def in_c(numbers: list[int]) -> int:
     return sum(map(operator.mul, numbers, numbers))
 
 
-WAYS = (four_lines, one_line, a_list, in_c)
-
-
 @lesson.step(
     "Executed opcodes, counted",
     predict=Choice(
@@ -222,14 +219,15 @@ def executed_opcodes(
     `harness.bytecode.executed` counts them, in a function and in all Python code it calls. Four ways to add up squares,
     counted twice on a list, once on one that is ten times as long, and then timed against the loop.
     """
+    ways = (four_lines, one_line, a_list, in_c)
     numbers, more = list(range(200)), list(range(2000))
     counts = []
-    for way in WAYS:
+    for way in ways:
         first = executed(way, numbers).total()
         again = executed(way, numbers).total()
         long = executed(way, more).total()
         counts.append((way.__name__, first, again, long))
-    given = {"numbers": numbers, **{way.__name__: way for way in WAYS}}
+    given = {"numbers": numbers, **{way.__name__: way for way in ways}}
     loop = "four_lines(numbers)"
     duels = [
         duel(
@@ -238,7 +236,7 @@ def executed_opcodes(
             globals=given,
             budget_s=budget_s,
         )
-        for way in WAYS[1:]
+        for way in ways[1:]
     ]
     return counts, duels
 

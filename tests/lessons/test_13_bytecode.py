@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 import pytest
-from sessions import Play
+from sessions import Play, explained
 
 from harness.duel import Duel
 from harness.findings import Finding
@@ -24,17 +24,6 @@ def duel(ratio: float) -> Duel:
     rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
     finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
     return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
-
-
-def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
-    """Explain a planted result; return what was printed and how the claims fared."""
-    played = prepare(lesson)
-    step = next(step for step in lesson.steps if step.name == name)
-    page = played.session._page(step)
-    page.prediction = step.question(page)
-    assert step.explanation is not None
-    step.explanation(page, result)
-    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
 
 
 def counts(in_c: int = 11) -> list[tuple[str, int, int, int]]:

@@ -11,9 +11,8 @@ from typing import Final
 import numpy as np
 
 from grader.task import Metered, Mismatch, Scenario
-from grader.tasks.answers import shown
+from grader.tasks.answers import compare_rows
 from grader.values import Value
-from harness import units
 
 COUNTED_LENGTH: Final = 2500
 COUNTED_CALLS: Final = 3
@@ -54,16 +53,7 @@ class Trace:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the right rows; the first that differs is told."""
-        right = self.right
-        if not isinstance(answer, list):
-            return Mismatch("a list of rows", shown(answer), self.advice)
-        for number, row in enumerate(right):
-            got = answer[number] if number < len(answer) else "nothing"
-            if got != row or type(got[2]) is not int:
-                return Mismatch(f"{row} as row {number + 1}", shown(got), self.advice)
-        if len(answer) > len(right):
-            return Mismatch(units.some(len(right), "row"), units.count(len(answer)), self.advice)
-        return None
+        return compare_rows(answer, self.right, self.advice)
 
 
 def answer(world: Scenario) -> Value:

@@ -1,10 +1,9 @@
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playing import find_task
+from playing import find_task, mistakes
 
 from grader import catalogue
 from grader.task import CountedExam
@@ -17,22 +16,8 @@ RIGHT = [catalogue.solution("13_bytecode"), *sorted(TASK.known.glob("[bt]*.py"))
 WRONG = list(TASK.wrong_answers)
 
 
-def function_in(path: Path) -> Callable[..., Value]:
-    names: dict[str, Callable[..., Value]] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - it is known
-    return names["run"]
-
-
 def mismatches(path: Path, seed: int) -> list[str]:
-    """Titles of the programs on which a source text is wrong or fails, called in this very process."""
-    run, wrong = function_in(path), []
-    for case in programs.draw_cases(np.random.default_rng(seed)):
-        try:
-            right = case.judge(run(*case.arguments)) is None
-        except (TypeError, IndexError, ZeroDivisionError, OverflowError):
-            right = False
-        wrong += [] if right else [case.title]
-    return wrong
+    return mistakes(path, "run", programs.draw_cases(np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)

@@ -1,88 +1,63 @@
 """The first value taken from the stack was used as the left operand. It was put there last, so it is the right one: a - b
 loads a, then b."""
 
+import operator
+
+BINARY = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+UNARY = {"UNARY_NEGATIVE": operator.neg, "UNARY_INVERT": operator.invert, "UNARY_NOT": operator.not_}
+
 
 def run(code, arguments):
-    names = {}
-    for i in range(len(arguments)):
-        names[code["parameters"][i]] = arguments[i]
+    names = dict(zip(code["parameters"], arguments))
+    instructions = code["instructions"]
     stack = []
     at = 0
     while True:
-        name = code["instructions"][at][0]
-        argument = code["instructions"][at][1]
-        at = at + 1
-        if name == "COPY":
-            stack.append(stack[len(stack) - argument])
-        elif name == "SWAP":
-            place = len(stack) - argument
-            top = stack[-1]
-            stack[-1] = stack[place]
-            stack[place] = top
-        elif name == "POP_TOP":
-            stack.pop()
-        elif name == "JUMP":
-            at = argument
-        elif name == "RETURN_VALUE":
-            return stack.pop()
-        elif name == "UNARY_NEGATIVE":
-            stack.append(-stack.pop())
-        elif name == "UNARY_INVERT":
-            stack.append(~stack.pop())
-        elif name == "UNARY_NOT":
-            stack.append(not stack.pop())
+        name, argument = instructions[at]
+        at += 1
+        if name == "LOAD_FAST":
+            stack.append(names[argument])
+        elif name == "LOAD_CONST":
+            stack.append(argument)
+        elif name == "BINARY_OP" or name == "COMPARE_OP":
+            left = stack.pop()
+            stack[-1] = BINARY[argument](left, stack[-1])
+        elif name == "STORE_FAST":
+            names[argument] = stack.pop()
         elif name == "POP_JUMP_IF_FALSE":
             if not stack.pop():
                 at = argument
         elif name == "POP_JUMP_IF_TRUE":
             if stack.pop():
                 at = argument
-        elif name == "LOAD_CONST":
-            stack.append(argument)
-        elif name == "LOAD_FAST":
-            stack.append(names[argument])
-        elif name == "STORE_FAST":
-            names[argument] = stack.pop()
-        elif name == "BINARY_OP" or name == "COMPARE_OP":
-            left = stack.pop()
-            right = stack.pop()
-            stack.append(operation(argument, left, right))
-
-
-def operation(symbol, left, right):
-    if symbol == "+":
-        return left + right
-    elif symbol == "-":
-        return left - right
-    elif symbol == "*":
-        return left * right
-    elif symbol == "//":
-        return left // right
-    elif symbol == "%":
-        return left % right
-    elif symbol == "/":
-        return left / right
-    elif symbol == "**":
-        return left**right
-    elif symbol == "&":
-        return left & right
-    elif symbol == "|":
-        return left | right
-    elif symbol == "^":
-        return left ^ right
-    elif symbol == "<<":
-        return left << right
-    elif symbol == ">>":
-        return left >> right
-    elif symbol == "<":
-        return left < right
-    elif symbol == "<=":
-        return left <= right
-    elif symbol == "==":
-        return left == right
-    elif symbol == "!=":
-        return left != right
-    elif symbol == ">":
-        return left > right
-    elif symbol == ">=":
-        return left >= right
+        elif name == "JUMP":
+            at = argument
+        elif name == "COPY":
+            stack.append(stack[-argument])
+        elif name == "SWAP":
+            stack[-1], stack[-argument] = stack[-argument], stack[-1]
+        elif name == "POP_TOP":
+            stack.pop()
+        elif name in UNARY:
+            stack[-1] = UNARY[name](stack[-1])
+        else:
+            return stack.pop()
