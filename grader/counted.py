@@ -146,7 +146,7 @@ def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
 
     trees = settings.pool
     ended = confined.run(
-        command, marshal.dumps(given), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
+        command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
     )
     if ended.status is None:
         said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, fifty times slower than it runs."

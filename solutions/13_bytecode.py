@@ -12,13 +12,15 @@ from collections import Counter
 from itertools import pairwise
 
 # END SOLUTION
+from typing import Any
+
 Number = bool | int | float
 
 # ------------------------------------------------------------------------------------------------------------
 # Task (a), 10 points
 
 
-def run(code: dict[str, list], arguments: list[Number]) -> Number:
+def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     """Return what CPython returns for a function, given its instructions and what it is called with.
 
     code["parameters"]     the names of its parameters, in the order of `arguments`
@@ -49,9 +51,10 @@ def run(code: dict[str, list], arguments: list[Number]) -> Number:
     # What an instruction means does not change from one round of a loop to the next, so it is worked out once. The
     # program is run beforehand with texts on the stack in place of values; what these texts come to is a program in
     # Python, and CPython compiles that. Compilers from bytecode work like this.
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(translated(code["parameters"], code["instructions"]), names)  # noqa: S102 - what we wrote
-    return names["program"](*arguments)
+    result: Number = names["program"](*arguments)
+    return result
     # END SOLUTION
 
 
@@ -60,13 +63,13 @@ JUMPS = ("JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE")
 UNARY = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_NOT": "not "}
 
 
-def translated(parameters: list[str], instructions: list) -> str:
+def translated(parameters: list[str], instructions: list[Any]) -> str:
     """Return a Python function of the same meaning: a chain of blocks, each entered at its first line alone."""
     after_jumps = (at + 1 for at, (name, _) in enumerate(instructions) if name in JUMPS)
     targets = (argument for name, argument in instructions if name in JUMPS)
     starts = sorted({0, *after_jumps, *targets, len(instructions)})
     ends = dict(pairwise(starts))
-    depths, blocks = {0: 0}, {}
+    depths, blocks = {0: 0}, dict[int, list[str]]()
     while waiting := depths.keys() - blocks.keys():
         start = min(waiting)
         blocks[start] = block(instructions, start, ends[start], depths)
@@ -76,7 +79,7 @@ def translated(parameters: list[str], instructions: list) -> str:
     return "\n".join(lines)
 
 
-def block(instructions: list, start: int, end: int, depths: dict[int, int]) -> list[str]:
+def block(instructions: list[Any], start: int, end: int, depths: dict[int, int]) -> list[str]:
     """Return the lines of one block, and note how deep the stack is where it leads to.
 
     Between blocks, the stack is in variables s0, s1, …; within one, it is the texts of expressions.

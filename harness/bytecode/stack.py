@@ -5,20 +5,20 @@ function's own.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from harness.bytecode.instructions import JUMPS, Instruction, plain
 from harness.errors import UsageError
 
-BINARY: Final[dict[str, Callable[[object, object], object]]] = {
+BINARY: Final[Mapping[str, Callable[[Any, Any], object]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "@": operator.matmul, "&": operator.and_, "|": operator.or_,
     "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-UNARY: Final[dict[str, Callable[[object], object]]] = {
+UNARY: Final[Mapping[str, Callable[[Any], object]]] = {
     "UNARY_NEGATIVE": operator.neg,
     "UNARY_INVERT": operator.invert,
     "UNARY_NOT": operator.not_,

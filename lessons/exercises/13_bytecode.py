@@ -7,13 +7,15 @@
 Check your work with      python -m grader check 13_bytecode
 """
 
+from typing import Any
+
 Number = bool | int | float
 
 # ------------------------------------------------------------------------------------------------------------
 # Task (a), 10 points
 
 
-def run(code: dict[str, list], arguments: list[Number]) -> Number:
+def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     """Return what CPython returns for a function, given its instructions and what it is called with.
 
     code["parameters"]     the names of its parameters, in the order of `arguments`
