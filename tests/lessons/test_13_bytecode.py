@@ -73,7 +73,7 @@ def test_a_python_that_does_not_adapt_refutes_it(prepare: Play, lesson: Lesson) 
 def test_the_price_of_a_global_is_told_as_it_came_out(
     prepare: Play, lesson: Lesson, ratio: float, standing: str, words: str
 ) -> None:
-    found: tuple[Any, ...] = (7010, 7017, ["LOAD_NAME", "STORE_NAME"], duel(ratio))
+    found: tuple[Any, ...] = (7010, 7017, ["LOAD_FAST", "LOAD_NAME"], duel(ratio))
     printed, standings = explained(prepare, lesson, "locals_against_globals", found)
     assert standings == {"as-many-opcodes": "held", "top-is-slow": standing}
     assert words in printed
