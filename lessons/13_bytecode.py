@@ -209,7 +209,7 @@ def in_c(numbers: list[int]) -> int:
         "no-loop-left": "with the loop moved into C, the number of opcodes does not grow with the list",
         "no-fixed-price": "an opcode there takes more than 10 times as long as one of the loop",
     },
-    fast={"budget_s": 0.15},
+    fast={"budget_s": 0.2},
 )
 def executed_opcodes(
     budget_s: float = 0.4,
@@ -299,7 +299,8 @@ def fresh() -> FunctionType:
 @lesson.given
 def forms(function: FunctionType) -> list[str]:
     adaptive = dis.get_instructions(function, adaptive=True)
-    return [each.opname for each in adaptive if "RESUME" not in each.opname]
+    names = [each.opname for each in adaptive]
+    return [name for name in names if "RESUME" not in name]
 
 
 @lesson.step(
@@ -365,7 +366,7 @@ def added_up(numbers: list[float]) -> float:
         "boxes-are-large": "a boxed number takes 3 times the memory of a bare one, or more",
         "boxes-are-slow": "adding boxed numbers, opcode by opcode, takes more than 5 times as long as adding bare ones",
     },
-    fast={"budget_s": 0.15},
+    fast={"budget_s": 0.2},
 )
 def types_and_boxes(
     n: int = 10_000,
@@ -442,7 +443,9 @@ def at_the_top() -> Callable[[], None]:
 
 @lesson.given
 def that_name_t(code: CodeType) -> str:
-    of_t = [each.opname for each in dis.get_instructions(code) if each.argval == "t" or "t" in each.argrepr.split(", ")]
+    alone_or_with_i = ("t", "t, i")
+    listed = dis.get_instructions(code)
+    of_t = [one.opname for one in listed if one.argrepr in alone_or_with_i]
     return ", ".join(dict.fromkeys(of_t))
 
 
@@ -453,7 +456,7 @@ def that_name_t(code: CodeType) -> str:
         "as-many-opcodes": "both execute about as many opcodes, within 20 %",
         "top-is-slow": "in a function the loop is more than 1.2 times as fast",
     },
-    fast={"budget_s": 0.15},
+    fast={"budget_s": 0.2},
 )
 def locals_against_globals(
     budget_s: float = 0.5,
@@ -527,7 +530,7 @@ def opcodes(text: str) -> list[tuple[str, object]]:
         "while-one": "`while 1` and `while True` are the same instructions",
         "literal-wins": "`{}` is more than 1.15 times as fast as `dict()`: this one still holds",
     },
-    fast={"budget_s": 0.15},
+    fast={"budget_s": 0.2},
 )
 def old_tricks(budget_s: float = 0.5) -> tuple[Duel, int, Duel]:
     """Advice outlives the interpreter it was true of. Each of these was good advice once; ask the Python at hand."""
