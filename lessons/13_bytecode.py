@@ -443,9 +443,9 @@ def at_the_top() -> Callable[[], None]:
 
 @lesson.given
 def that_name_t(code: CodeType) -> str:
-    alone_or_with_i = ("t", "t, i")
+    shown = ("t", "t, i")
     listed = dis.get_instructions(code)
-    of_t = [one.opname for one in listed if one.argrepr in alone_or_with_i]
+    of_t = [one.opname for one in listed if one.argrepr in shown]
     return ", ".join(dict.fromkeys(of_t))
 
 
