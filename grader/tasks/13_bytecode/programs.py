@@ -88,6 +88,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
         one(
             "a < b < c", (low, high, high + 1), "COPY n pushes the n-th value from the top once more; SWAP n exchanges."
         ),
+        one("a != b >= c", (low, high, high), "COPY n pushes the n-th value from the top once more; SWAP n exchanges."),
         one("a and b", (0, high, 0), "What counts as false is Python's own business: 0 and 0.0 do."),
         one("b if a else c", (0.0, low, high), "What counts as false is Python's own business: 0 and 0.0 do."),
         one("not a", (low, 0, 0), "not gives True or False."),

@@ -2,9 +2,9 @@
 
 The baseline is a loop around a chain of comparisons, and finds out everything anew at each step. On three programs
 whose loops go round 300 times (Python 3.11): a row unpacked once and the common cases first take 1.75 times fewer
-instructions of the processor, a dict of operators 2.25, rows decoded beforehand 2.5, a closure for each row 2.8 to
-2.9, and a program translated to Python 7 to 8. Programs are drawn anew for each hand-in, and move a ratio by a few
-percent.
+instructions of the processor, a dict of operators 2.25, rows decoded beforehand 2.4 to 2.5, a closure for each row
+2.8 to 2.9, and a program translated to Python 7 to 8. Programs are drawn anew for each hand-in, and move a ratio by a
+few percent.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The first value taken from the stack was used as the left operand. It was put there last, so it is the right one: a - b
-loads a, then b."""
+"""A comparison took the top of the stack as its left operand, as compare(stack.pop(), stack.pop()) does. What was put there
+last is the right one: a < b loads a, then b."""
 
 import operator
 
@@ -38,9 +38,11 @@ def run(code, arguments):
             stack.append(names[argument])
         elif name == "LOAD_CONST":
             stack.append(argument)
-        elif name == "BINARY_OP" or name == "COMPARE_OP":
-            left = stack.pop()
-            stack[-1] = BINARY[argument](left, stack[-1])
+        elif name == "BINARY_OP":
+            right = stack.pop()
+            stack[-1] = BINARY[argument](stack[-1], right)
+        elif name == "COMPARE_OP":
+            stack.append(BINARY[argument](stack.pop(), stack.pop()))
         elif name == "STORE_FAST":
             names[argument] = stack.pop()
         elif name == "POP_JUMP_IF_FALSE":
