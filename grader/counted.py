@@ -154,9 +154,9 @@ def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
     try:
         if ended.status:
             raise WorkerFault(*_broken(ended, f"ended with exit status {ended.status}"))
-        said_ = protocol.parse(ended.answer)
-        answers = _answers(task, said_)
-        taken = valgrind.total(ended.log.decode(errors="replace")) if by_valgrind else _opcodes(said_, given["key"])
+        told = protocol.parse(ended.answer)
+        answers = _answers(task, told)
+        taken = valgrind.total(ended.log.decode(errors="replace")) if by_valgrind else _opcodes(told, given["key"])
     except (valgrind.LogError, protocol.ProtocolError) as error:
         raise WorkerFault(*_broken(ended, f"left no count behind: {error}")) from None
     return Count(taken, answers)
