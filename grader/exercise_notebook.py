@@ -46,6 +46,7 @@ _LESS: Final = {
     Cost.CALLS: "times fewer calls",
     Cost.INSTRUCTIONS: "times fewer instructions",
     Cost.PEAK_MEMORY: "times less memory at the peak",
+    Cost.OPCODES: "times fewer opcodes",
 }
 
 

@@ -167,11 +167,11 @@ class MeteredExam:
 
 @dataclass(frozen=True)
 class CountedExam:
-    """A function of plain Python whose instructions are counted, with nothing but the standard library's `modules`.
+    """A function of plain Python whose instructions or opcodes are counted, with nothing but the `modules`.
 
-    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while instructions are counted: about
-    a second of work under valgrind, where all takes fifty times as long. Both give worlds without metered functions:
-    arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
+    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while it is counted: about a second
+    of work, where all takes fifty times as long. The task's cost says what is counted. Both give worlds without
+    metered functions: arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
