@@ -393,10 +393,11 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
     quick, error = every(spent) if len(spent) >= FEWEST_STEADY else (math.nan, 0.0)
     noise = 0.0 if math.isnan(quick) else quick * page.noise
     page.claim("steady-is-quick", quick, high=0.5, error=error, noise=noise, unit=units.percent, remark="of that time")
-    explained, scatter = by_chance(steady)
+    explained, least, most = by_chance(steady)
     blocks_say = f"they explain {units.percent(explained)}"
     times = apart(steady) / explained
-    differ = page.claim("answers-differ", times, low=2, error=scatter, unit=units.ratio, remark=blocks_say)
+    error = times * (1 / least - 1 if times < 2 else 1 - 1 / most)  # few answers may lie close by chance, and far apart
+    differ = page.claim("answers-differ", times, low=2, error=error, unit=units.ratio, remark=blocks_say)
     ratio, error = every([bm.median / mul.median for mul, bm in zip(sums, bmms, strict=True)])
     page.claim("mul-sum-wins", ratio, low=1, error=error, noise=ratio * page.noise, unit=units.ratio)
     impatient = len(sums) - len(steady)
@@ -432,21 +433,23 @@ def apart(answers: list[Measurement]) -> float:
     return max(medians) / min(medians) - 1 if medians else math.nan
 
 
-RANGES = {2: (1.13, 0.85), 3: (1.69, 0.89), 4: (2.06, 0.88), 5: (2.33, 0.86)}
-"""Mean and standard deviation of the range of so many normal values (d₂ and d₃ of control charts)."""
+RANGES = {2: (1.13, 0.04, 3.17), 3: (1.69, 0.30, 3.68), 4: (2.06, 0.59, 3.98), 5: (2.33, 0.85, 4.20)}
+"""Of the range of so many normal values: its mean, and between what it lies 95 times in 100, all in standard deviations
+(d₂ of control charts, and percentage points of the range)."""
 
 
-def by_chance(answers: list[Measurement]) -> tuple[float, float]:
-    """Return how far apart, as a fraction, medians lie when all blocks are of one kind, and how far that varies.
+def by_chance(answers: list[Measurement]) -> tuple[float, float, float]:
+    """Return how far apart, as a fraction, medians lie when all blocks are of one kind, and within which multiples.
 
-    The median of n normal values strays by 1.25/√n of their deviation, and an IQR is 1.35 deviations. The second
-    is twice the standard deviation, in units of the first. Of fewer than two answers nothing is known: NaN.
+    The median of n normal values strays by 1.25/√n of their deviation, and an IQR is 1.35 deviations. 95 times in 100
+    what is seen lies between the second and the third of what is returned, times the first. Of fewer than two answers
+    nothing is known: NaN.
     """
     if len(answers) < 2:
-        return math.nan, 0.0
-    mean, deviation = RANGES[len(answers)]
+        return math.nan, 1.0, 1.0
+    mean, least, most = RANGES[len(answers)]
     strays = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
-    return mean * strays, 2 * deviation / mean
+    return mean * strays, least / mean, most / mean
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
