@@ -48,23 +48,20 @@ class Worker:
     def __init__(self, mode: str, cores: Sequence[int] = ()) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="fairclock-suite-")
         self._log = (Path(self._folder.name) / "log").open("w+b")
-        answers, theirs = os.pipe()
-        self._answers, self._pending = answers, b""
-        python = [sys.executable, "-m", "harness.suite.worker", mode, str(theirs)]
-        try:
-            self._popen = subprocess.Popen(
-                twins.command([*self._valgrind(), *python] if mode == "count" else python),
-                env={**tools.surroundings(), "PYTHONPATH": str(ROOT)},
-                cwd=self._folder.name,
-                stdin=subprocess.PIPE,
-                stdout=self._log,
-                stderr=subprocess.STDOUT,
-                pass_fds=[theirs],
-                start_new_session=True,
-                bufsize=0,
-            )
-        finally:
-            os.close(theirs)
+        self._pending = b""
+        python = [sys.executable, "-m", "harness.suite.worker", mode]
+        self._popen = subprocess.Popen(
+            twins.command([*self._valgrind(), *python] if mode == "count" else python),
+            env={**tools.surroundings(), "PYTHONPATH": str(ROOT)},
+            cwd=self._folder.name,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert self._popen.stdout is not None
+        self._answers = self._popen.stdout
         if cores:
             with suppress(ProcessLookupError):
                 twins.pin(self._popen.pid, cores)
@@ -99,7 +96,7 @@ class Worker:
                 if dead:
                     raise WorkerDied(f"ended its worker: {self._last_words()}")
                 continue
-            part = os.read(self._answers, 1 << 16)
+            part = os.read(self._answers.fileno(), 1 << 16)
             if not part:
                 raise WorkerDied(f"ended its worker: {self._last_words()}")
             self._pending += part
@@ -119,7 +116,7 @@ class Worker:
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, 9)
         self._popen.wait()
-        os.close(self._answers)
+        self._answers.close()
         self._log.close()
         self._folder.cleanup()
 

@@ -13,7 +13,7 @@ COLUMN: Final = 40
 """How wide the column for Python is; what separates it from C++ is " | "."""
 
 _HEAD: Final = re.compile(r"Python\s{35}\| C\+\+\s*")
-_RULE: Final = re.compile(rf"-{{{COLUMN}}} \| -{{{COLUMN}}}\s*")
+_RULE: Final = re.compile(rf"-{{{COLUMN}}} \| -+\s*")
 _LINE: Final = re.compile(rf"(?P<python>.{{{COLUMN}}}) \|(?: (?P<cpp>.*))?")
 
 
@@ -60,7 +60,7 @@ def iter_parsed_lines(stmts: str) -> Iterator[tuple[str, str]]:
     if len(lines) < 3 or not _HEAD.fullmatch(lines[0]) or not _RULE.fullmatch(lines[1]):
         raise UsageError(
             "Side-by-side code begins with a line `Python … | C++`, the bar in column 42, and a line of 40 dashes, "
-            f"` | ` and 40 dashes; here it begins with {lines[:2]}."
+            f"` | ` and more dashes; here it begins with {lines[:2]}."
         )
     for line in lines[2:]:
         found = _LINE.fullmatch(line.ljust(COLUMN + 2) if "|" in line else line)
