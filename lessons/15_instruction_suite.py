@@ -186,7 +186,7 @@ def names_within_names() -> dict[tuple[str, ...], tuple[Work, ...]]:
     """
     flat = flatten({
         "by hand": TimerArgs("torch.ones(2)"),
-        ("View", "write to"): GroupedStmts(*parse_stmts(sides), ones()),
+        ("View", "add"): GroupedStmts(*parse_stmts(sides), ones()),
         "Module": {"ReLU": relu()},
         "Variants": GroupedVariants(py_block=block),
     })  # fmt: skip

@@ -21,6 +21,7 @@ from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
 from harness.callgrind import cache
+from harness.errors import MachineError
 from harness.suite.work import Work
 
 BATCH: Final = 16
@@ -171,7 +172,13 @@ def _build(batch: Mapping[str, Work], compiler: Compiler, done: Callable[[int], 
 
 def _compile(batch: Mapping[str, Work], compiler: Compiler) -> str:
     folder = cache.folder() / "cpp"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(
+            f"What is compiled cannot be kept in {folder} ({error.strerror}); name another folder in "
+            f"{cache.FOLDER_VARIABLE}."
+        ) from error
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
         said = compiler(source_of(batch), library)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from harness.callgrind import tools
 from harness.callgrind.outfile import ProfileError
 from harness.environment import Environment
+from harness.errors import UsageError
 from harness.suite import counts, cpp, pool
 from harness.suite.pool import Worker, WorkerDied
 from harness.suite.results import Journal, Result, Settings, Suite, save
@@ -108,7 +109,7 @@ class Run:
                 except (OSError, ProfileError) as error:
                     raise WorkerDied(f"left no count behind: {error}") from error
                 counts.keep(work, self._settings, found)
-                self._keep(work, instructions=found, number=self._settings.number, cached=False)
+                self._keep(work, instructions=found, number=self._settings.number, cached=False, uncounted="")
             done(1)
 
         wanted = [work for work in self._sound() if not self._result(work).instructions]
@@ -119,7 +120,8 @@ class Run:
                 self._keep(work, uncounted=missing)
             return
         done = self._progress("counting instructions", len(wanted))
-        pool.serve_all("count", _by_threads(wanted), self._jobs, serve, self._failed("uncounted", done))
+        # One core will do for all: valgrind runs one thread at a time, and a count is the same wherever it is taken.
+        pool.serve_all("count", {1: wanted} if wanted else {}, self._jobs, serve, self._failed("uncounted", done))
 
     def _from_cache(self, work: Work) -> bool:
         found = counts.kept(work, self._settings)
@@ -158,6 +160,8 @@ def measure(
 
     `fresh` forgets all of that.
     """
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
     journal = Journal(out, Environment.capture(), settings)
     if not fresh:
         journal.resume(out)

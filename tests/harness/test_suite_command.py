@@ -36,6 +36,7 @@ def test_benchmarks_are_chosen_by_any_part_of_their_title() -> None:
         (["missing.py", "--list"], "no file missing.py"),
         (["compare", "a.json", "b.json"], "cannot be read"),
         (["--lisst"], "--help"),
+        (["--out", "missing/out.json"], "no folder missing"),
     ],
 )
 def test_what_it_cannot_do_is_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +64,7 @@ def test_wall_times_are_measured_printed_and_compared(tmp_path: Path, capsys: py
     assert main(command) == SOME_FAILED
     printed, err = capsys.readouterr()
     assert "2 benchmarks measured, 1 failed" in printed
-    assert "broken · ×1: ZeroDivisionError" in err
+    assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
     assert "wall times: 2 of 2 within 0.5 %" in capsys.readouterr().out
     assert main([*command[:-2], "--only", "sum"]) == 0
