@@ -47,11 +47,11 @@ lesson = Lesson(
 
 
 @lesson.given
-def one_weight(cpp: bool = True) -> GroupedBenchmark:
+def one_weight(whole: bool = True) -> GroupedBenchmark:
     in_cpp = "auto loss = torch::matmul(x, w).sum();"
     return GroupedStmts(
         "loss = torch.matmul(x, w).sum()",
-        in_cpp if cpp else None,
+        in_cpp if whole else None,
         setup=GroupedSetup(
             py_setup="""
                 x = torch.ones(8, 8)
@@ -61,13 +61,11 @@ def one_weight(cpp: bool = True) -> GroupedBenchmark:
                 auto x = torch::ones({8, 8});
                 auto w = torch::ones({8, 8});
                 w.set_requires_grad(true);
-            """
-            if cpp
-            else "",
+            """,
             global_setup="#include <numbers>",
         ),
         signature="f(x, w) -> loss",
-        torchscript=True,
+        torchscript=whole,
         autograd=True,
     )
 
@@ -260,8 +258,8 @@ def workers_and_cores(most_threads: int = 2) -> Suite:
     works = Work.all_of(materialize(flatten(troubled(threads))))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "suite.json"
-        short = Settings(min_run_time_s=0.1)
-        measure(works, out, short, count=False)
+        settings = Settings(min_run_time_s=0.1)
+        measure(works, out, settings, count=False)
         return load(out)
 
 
@@ -299,10 +297,15 @@ def explain_workers(page: Page, suite: Suite) -> None:
 
 
 @lesson.given
-def twice(cpp: bool) -> tuple[Work, ...]:
-    once = one_weight(cpp)
+def twice(whole: bool) -> tuple[Work, ...]:
+    once = one_weight(whole)
     both = {"first": once, "second": once}
     return Work.all_of(materialize(flatten(both)))
+
+
+@lesson.given
+def short() -> Settings:
+    return Settings(min_run_time_s=0.1, number=50, repeats=3)
 
 
 @lesson.given
@@ -322,9 +325,9 @@ def results_file() -> Path:
         "backward-is-dear": "with a backward pass, it takes more than twice the instructions of the forward pass alone",
         "script-is-no-gift": "on tensors this small, the scripted form takes more instructions than the eager one",
     },
-    fast={"cpp": 0},
+    fast={"whole": 0},
 )
-def every_form(cpp: int = 1) -> Suite:
+def every_form(whole: int = 1) -> Suite:
     """Now the definition of step 1 for real, under two names, so that every form is measured twice, apart.
 
     What is C++ is compiled into one library: its headers take longer to read than all of it. Then workers take wall
@@ -332,9 +335,9 @@ def every_form(cpp: int = 1) -> Suite:
     benchmark is a fork of that. On the command line: `python -m harness.suite FILE.py --out FILE.json`.
     """
     return measure(
-        twice(cpp=bool(cpp)),
+        twice(whole=bool(whole)),
         results_file(),
-        Settings(min_run_time_s=0.1),
+        short(),
         fresh=True,
     )
 
@@ -361,12 +364,12 @@ def explain_forms(page: Page, suite: Suite) -> None:
     if {eager, cpp} <= set(known):
         page.claim("python-has-a-price", known[eager] / known[cpp], low=1, unit=units.ratio)
     else:
-        page.skip("python-has-a-price", missing(suite, "C++"))
+        page.skip("python-has-a-price", missing(suite, cpp))
     for id_, name, low in (("backward-is-dear", backward, 2), ("script-is-no-gift", scripted, 1)):
         if name in times:
             page.claim(id_, times[name], low=low, unit=units.ratio)
         else:
-            page.skip(id_, missing(suite, "Python"))
+            page.skip(id_, missing(suite, name))
     dearer = times.get(scripted)
     page.reveal(
         None if dearer is None else "a" if dearer < 1 - SAME else "b" if dearer <= 1 + SAME else "c",
@@ -387,11 +390,11 @@ def form(result: Result) -> tuple[str, str, str]:
     return result.runtime, result.autograd, result.language
 
 
-def missing(suite: Suite, language: str) -> str:
-    """Return why there are no counts in a language."""
-    mine = [each for each in suite.results if each.language == language]
+def missing(suite: Suite, wanted: tuple[str, str, str]) -> str:
+    """Return why there are no counts of a form."""
+    mine = [each for each in suite.results if form(each) == wanted]
     if not mine:
-        return "the short run compiles nothing: take the lesson without --fast once"
+        return "the short run leaves it out: take the lesson without --fast once"
     return next((why for each in mine if (why := each.failure or each.uncounted)), "nothing was counted")
 
 
@@ -409,9 +412,11 @@ def missing(suite: Suite, language: str) -> str:
         "counts-agree": "the two counts of every form agree within 0.5 %",
         "times-do-not": "the two wall times of some form lie more than 0.5 % apart",
     },
-    fast={"cpp": 0},
+    fast={"whole": 0},
 )
-def two_runs_compared(cpp: int = 1) -> tuple[Suite, Suite, Comparison]:
+def two_runs_compared(
+    whole: int = 1,
+) -> tuple[Suite, Suite, Comparison]:
     """`python -m harness.suite compare A.json B.json` sets two runs side by side. Here we compare the halves of one.
 
     Each count is of a child that began in the same state: hashes fixed, memory laid out alike, and a fresh heap. In a
@@ -419,9 +424,9 @@ def two_runs_compared(cpp: int = 1) -> tuple[Suite, Suite, Comparison]:
     """
     written = load(results_file())
     again = measure(
-        twice(cpp=bool(cpp)),
+        twice(whole=bool(whole)),
         results_file(),
-        Settings(min_run_time_s=0.1),
+        short(),
     )
     results_file().unlink()
     halves = []
@@ -454,7 +459,7 @@ def explain_compared(page: Page, found: tuple[Suite, Suite, Comparison]) -> None
     if counts:
         agree = page.claim("counts-agree", max(counts), high=SAME, unit=units.percent, remark="the largest difference")
     else:
-        agree = page.skip("counts-agree", missing(again, "Python"))
+        agree = page.skip("counts-agree", missing(again, form(again.results[0])))
     page.claim(
         "times-do-not", max(times, default=math.nan), low=SAME, unit=units.percent, remark="the largest difference"
     )

@@ -27,6 +27,9 @@ from harness.suite.work import Work
 BATCH: Final = 16
 """Benchmarks in one library: reading the headers takes 20 s, and each of these half a second to a second and a half."""
 
+LEAST: Final = 4
+"""Fewer are not worth reading the headers once more, idle core or not."""
+
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")
 
 _PRELUDE: Final = """\
@@ -125,21 +128,22 @@ def build(
     """
     failures: dict[str, str] = {}
     missing = {name_of(work): work for work in works if work.is_cpp and not library_of(work).exists()}
-    batches = list(_batches(missing))
+    batches = list(_batches(missing, jobs))
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
         for found in pool.map(lambda batch: _build(batch, compiler or compile_library, done), batches):
             failures |= found
     return {work: failures[name_of(work)] for work in works if work.is_cpp and name_of(work) in failures}
 
 
-def _batches(missing: Mapping[str, Work]) -> Iterator[dict[str, Work]]:
+def _batches(missing: Mapping[str, Work], jobs: int) -> Iterator[dict[str, Work]]:
     """Benchmarks with the same global setup together; one that merely includes headers gets along with all others."""
     groups: dict[str, dict[str, Work]] = {}
     for name, work in missing.items():
         groups.setdefault(_own_globals(work), {})[name] = work
     for group in groups.values():
         names = list(group)
-        size = -(-len(names) // -(-len(names) // BATCH))
+        shares = max(1, -(-len(names) // BATCH), min(jobs, len(names) // LEAST))
+        size = -(-len(names) // shares)
         for start in range(0, len(names), size):
             yield {name: group[name] for name in names[start : start + size]}
 

@@ -40,7 +40,7 @@ class Compiler:
 def test_many_benchmarks_are_one_library_and_each_finds_it() -> None:
     compiler = Compiler()
     works = [work(f"x + {n};") for n in range(cpp.BATCH)]
-    assert cpp.build(works, 2, compiler=compiler) == {}
+    assert cpp.build(works, 1, compiler=compiler) == {}
     assert len(compiler.sources) == 1
     assert len({cpp.library_of(each) for each in works}) == len(works)
     assert all(cpp.library_of(each).read_text(encoding="utf-8") == "library" for each in works)
@@ -50,6 +50,13 @@ def test_more_than_fit_are_shared_out_evenly() -> None:
     compiler = Compiler()
     cpp.build([work(f"x + {n};") for n in range(cpp.BATCH + 2)], 1, compiler=compiler)
     assert [source.count('extern "C"') for source in compiler.sources] == [9, 9]
+
+
+def test_two_cores_share_what_one_library_would_hold() -> None:
+    compiler = Compiler()
+    cpp.build([work(f"x + {n};") for n in range(8)], 2, compiler=compiler)
+    cpp.build([work(f"y + {n};") for n in range(7)], 2, compiler=compiler)
+    assert [source.count('extern "C"') for source in compiler.sources] == [4, 4, 7]
 
 
 def test_what_is_built_is_not_built_again_and_the_same_code_only_once() -> None:
