@@ -14,6 +14,10 @@ from typing import Any
 SPARE_BYTES = 32 << 20
 """Address space beyond the submission's own, so that running out of memory can still be told."""
 
+LARGE_BYTES = 128 << 10
+"""A block that malloc gives back to the system when it is freed: its own default, before it has learned."""
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER_MODE = 38, 22, 2
 _INSTRUCTION_BYTES = 8
 
@@ -34,6 +38,14 @@ def limit(limits: dict[str, int]) -> None:
         wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         spare = SPARE_BYTES if name == "RLIMIT_AS" and hard == resource.RLIM_INFINITY else 0
         resource.setrlimit(kind, (wanted, wanted + spare))
+
+
+def return_memory() -> None:
+    """Let malloc give large blocks back when they are freed, where it can be told to (glibc: mallopt(3))."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt:
+        mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, LARGE_BYTES)
 
 
 def install(program: str) -> None:

@@ -1,4 +1,6 @@
-"""Plain Python on trial for its instructions: right on every case first, then counted under valgrind.
+"""Plain Python on trial for its instructions, or its opcodes: right on every case first, then counted.
+
+Instructions are counted by valgrind, opcodes by the interpreter's own events (`grader/opcode_counter.py`).
 
 A count is of whole processes, from exec to exit. The submission's, less one that imports and compiles the very same but
 is given the right answers instead of calling anything, is what the submission cost; the baseline's, likewise, what the
@@ -8,14 +10,17 @@ instructions in a million at most, so each process runs once, all three side by 
 
 What is trusted, and why:
 
-- *The sum* is valgrind's own, on a pipe that valgrind has copied for itself to a descriptor which it lets no program
-  close, replace or write to. The driver has closed the program's end before the submission runs. No file is read.
+- *The sum* of instructions is valgrind's own, on a pipe that valgrind has copied for itself to a descriptor which it
+  lets no program close, replace or write to. The driver has closed the program's end before the submission runs. No
+  file is read.
 - *That it is the only one.* A submission could at most add words to that log; valgrind's own still follow, as long as
   it is not killed. So a log with two sums, or an exit status that is not 0, counts nothing.
 - *That nothing else did the work.* The program can neither fork nor execute another: the driver takes the system calls
   away, an audit hook refuses what is left, and the kernel's limit on processes would. It holds no files and no network.
 - *That the work was done.* Its answers to secret inputs, new for this count, are judged here like all others. They come
   on a second pipe which the submission may well write to: a right answer has to be worked out, and that is counted.
+- *The sum of opcodes* comes with the answers, and with a key that the process was given before the submission ran and
+  that nothing in it can be asked for. How the counter is kept from being switched off is said where it is written.
 - *Valgrind itself*, which shares its memory with the program. Only native code could reach it, so none can be had: no
   ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself. A flaw of
   the interpreter that lets plain Python write anywhere would get through; the sandbox around it would still hold.
@@ -23,6 +28,7 @@ What is trusted, and why:
 
 import marshal
 import re
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +41,7 @@ from grader.confined import Ended
 from grader.errors import GraderFault, WorkerFault
 from grader.faults import ours
 from grader.inputs import generator
-from grader.records import Attempt, Speed, Status
+from grader.records import Attempt, Cost, Speed, Status
 from grader.settings import Settings
 from grader.task import CountedExam, MeteredExam, Mismatch, Scenario, Task
 
@@ -48,14 +54,26 @@ COUNT_S: Final = 60.0
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
 """What a counted process may run, by the name it goes by in tracebacks."""
 
+UNCOUNTED: Final = {
+    -1: (
+        "The counter of opcodes was taken off, so nothing is known of what came after.",
+        "That happens where recursion goes to its limit, or memory to its end: stay well within both.",
+    ),
+    -2: (
+        "A class that uses super(), or whose namespace is no plain dict, cannot be counted.",
+        "Do without it in this file.",
+    ),
+}
+"""What stands for no sum (`grader/opcode_counter.py`), and what a student reads then."""
+
 _IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What one process took from its first instruction to its last, and what it answered."""
+    """What one process took from its beginning to its end, in the task's cost, and what it answered."""
 
-    instructions: int
+    taken: int
     answers: Sequence[Any]
 
 
@@ -65,7 +83,8 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     attempt = metered.examine(replace(task, tiers=()), plain, source, settings, (*seed, "cases"))
     if attempt.status is not Status.PASSED:
         return attempt
-    valgrind.require()
+    if task.cost is Cost.INSTRUCTIONS:
+        valgrind.require()
     worlds = exam.counted(generator(*seed, "counted"))
     given = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
@@ -73,6 +92,8 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
         "function": worlds[0].function,
         "calls": [world.arguments for world in worlds],
         "answers": [],
+        "counter": _text("opcode_counter") if task.cost is Cost.OPCODES else "",
+        "key": secrets.token_hex(8),
     }
     with ThreadPoolExecutor(3) as side_by_side:
         mine = side_by_side.submit(_count, task, settings, {**given, "run": SUBMISSION})
@@ -88,11 +109,11 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     if wrong := _mismatch(worlds, counted.answers):
         said = ["Right until it was counted, and wrong then.", *wrong.lines]
         return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
-    return replace(attempt, speed=speed(task, counted.instructions, baseline.instructions, empty.instructions))
+    return replace(attempt, speed=speed(task, counted.taken, baseline.taken, empty.taken))
 
 
 def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
-    """How many times the submission's instructions the baseline took, both without what everybody takes. Exact."""
+    """How many times the submission's cost the baseline took, both without what everybody takes. Exact."""
     ratio = max(baseline - empty, 1) / max(mine - empty, 1)
     return Speed(ratio, ratio, ratio, rounds=1, tier=sum(ratio >= tier.ratio for tier in task.tiers))
 
@@ -110,27 +131,45 @@ def _mismatch(worlds: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | 
     return next(filter(None, (world.judge(answer) for world, answer in zip(worlds, answers, strict=True))), None)
 
 
-def _count(task: Task, settings: Settings, given: dict[str, object]) -> Count:
-    """Run the driver under valgrind. Raises `WorkerFault` where it ends otherwise than with answers and a sum."""
-    driver = (GRADER / "counted_driver.py").read_text(encoding="utf-8")
+def _text(name: str) -> str:
+    return (GRADER / f"{name}.py").read_text(encoding="utf-8")
+
+
+def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
+    """Run the driver and have it counted. Raises `WorkerFault` where it ends otherwise than with answers and a sum."""
+    by_valgrind = task.cost is Cost.INSTRUCTIONS
 
     def command(answer: int, log: int) -> list[str]:
-        return valgrind.command([sys.executable, *FLAGS, "-c", driver, *map(valgrind.padded, (log, answer))], log)
+        descriptors = map(valgrind.padded, (log, answer))
+        program = [sys.executable, *FLAGS, "-c", _text("counted_driver"), *descriptors]
+        return valgrind.command(program, log) if by_valgrind else program
 
     trees = settings.pool
     ended = confined.run(
-        command, marshal.dumps(given), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
+        command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
     )
     if ended.status is None:
-        said = f"No answer within {COUNT_S:g} s while its instructions were counted, fifty times slower than it runs."
+        said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, fifty times slower than it runs."
         raise WorkerFault(Status.TIMED_OUT, said, "Look for what grows faster than its input.")
     try:
         if ended.status:
             raise WorkerFault(*_broken(ended, f"ended with exit status {ended.status}"))
-        count = Count(valgrind.total(ended.log.decode(errors="replace")), _answers(task, protocol.parse(ended.answer)))
+        told = protocol.parse(ended.answer)
+        answers = _answers(task, told)
+        taken = valgrind.total(ended.log.decode(errors="replace")) if by_valgrind else _opcodes(told, given["key"])
     except (valgrind.LogError, protocol.ProtocolError) as error:
         raise WorkerFault(*_broken(ended, f"left no count behind: {error}")) from None
-    return count
+    return Count(taken, answers)
+
+
+def _opcodes(said: Mapping[str, Any], key: str) -> int:
+    """The sum that came with the key."""
+    taken = said.get("opcodes")
+    if said.get("key") != key or not isinstance(taken, int):
+        raise protocol.ProtocolError("the sum does not come from the counter")
+    if taken in UNCOUNTED:
+        raise WorkerFault(Status.RAISED, *UNCOUNTED[taken])
+    return taken
 
 
 def _broken(ended: Ended, how: str) -> tuple[Status, str, str]:
@@ -142,16 +181,18 @@ def _broken(ended: Ended, how: str) -> tuple[Status, str, str]:
 def _answers(task: Task, said: Mapping[str, Any]) -> Sequence[Any]:
     if refused := said.get("refused"):
         event, about = (str(part)[:60] for part in (*refused, "", "")[:2])
+        if task.cost is Cost.OPCODES and event == "sys.settrace":  # it has no name: the interpreter itself did
+            raise WorkerFault(Status.RAISED, *UNCOUNTED[-1])
         what = f"{event} {about}".rstrip()
         raise WorkerFault(
             Status.RAISED,
-            f"{task.name} did something while its instructions were counted that is no computing: {what}.",
+            f"{task.name} did something while its {task.cost} were counted that is no computing: {what}.",
             f"There it is alone with the language, its builtins and {', '.join(task.exam.modules)}."
             if isinstance(task.exam, CountedExam)
             else "",
         )
     if raised := said.get("raised"):
         kind, message = (str(part)[:300] for part in (*raised, "", "")[:2])
-        raise WorkerFault(Status.RAISED, f"{task.name} raised {kind} while its instructions were counted: {message}.")
+        raise WorkerFault(Status.RAISED, f"{task.name} raised {kind} while its {task.cost} were counted: {message}.")
     answers = said.get("answers")
     return answers if isinstance(answers, list) else []

@@ -45,6 +45,8 @@ _LESS: Final = {
     Cost.SIMULATED_TIME: "times less simulated time",
     Cost.CALLS: "times fewer calls",
     Cost.INSTRUCTIONS: "times fewer instructions",
+    Cost.PEAK_MEMORY: "times less memory at the peak",
+    Cost.OPCODES: "times fewer opcodes",
 }
 
 

@@ -27,9 +27,11 @@ def explained(path: Path) -> Iterator[None]:
         raise WriteError(f"{path} could not be written: {why} and run the same command again.") from fault
 
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> bool:
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
     """Put `data` at `path` in one step; False when it is there already, and then nothing is touched.
 
+    What is `durable` is on the disk before this returns. Waiting for that takes longer than all else, so it is left out
+    where the next run makes again what a power cut has spoilt.
     Raises `WriteError` when it cannot be written; whatever stood at `path` stands there still.
     """
     with explained(path):
@@ -40,8 +42,9 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> bool:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             temporary.chmod(mode)
             temporary.replace(path)
         except BaseException:

@@ -99,10 +99,11 @@ class ForkServer:
             if group := self._process.group:
                 bound_bytes = usage.allowed_bytes(limits.memory_bytes, len(self._clocks) + 1)
                 group.limit(memory_bytes=bound_bytes, tasks=usage.MOST_TASKS)
-            code = seccomp.worker_filter()
+            code = seccomp.worker_filter(stores_outside=limits.stores_outside)
             given = {
                 "limits": sandbox.rlimits(limits, sandboxed=self.sandboxed),
                 "threads": limits.threads,
+                "returns_memory": limits.returns_memory,
                 "filter": code.hex() if code else "",
             }
             self._channel.send(protocol.FORK, given)

@@ -4,21 +4,23 @@ The submission holds nothing but functions that ask the supervisor; the clock, t
 reach, and every call is counted where it arrives. Its cost is what the world says was spent.
 """
 
+import json
 import math
-from collections.abc import Sequence
+import types
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.failing import FIRST
-from grader.faults import ours, theirs
-from grader.forkserver import ForkServer
+from grader.faults import theirs
 from grader.inputs import generator
 from grader.known import explanation
 from grader.records import Attempt, Speed, Status
 from grader.settings import Settings
 from grader.supervisor import Worker, worker
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.values import Value
 
 LEAST_COST: Final = 1e-12
 """A cost of nothing would give an infinite ratio; no right answer is that cheap."""
@@ -38,15 +40,11 @@ class Played:
 
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Play all scenarios with the submission and, when it is right in all and its cost counts, with the baseline."""
-
-    def play_all(tree: ForkServer, text: str) -> tuple[list[Played], str]:
-        with worker(tree, task.limits) as one:
-            with theirs("The file"):
-                one.load(text)
-            return [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))], one.output_tail
-
-    with settings.pool.fresh(tensors=exam.torch) as tree:
-        mine, printed = play_all(tree, source)
+    with settings.pool.fresh(tensors=exam.torch) as tree, worker(tree, task.limits) as one:
+        with theirs("The file"):
+            one.load(source)
+        mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
+        printed = one.output_tail
     if any(played.mismatch for played in mine):
         return _wrong(task, exam, mine, settings, seed, printed)
     if mismatch := exam.together([played.scenario for played in mine]):
@@ -54,8 +52,10 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
     if not task.tiers:
         speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
         return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
-    with ours(f"The baseline of {task.full_name}"), settings.pool.trusted(tensors=False) as tree:
-        reference, _ = play_all(tree, task.baseline)
+    try:
+        reference = _played_here(exam, task.baseline, exam.scenarios(generator(*seed)))
+    except (Exception, SystemExit) as error:  # whatever it is, it is a fault of ours
+        raise GraderFault(f"The baseline of {task.full_name} failed: {type(error).__name__}: {error}.") from error
     for played in reference:
         if played.mismatch:
             raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
@@ -74,6 +74,38 @@ def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
         mismatch = Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them.")
         return Played(scenario, None, mismatch)
     return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+
+
+def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
+    """Play all scenarios with a source of ours, in this process.
+
+    What a world counts does not depend on where it is asked from, and a baseline asks often: across a process
+    boundary that would cost more than grading the submission does. It gets copies, and answers in JSON's types alone.
+    """
+    module = types.ModuleType("baseline")
+    exec(compile(source, "baseline.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
+
+    def metered(scenario: Scenario, name: str) -> Callable[..., Value]:
+        left = iter(range(exam.max_calls))
+
+        def ask(*given: Value) -> Value:
+            if next(left, None) is None:
+                raise GraderFault(f"it asked more than {exam.max_calls} times")
+            return scenario.call(name, _plain(given))
+
+        return ask
+
+    def played(scenario: Scenario) -> Played:
+        arguments = [metered(scenario, a.name) if isinstance(a, Metered) else _plain(a) for a in scenario.arguments]
+        answer = _plain(getattr(module, scenario.function)(*arguments))
+        return Played(scenario, answer, scenario.judge(answer))
+
+    return [played(scenario) for scenario in scenarios]
+
+
+def _plain(value: Any) -> Any:
+    """Return a copy, as it comes over the channel."""
+    return json.loads(json.dumps(value))
 
 
 def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:

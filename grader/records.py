@@ -29,7 +29,8 @@ class Cost(StrEnum):
     """What a task's speed is measured in; always compared with the baseline's in the same run.
 
     TIME is CPU time, which busy neighbours hardly move. WALL_TIME is for work on several threads or on a GPU.
-    INSTRUCTIONS are counted by Callgrind.
+    INSTRUCTIONS are counted by Callgrind, OPCODES by Python's own events. PEAK_MEMORY is what a process had resident at
+    once, at most.
     """
 
     TIME = "time"
@@ -37,6 +38,8 @@ class Cost(StrEnum):
     SIMULATED_TIME = "simulated time"
     CALLS = "calls"
     INSTRUCTIONS = "instructions"
+    PEAK_MEMORY = "peak memory"
+    OPCODES = "opcodes"
 
 
 CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})

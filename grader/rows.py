@@ -8,7 +8,7 @@ candidate calls, baseline first], and a control is a JSON object, or null where 
 import json
 import math
 import sqlite3
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -143,7 +143,7 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
     """Return the row of `verdicts` without its grading and position."""
     attempt = verdict.attempt
     speed = attempt.speed
-    rounds = [[one.pair, *astuple(one.baseline), *astuple(one.candidate), one.baseline_first] for one in attempt.rounds]
+    rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
     measured: tuple[Cell, ...] = (None,) * 6
     if speed:
         measured = (speed.ratio, speed.low, speed.high, speed.rounds, speed.tier, speed.undecided)
@@ -162,6 +162,10 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
         json.dumps(rounds),
         json.dumps(asdict(attempt.control) if attempt.control else None),
     )
+
+
+def _turn(reading: Reading) -> tuple[float, float, int]:
+    return reading.cpu_s, reading.wall_s, reading.calls
 
 
 def report(db: sqlite3.Connection, row: sqlite3.Row, *, raw: bool = True) -> Report:

@@ -279,7 +279,7 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """Limits for one process. Linux counts processes by user, since 5.14 within a sandbox alone, and never root's."""
     return ({"RLIMIT_NPROC": usage.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
-        "RLIMIT_FSIZE": bubblewrap.TMP_BYTES,
-        "RLIMIT_NOFILE": 256,
+        "RLIMIT_FSIZE": bubblewrap.TMP_BYTES if limits.stores_outside else 0,
+        "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,
         "RLIMIT_CORE": 0,
     }

@@ -115,6 +115,32 @@ WORKER: Final = (
 )
 """What a worker may not do from before it loads a submission."""
 
+O_CREAT, O_TMPFILE = 0x40, 0x400000
+MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
+MADV_COLD, MADV_PAGEOUT = 20, 21
+F_SETPIPE_SZ: Final = 1031
+
+OUTSIDE: Final = (
+    Rule("open", "a new file", condition=Condition(1, If.SOME, (O_CREAT | O_TMPFILE,))),
+    Rule("openat", "a new file", condition=Condition(2, If.SOME, (O_CREAT | O_TMPFILE,))),
+    Rule("openat2", "its flags lie behind a pointer; C libraries use openat", errno.ENOSYS),
+    Rule("creat mkdir mkdirat mknod mknodat symlink symlinkat link linkat", "a new file, and names hold data too"),
+    Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files hold data"),
+    Rule("pipe pipe2 socket socketpair", "buffers of the kernel's"),
+    Rule(
+        "fcntl",
+        "pipes with names may be there already, and stay small",
+        condition=Condition(1, If.EQUAL, (F_SETPIPE_SZ,)),
+    ),
+    Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues of the kernel's, which may be there already"),
+    Rule("mmap", "shared pages outlive their use", condition=Condition(3, If.SOME, (MAP_SHARED | MAP_HUGETLB,))),
+    Rule("madvise", "swap is memory, too", condition=Condition(2, If.EQUAL, (MADV_COLD, MADV_PAGEOUT))),
+)
+"""What a worker may not do, beyond that, whose peak memory is measured: keep data where that does not see it.
+
+A page of a shared mapping may be let go and had back with its data; so no new one is made. A huge page of `MAP_HUGETLB`
+is in no count of resident memory."""
+
 
 def trouble() -> str | None:
     """Why this machine has no such filters; None when it has."""
@@ -127,9 +153,10 @@ def trouble() -> str | None:
     return None if {"errno", "kill_process"} <= set(actions) else "this kernel's seccomp filters are too old"
 
 
-def worker_filter() -> bytes | None:
+def worker_filter(*, stores_outside: bool = True) -> bytes | None:
     """The filter that a worker installs here; None where there is none."""
-    return None if trouble() else compiled(WORKER, ARCHITECTURES[platform.machine()])
+    rules = WORKER if stores_outside else (*WORKER, *OUTSIDE)
+    return None if trouble() else compiled(rules, ARCHITECTURES[platform.machine()])
 
 
 def tree_filter() -> bytes | None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grader import protocol
+from grader import protocol, resident
 from grader.errors import WorkerFault
 from grader.faults import WORD_CHARACTERS, Raised
 from grader.forkserver import ForkServer
@@ -32,14 +32,16 @@ OUTPUT_BYTES: Final = 16 << 20
 class Worker:
     """One process, forked for one use and then thrown away, with the memory it shares with the supervisor."""
 
-    def __init__(self, server: ForkServer, limits: Limits) -> None:
+    def __init__(
+        self, server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
+    ) -> None:
         self.limits = limits
         self._server = server
         self._cores: Cores = None
         with contextlib.ExitStack() as ours:
-            self.inputs = SharedMemory(INPUT_BYTES if server.tensors else 1)
+            self.inputs = SharedMemory(input_bytes if server.tensors else 1)
             ours.callback(self.inputs.close)
-            self.outputs = SharedMemory(OUTPUT_BYTES if server.tensors else 1)
+            self.outputs = SharedMemory(output_bytes if server.tensors else 1)
             ours.callback(self.outputs.close)
             self._socket, theirs = socket.socketpair()
             ours.callback(self._socket.close)
@@ -122,6 +124,18 @@ class Worker:
         self._where = "while it was being timed"
         with self._running():
             self._server.vouch(self._cores)
+
+    def begin(self) -> None:
+        """Count from here on what processes the tree starts, for `peak_bytes`; before a submission is loaded."""
+        with self._running():
+            self._server.pin(None)
+
+    def peak_bytes(self) -> int:
+        """The most memory that the worker has had so far (see `grader.resident`), if no other process did its work."""
+        self._where = "while its memory was being measured"
+        with self._running():
+            self._server.vouch(None)
+            return resident.peak_bytes(self._forked.pid)
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
@@ -238,9 +252,11 @@ class Worker:
 
 
 @contextlib.contextmanager
-def worker(server: ForkServer, limits: Limits) -> Iterator[Worker]:
-    """A worker forked from `server`, that is ended whatever happens."""
-    one = Worker(server, limits)
+def worker(
+    server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
+) -> Iterator[Worker]:
+    """A worker forked from `server`, with memory for tensors of these sizes, that is ended whatever happens."""
+    one = Worker(server, limits, input_bytes, output_bytes)
     try:
         yield one
     except WorkerFault as fault:

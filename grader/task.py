@@ -55,6 +55,11 @@ class Limits:
 
     So a crowded machine takes nothing from honest work, and one that hangs, and burns nothing, ends all the same.
     More than one of `threads`, for torch and whatever else, goes with a cost of `Cost.WALL_TIME`.
+
+    A worker keeps the memory it has once had, so that timing does not depend on what came before. One that
+    `returns_memory` gives each block of 128 KiB and more back when it is freed, and has new memory for the next, as
+    every program does whose blocks are large enough (32 MiB, with the GNU C library). One that `stores_outside` may
+    keep data where no memory of a process is: in files, pipes, sockets and memory that is shared.
     """
 
     load_s: float = 30.0
@@ -62,6 +67,8 @@ class Limits:
     patience: float = 4.0
     memory_bytes: int = 2 << 30
     threads: int = 1
+    returns_memory: bool = False
+    stores_outside: bool = True
 
 
 @dataclass(frozen=True)
@@ -160,11 +167,11 @@ class MeteredExam:
 
 @dataclass(frozen=True)
 class CountedExam:
-    """A function of plain Python whose instructions are counted, with nothing but the standard library's `modules`.
+    """A function of plain Python whose instructions or opcodes are counted, with nothing but the `modules`.
 
-    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while instructions are counted: about
-    a second of work under valgrind, where all takes fifty times as long. Both give worlds without metered functions:
-    arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
+    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while it is counted: about a second
+    of work, where all takes fifty times as long. The task's cost says what is counted. Both give worlds without
+    metered functions: arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]

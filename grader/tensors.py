@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader import failing, sizes
+from grader import failing, peak, sizes
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
 from grader.faults import Raised, fault_of, theirs
 from grader.inputs import describe, generator, pack
 from grader.known import explanation
-from grader.records import Attempt, Speed, Status
+from grader.records import Attempt, Cost, Speed, Status
 from grader.settings import Settings
 from grader.supervisor import Worker, worker
 from grader.task import Inputs, Mismatch, Task, TensorExam
@@ -42,6 +42,12 @@ def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed:
             printed = one.output_tail
         if failures:
             return _wrong(task, exam, failures, len(cases), settings, printed)
+        if task.cost is Cost.PEAK_MEMORY:
+            compared = peak.compare(task, exam, tree, source, settings, generator(*seed, "measured"))
+            told, count = compared.in_words, len(cases)
+            return Attempt(
+                Status.PASSED, told, speed=compared.speed, cases_passed=count, cases=count, output_tail=printed
+            )
         fought = sizes.duels(task, exam, tree, source, settings, generator(*seed, "timed"))
     deciding = sizes.worst(fought)
     outcome = deciding.outcome

@@ -258,12 +258,14 @@ def main() -> None:
     gc.freeze()  # so that a collection in a worker leaves these pages shared
     try:
         descriptors, given = attend(control)
+        service = Service(descriptors, torch, config["folder"])  # its shared memory may be the last it can have
         if given["filter"]:
             confine.install(given["filter"])  # no thread may run yet
+        if given["returns_memory"]:
+            confine.return_memory()
         if torch:
             torch.set_num_threads(given["threads"])
             torch.set_grad_enabled(mode=False)
-        service = Service(descriptors, torch, config["folder"])
         confine.limit(given["limits"])
         serve(service)
     except protocol.Closed:

@@ -44,13 +44,18 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
     `name_of` asks for the leaderboard, under these names; without it an earlier one is taken away, as it would show
     grades of before. Raises `WriteError` when a report cannot be written; run `report` again when there is room.
     """
-    changed = sum(write_atomically(path, text.encode()) for path, text in _texts(roll, out, whole, name_of))
+    changed = sum(_write(path, text) for path, text in _texts(roll, out, whole, name_of))
     board = out / BOARD
     if name_of is None and board.exists():
         with explained(board):
             board.unlink()
         changed += 1
     return changed
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write one report. The journal is what must last: of it each report can be made again."""
+    return write_atomically(path, text.encode(), durable=False)
 
 
 def _texts(roll: Roll, out: Path, whole: Whole | None, name_of: NameOf | None) -> Iterator[tuple[Path, str]]:

@@ -1,6 +1,7 @@
 """Reading a submission's answer: a plain value that can be anything, compared with the planted truth."""
 
 import math
+from collections.abc import Sequence
 
 from grader.task import Mismatch
 from grader.values import Value
@@ -27,6 +28,19 @@ def shown(value: Value) -> str:
 def off_by(got: float, truth: float) -> float:
     """Return how far `got` lies above the truth, as a share of it; negative when below."""
     return got / truth - 1
+
+
+def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -> Mismatch | None:
+    """Compare an answer with the right rows, cell by cell and type by type; the first that differs is told."""
+    if not isinstance(answer, list):
+        return Mismatch("a list of rows", shown(answer), advice)
+    for number, row in enumerate(right):
+        got = answer[number] if number < len(answer) else "nothing"
+        if got != row or any(type(one) is not type(other) for one, other in zip(got, row, strict=True)):
+            return Mismatch(f"{row} as row {number + 1}", shown(got), advice)
+    if len(answer) > len(right):
+        return Mismatch(units.some(len(right), "row"), units.count(len(answer)), advice)
+    return None
 
 
 def compare_seconds(answer: Value, truth_s: float, allowed: float, advice: str) -> Mismatch | None:

@@ -21,9 +21,10 @@ def f(n): return list(Row("a", n))
 """
 
 
-def answered(source: str, *, dies: bool = False, modules: tuple[str, ...] = (), **given: object) -> Mapping[str, Any]:
+def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> Mapping[str, Any]:
     """What the driver says of `f` in a source text, called with 3 and 4."""
     task = {"sources": {"mine": source}, "run": "mine", "function": "f", "calls": [(3,), (4,)], "modules": modules}
+    task |= {"counter": "", "key": ""}
     read, write = os.pipe()
     log = os.open(os.devnull, os.O_WRONLY)
     with os.fdopen(read, "rb") as answer:
@@ -36,7 +37,7 @@ def answered(source: str, *, dies: bool = False, modules: tuple[str, ...] = (), 
         )
         os.close(write)
         os.close(log)
-        assert (done.returncode != 0) is dies, done.stderr
+        assert done.returncode == 0, done.stderr
         said: dict[str, Any] = json.loads(answer.read() or "{}")
     return said
 
@@ -116,7 +117,7 @@ def test_a_refusal_cannot_be_caught() -> None:
 
 
 def test_new_builtins_do_not_turn_a_refusal_into_a_permission() -> None:
-    """Whatever the hook calls is a submission's by then: it may raise, and then what was asked for is not done."""
+    """The hook calls nothing that has a name: it would be a submission's by then."""
     redefined = """
 import builtins, sys
 def stop(*_): raise ValueError
@@ -127,6 +128,4 @@ def f(n):
     except ValueError: return "denied"
     return opened
 """
-    assert answered(redefined, dies=True) == {}, "nor can it say anything after that"
-    fewer = redefined.replace("text=stop, ", "").replace("builtins.type = builtins.len = builtins.str", "builtins.len")
-    assert answered(fewer) == {"refused": ["open", "/etc/hostname"]}
+    assert answered(redefined) == {"refused": ["open", "/etc/hostname"]}

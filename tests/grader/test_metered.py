@@ -120,17 +120,16 @@ time.perf_counter = lambda: 0.0
 
 
 @pytest.mark.parametrize(
-    "baseline", ["def find(probe): return 1", "raise ValueError", "def find(probe): 1 / 0", "import os; os._exit(0)"]
+    "baseline", ["def find(probe): return 1", "raise ValueError", "def find(probe): 1 / 0", "import sys; sys.exit(0)"]
 )
 def test_a_faulty_baseline_is_never_the_submissions_fault(tmp_path: Path, baseline: str) -> None:
     with pytest.raises(GraderFault, match=r"baseline of 00_small\.find"):
         run(search(tmp_path, baseline=baseline), BISECT)
 
 
-def test_a_slow_baseline_is_not_the_submissions_fault_either(tmp_path: Path) -> None:
-    hasty = replace(QUICK, call_s=0.5)
-    task = search(tmp_path, baseline="def find(probe):\n  while True: pass", limits=hasty)
-    with pytest.raises(GraderFault, match="No answer within"):
+def test_a_baseline_that_asks_without_end_is_not_the_submissions_fault_either(tmp_path: Path) -> None:
+    task = search(tmp_path, baseline="def find(probe):\n  while True: probe(1)")
+    with pytest.raises(GraderFault, match="asked more than"):
         run(task, BISECT)
 
 

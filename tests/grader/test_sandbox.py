@@ -58,7 +58,7 @@ def ask(one: Worker, source: str, argument: object) -> Any:
 @pytest.fixture
 def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without filters: what looks from outside must do alone."""
-    monkeypatch.setattr(seccomp, "worker_filter", lambda: None)
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
 
 
 def until(condition: Callable[[], bool]) -> bool:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from grader import seccomp, syscalls
 from grader.catalogue import KIT
-from grader.seccomp import ARCHITECTURES, TREE, WORKER, Architecture, Condition, If, Rule, compiled
+from grader.seccomp import ARCHITECTURES, OUTSIDE, TREE, WORKER, Architecture, Condition, If, Rule, compiled
 
 MACHINES = pytest.mark.parametrize("machine", ARCHITECTURES.values(), ids=ARCHITECTURES)
 PROGRAMS = {
     (name, kind): compiled(rules, machine)
     for name, machine in ARCHITECTURES.items()
-    for kind, rules in (("tree", TREE), ("worker", WORKER))
+    for kind, rules in (("tree", TREE), ("worker", WORKER), ("measured", (*WORKER, *OUTSIDE)))
 }
 
-NEVER = {"tree": TREE, "worker": WORKER}
+NEVER = {"tree": TREE, "worker": WORKER, "measured": (*WORKER, *OUTSIDE)}
 HEADERS = {
     "x86_64": (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), r"#define __NR_(\w+)\s+(\d+)"),
     "aarch64": (Path("/usr/include/asm-generic/unistd.h"), r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
@@ -111,6 +111,21 @@ def test_arguments_decide_where_they_must(machine: Architecture) -> None:
     assert ask("tree", machine, "prctl", 22) == ALLOWED, "the worker has its own filter still to install"
 
 
+@MACHINES
+def test_whose_memory_is_measured_may_read_files_and_make_none(machine: Architecture) -> None:
+    for flags, found in ((0, ALLOWED), (0o2, ALLOWED), (0o100, denied(errno.EPERM)), (0o20200000, denied(errno.EPERM))):
+        assert ask("measured", machine, "openat", 0, 0, flags) == found
+        assert ask("worker", machine, "openat", 0, 0, flags) == ALLOWED
+
+
+@MACHINES
+def test_whose_memory_is_measured_maps_private_pages_alone(machine: Architecture) -> None:
+    for flags, found in ((0x22, ALLOWED), (0x21, denied(errno.EPERM)), (0x40022, denied(errno.EPERM))):
+        assert ask("measured", machine, "mmap", 0, 4096, 3, flags) == found
+    assert ask("measured", machine, "madvise", 0, 4096, 4) == ALLOWED
+    assert ask("measured", machine, "madvise", 0, 4096, 21) == denied(errno.EPERM)
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_numbers_are_those_of_the_systems_headers(name: str) -> None:
     header, pattern = HEADERS[name]
@@ -136,7 +151,7 @@ def test_a_program_too_long_for_its_jumps_is_refused() -> None:
 
 
 def test_every_rule_gives_its_reason() -> None:
-    assert all(rule.why for rule in (*TREE, *WORKER))
+    assert all(rule.why for rule in (*TREE, *WORKER, *OUTSIDE))
 
 
 def test_a_machine_without_filters_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

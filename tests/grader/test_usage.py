@@ -50,7 +50,7 @@ def f(x):
 @pytest.fixture
 def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without filters."""
-    monkeypatch.setattr(seccomp, "worker_filter", lambda: None)
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
 
 
 def fault(source: str, settings: Settings, memory_bytes: int = 300 << 20) -> WorkerFault:

@@ -1,6 +1,23 @@
 """Claims that hold on any machine, however busy: what a run makes of these is no matter of weather."""
 
 CERTAIN: dict[str, set[str]] = {
+    "13_bytecode": {
+        "pairs-of-bytes",
+        "folded",
+        "model-agrees",
+        "depth-known",
+        "names-gone",
+        "counts-repeat",
+        "no-loop-left",
+        "starts-plain",
+        "for-integers",
+        "by-what-it-meets",
+        "one-code",
+        "found-late",
+        "boxes-are-large",
+        "as-many-opcodes",
+        "while-one",
+    },
     "02_timeit_vs_timer": {
         "autorange-steps",
         "prints-the-best",
@@ -26,6 +43,14 @@ CERTAIN: dict[str, set[str]] = {
         "merged",
         "told-apart",
         "prints-differ",
+    },
+    "10_memory": {
+        "boxed",
+        "getsizeof-is-shallow",
+        "count-frees-at-once",
+        "cycle-stays",
+        "tracemalloc-is-blind",
+        "bytes-are-traced",
     },
     "15_instruction_suite": {
         "a-product",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session
 
@@ -23,6 +24,17 @@ class Played:
 
 Play = Callable[..., Played]
 """Makes a session ready to run."""
+
+
+def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
+    """Explain a planted result of a step; return what was printed and how the claims fared."""
+    played = prepare(lesson)
+    step = next(step for step in lesson.steps if step.name == name)
+    page = played.session._page(step)
+    page.prediction = step.question(page)
+    assert step.explanation is not None
+    step.explanation(page, result)
+    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
 
 
 def run_lesson(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

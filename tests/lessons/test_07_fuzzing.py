@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import torch
-from sessions import Play
+from sessions import Play, explained
 
 from harness.fuzz import Sample
 from harness.state import FOLDER_VARIABLE
@@ -100,17 +100,6 @@ def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
     assert all(step.predict is not None for step in lesson.steps)
     assert len(lesson.key_points) == 3
     assert lesson.references
-
-
-def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
-    """Explain a planted result; return what was printed and how the claims fared."""
-    played = prepare(lesson)
-    step = next(step for step in lesson.steps if step.name == name)
-    page = played.session._page(step)
-    page.prediction = step.question(page)
-    assert step.explanation is not None
-    step.explanation(page, result)
-    return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
 
 
 def test_a_machine_that_does_not_mind_transposing_is_told_why_that_can_be(prepare: Play, lesson: Lesson) -> None:

@@ -60,7 +60,11 @@ class ComparisonWorld:
     def __post_init__(self) -> None:
         self._tensors = [case.tensors() for case in self.cases]
         self._told = [case.describe(number) for number, case in enumerate(self.cases)]
-        self.differing = {n for n, case in enumerate(self.cases) if not is_right(self.implementation, case)}
+        tried = [_tried(self.implementation, case) for case in self.cases]
+        self.differing = {number for number, trial in enumerate(tried) if not trial.right}
+        self._answers: list[dict[str, Value] | None] = [
+            {"f": trial.f, "g": trial.g} if trial.kept else None for trial in tried
+        ]
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
@@ -80,6 +84,8 @@ class ComparisonWorld:
         self.calls += 1
         number = self._told.index(arguments[0])  # type: ignore[arg-type]  # it is in the list
         self.seen[name].add(number)
+        if known := self._answers[number]:  # nothing spoils these tensors, so nothing changes the answer
+            return known[name]
         a, b = self._tensors[number]
         return list(reference(a, b)) if name == "f" else _quietly(self.implementation, a, b)
 
@@ -112,14 +118,24 @@ class ComparisonWorld:
         return f"case {number} ({case.about}; {rows} rows of {n}, {case.a.dtype})"
 
 
-def is_right(implementation: Implementation, case: Case) -> bool:
-    """Whether an implementation is right on a case and leaves its tensors alone."""
+@dataclass(frozen=True)
+class _Trial:
+    """What f and g say on a case, whether g is right, and whether it leaves the tensors alone."""
+
+    f: list[Value]
+    g: list[float]
+    right: bool
+    kept: bool
+
+
+def _tried(implementation: Implementation, case: Case) -> _Trial:
     a, b = case.tensors()
     got = _quietly(implementation, a, b)
     values, magnitudes = reference(*case.tensors())
     allowed = (a.shape[1] + 1) * EPS[str(a.dtype)]
     kept = all(np.array_equal(*pair, equal_nan=True) for pair in zip((a, b), case.tensors(), strict=True))
-    return kept and len(got) == len(values) and all(map(partial(_close, allowed), got, values, magnitudes))
+    close = len(got) == len(values) and all(map(partial(_close, allowed), got, values, magnitudes))
+    return _Trial([values, magnitudes], got, right=kept and close, kept=kept)
 
 
 def _close(allowed: float, got: float, value: float, magnitude: float) -> bool:

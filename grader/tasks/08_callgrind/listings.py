@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from grader.task import Metered, Mismatch, Scenario
-from grader.tasks.answers import shown
+from grader.tasks.answers import compare_rows
 from grader.values import Value
-from harness import units
 
 COUNTED_LINES: Final = 1000
 COUNTED_CALLS: Final = 3
@@ -52,16 +51,7 @@ class Listing:
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the right rows; the first that differs is told."""
-        right = self.right
-        if not isinstance(answer, list):
-            return Mismatch("a list of rows", shown(answer), self.advice)
-        for number, row in enumerate(right):
-            got = answer[number] if number < len(answer) else "nothing"
-            if got != row or any(type(one) is not type(other) for one, other in zip(got, row, strict=True)):
-                return Mismatch(f"{row} as row {number + 1}", shown(got), self.advice)
-        if len(answer) > len(right):
-            return Mismatch(f"{units.count(len(right))} rows", f"{units.count(len(answer))}", self.advice)
-        return None
+        return compare_rows(answer, self.right, self.advice)
 
 
 def answer(world: Scenario) -> Value:

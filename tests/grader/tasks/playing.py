@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -48,6 +49,20 @@ def play(task: Task, source: str, seed: int) -> Game:
     answers = [names[world.function](*_arguments(world)) for world in scenarios]
     mismatches = tuple(w.judge(_as_plain(a)) for w, a in zip(scenarios, answers, strict=True))
     return Game(task, scenarios, mismatches)
+
+
+def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
+    """Titles of the cases without metered functions in which a source text is wrong, or fails as a wrong one may."""
+    names: dict[str, Callable[..., object]] = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - it is known
+    wrong = []
+    for case in cases:
+        try:
+            right = case.judge(_as_plain(names[function](*case.arguments))) is None
+        except (TypeError, IndexError, ZeroDivisionError, OverflowError):
+            right = False
+        wrong += [] if right else [case.title]
+    return wrong
 
 
 def tier_reached(game: Game, baseline: Game) -> int:

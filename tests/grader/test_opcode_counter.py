@@ -1,0 +1,146 @@
+"""Opcodes counted in the driver itself: what counts, and what a submission cannot do about it."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from test_counted_driver import answered
+
+from grader.catalogue import GRADER
+
+COUNTER = (GRADER / "opcode_counter.py").read_text(encoding="utf-8")
+LOOP = "def f(n):\n    total = 0\n    for i in range({}):\n        total += i\n    return total\n"
+LOST, ODD = -1, -2
+
+
+def said(source: str, **given: Any) -> Mapping[str, Any]:
+    return answered(source, counter=COUNTER, key="the key", **given)
+
+
+def opcodes(source: str, **given: Any) -> int:
+    count = said(source, **given)["opcodes"]
+    assert isinstance(count, int)
+    return count
+
+
+def test_the_sum_comes_with_the_key_and_without_a_counter_there_is_none() -> None:
+    assert said(LOOP.format(5)).keys() == {"answers", "key", "opcodes"}
+    assert said(LOOP.format(5))["key"] == "the key"
+    assert answered(LOOP.format(5)).keys() == {"answers"}
+
+
+def test_the_sum_is_the_same_each_time_and_grows_by_the_round() -> None:
+    ten, twenty, thirty = (opcodes(LOOP.format(n)) for n in (10, 20, 30))
+    assert opcodes(LOOP.format(10)) == ten
+    assert thirty - twenty == twenty - ten >= 2 * 10 * 4
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "sorted(range(300), key=lambda n: -n)",
+        "list(n for n in range(300))",
+        "exec('for i in range(300): pass')",
+        "[g() for g in [lambda: 0] * 300]",
+    ],
+)
+def test_python_that_c_calls_is_counted(work: str) -> None:
+    assert opcodes(f"def f(n):\n    {work}\n    return n") > opcodes("def f(n):\n    return n") + 2 * 600
+
+
+def test_work_at_import_is_counted_and_work_in_c_is_one_opcode() -> None:
+    assert opcodes("for i in range(1000): pass\ndef f(n): return n") > 2000
+    assert opcodes("def f(n): return sum(range(9999))") == opcodes("def f(n): return sum(range(9))")
+
+
+def test_generators_that_are_left_closed_or_thrown_into_lose_nothing() -> None:
+    source = """
+def g():
+    try:
+        yield 1
+        yield 2
+    except ValueError:
+        yield 3
+def f(n):
+    one, other, third = g(), g(), g()
+    next(one), next(other), next(third)
+    other.throw(ValueError)
+    third.close()
+    return n
+"""
+    assert opcodes(source) > 0
+
+
+def test_an_exception_that_passes_through_frames_loses_nothing() -> None:
+    raises = "def g(n): return 1 // 0\ndef f(n):\n    try: g(n)\n    except ZeroDivisionError: return n"
+    assert opcodes(raises) > opcodes("def f(n): return n")
+
+
+@pytest.mark.parametrize("name", ["settrace", "gettrace", "setprofile", "call_tracing", "monitoring"])
+def test_nothing_of_the_counter_has_a_name(name: str) -> None:
+    assert said(f"import sys\ndef f(n): return sys.{name}")["raised"][0] == "AttributeError"
+
+
+@pytest.mark.parametrize("name", ["locals", "vars"])
+def test_nobody_gets_hold_of_the_names_of_a_frame(name: str) -> None:
+    assert said(f"def f(n): return {name}()")["raised"][0] == "NameError"
+
+
+def test_a_finalizer_runs_before_the_eyes_of_the_counter_or_not_at_all() -> None:
+    source = """
+class Dropped:
+    def __del__(self):
+        for i in range(5000): pass
+        done.append(1)
+done = []
+def f(n):
+    dropped = Dropped()
+    dropped = None
+    return len(done)
+"""
+    whole = said(source)
+    assert whole["answers"] == [0, 0] or whole["opcodes"] > 2 * 5000
+
+
+def test_builtins_that_were_replaced_change_neither_sum_nor_key() -> None:
+    forged = """
+import builtins, sys
+def f(n):
+    builtins.repr = lambda value: '1'
+    builtins.id = builtins.len = lambda *_: 1 // 0
+    return None
+"""
+    whole = said(forged)
+    assert (whole["key"], whole["opcodes"] > 100) == ("the key", True)
+
+
+def test_what_is_refused_is_refused_without_a_step_of_the_submissions() -> None:
+    source = """
+import builtins, sys
+ran = []
+def spy(*_):
+    ran.append(1)
+    raise ValueError
+def f(n):
+    builtins.type = builtins.isinstance = sys.modules["__main__"].text = spy
+    try: open("/etc/hostname")
+    except ValueError: return "denied"
+"""
+    assert said(source) == {"refused": ["open", "/etc/hostname"]}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring is not taken off by a deep recursion")
+def test_a_tracer_that_was_worn_out_leaves_no_sum() -> None:
+    source = "def g(n):\n    try: return g(n + 1)\n    except RecursionError: return n\ndef f(n): return g(n)"
+    whole = said(source)
+    assert whole.get("refused", [""])[0] == "sys.settrace" or whole["opcodes"] == LOST
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring asks for no names")
+def test_a_namespace_in_which_others_may_act_leaves_no_sum() -> None:
+    own = "class N(dict): pass\nclass M(type):\n    def __prepare__(*_): return N()\nclass C(metaclass=M): pass\n"
+    cell = "class C:\n    def m(self): return super().m()\n"
+    assert opcodes(f"{own}def f(n): return n") == ODD
+    assert opcodes(f"{cell}def f(n): return n") == ODD
+    assert opcodes("class C:\n    x = 1\n    def m(self): return self.x\ndef f(n): return C().m()") > 0

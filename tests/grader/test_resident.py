@@ -1,0 +1,94 @@
+"""What the kernel says of a process → the most memory it had of its own."""
+
+import mmap
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader import resident
+from grader.errors import MachineError
+
+MIB = 1 << 20
+
+
+def test_what_is_still_shared_at_the_end_is_taken_off_and_nothing_else() -> None:
+    rollup = {"Anonymous": 100 * MIB, "Pss_Anon": 60 * MIB}  # 80 MiB are shared by two: half of each page counts
+    assert resident.beyond_shared({"VmHWM": 150 * MIB}, rollup) == 70 * MIB
+    assert resident.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB}, rollup) == 71 * MIB
+
+
+def test_what_a_process_began_with_is_no_credit_once_it_was_given_away() -> None:
+    """Both had 120 MiB at most; the second gave 40 of its 80 shared MiB back before it took 40 more."""
+    kept = {"Anonymous": 120 * MIB, "Pss_Anon": 80 * MIB}
+    dropped = {"Anonymous": 120 * MIB, "Pss_Anon": 100 * MIB}
+    assert resident.beyond_shared({"VmHWM": 120 * MIB}, kept) == 40 * MIB
+    assert resident.beyond_shared({"VmHWM": 120 * MIB}, dropped) == 80 * MIB
+
+
+def test_a_kernel_that_does_not_tell_is_named() -> None:
+    with pytest.raises(MachineError, match=r"Pss_Anon.*Linux 5\.10"):
+        resident.beyond_shared({"VmHWM": 1}, {"Anonymous": 1})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_process_that_is_gone_is_no_fault_of_the_machines() -> None:
+    with pytest.raises(ProcessLookupError):
+        resident.peak_bytes(1 << 22)
+
+
+def nothing(_began_with: mmap.mmap) -> None: ...
+
+
+def freed(_began_with: mmap.mmap) -> None:
+    for _ in range(3):
+        with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as taken:
+            taken.write(bytes(40 * MIB))
+
+
+def written(began_with: mmap.mmap) -> None:
+    began_with.write(bytes(20 * MIB))
+
+
+def swapped_for_new(began_with: mmap.mmap) -> None:
+    began_with.madvise(mmap.MADV_DONTNEED)
+    written(began_with)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize(
+    ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 60), (written, 20, 60), (swapped_for_new, 20, 60)]
+)
+def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
+    does: Callable[[mmap.mmap], None], least: float, most: float
+) -> None:
+    """`freed` takes 40 MiB and gives them back, three times over: the most at once counts."""
+    with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as began_with:
+        began_with.write(b"x" * (40 * MIB))
+        began_with.seek(0)
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:
+            does(began_with)
+            os.write(write, b".")
+            time.sleep(60)
+            os._exit(0)
+        try:
+            os.read(read, 1)
+            own = resident.peak_bytes(pid) - resident._fields(pid, "status")["RssFile"]
+        finally:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+            os.close(read)
+            os.close(write)
+    assert least * MIB <= own <= most * MIB
+
+
+def test_amounts_are_read_in_bytes() -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs /proc")
+    fields = resident._fields(os.getpid(), "status")
+    assert fields["VmHWM"] >= fields["VmRSS"] > MIB

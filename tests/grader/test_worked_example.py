@@ -1,0 +1,42 @@
+"""The exercise that the README makes from nothing: its files, as they stand there, are a kit's that lint proves."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KIT = Path(__file__).parents[2]
+README = (KIT / "README.md").read_text(encoding="utf-8")
+FILE = re.compile(r"^`(\S+\.py)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^python (-m grader\S* ?.*20_row_norms|-m grader\.stubs)$", re.MULTILINE)
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """A copy of the kit to which the exercise was added."""
+    for folder in ("harness", "lessons", "grader", "solutions"):
+        shutil.copytree(KIT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for path, text in FILE.findall(README):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_example_has_all_its_files() -> None:
+    assert len(FILE.findall(README)) == 8
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_the_example_in_the_readme_is_fair(kit: Path) -> None:
+    commands = COMMAND.findall(README)
+    assert len(commands) == 2
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, *command.split()], cwd=kit, capture_output=True, text=True, check=False, timeout=300
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"20_row_norms\.row_norms", done.stdout)) >= 7

@@ -1,0 +1,50 @@
+import pytest
+
+from harness.memory import page_faults, peak_of, resident, resident_bytes
+
+MIB = 1 << 20
+MUCH = 64 * MIB
+
+
+def comes_and_goes() -> None:
+    bytearray(b"x") * MUCH
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_peak_that_is_gone_afterwards_is_in_the_mark(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not marked:
+        monkeypatch.setattr(resident, "_lowers_its_mark", lambda: False)
+    elif not resident._lowers_its_mark():
+        pytest.skip("this system keeps no mark that can be lowered")
+    held = peak_of(comes_and_goes)
+    assert held.exact == marked
+    assert held.kept_bytes < MUCH / 4
+    if marked:  # who looks from time to time may have missed it
+        assert 0.9 * MUCH < held.added_bytes < 1.5 * MUCH
+
+
+def test_a_result_is_held_until_it_was_looked_at() -> None:
+    held = peak_of(lambda: bytearray(b"x") * MUCH)
+    assert 0.9 * MUCH < held.kept_bytes <= held.added_bytes
+    assert held.peak_bytes >= held.after_bytes
+
+
+def test_an_earlier_peak_is_none_of_a_later_calls() -> None:
+    comes_and_goes()
+    assert peak_of(lambda: None).added_bytes < MUCH / 4
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_what_the_call_raises_comes_out(marked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident, "_lowers_its_mark", lambda: marked)
+    with pytest.raises(ZeroDivisionError):
+        peak_of(lambda: 1 / 0)
+
+
+def test_resident_memory_grows_with_what_is_written() -> None:
+    before, faults = resident_bytes(), page_faults()
+    kept = bytearray(b"x") * MUCH
+    assert resident_bytes() - before > 0.9 * MUCH
+    if faults is not None:
+        assert (page_faults() or 0) > faults
+    assert len(kept) == MUCH

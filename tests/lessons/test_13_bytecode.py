@@ -1,0 +1,91 @@
+"""What lesson 13 says where a machine shows the opposite, or a Python that nobody has checked."""
+
+import importlib
+from typing import Any
+
+import pytest
+from sessions import Play, explained
+
+from harness.duel import Duel
+from harness.findings import Finding
+from harness.rounds import Reading, Round
+from lessons.engine.lesson import Lesson
+
+
+@pytest.fixture(scope="module")
+def lesson() -> Lesson:
+    whole = importlib.import_module("lessons.13_bytecode").lesson
+    assert isinstance(whole, Lesson)
+    return whole
+
+
+def duel(ratio: float) -> Duel:
+    """A finding without doubt: the candidate is `ratio` times as fast."""
+    rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
+    finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
+    return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
+
+
+def counts(in_c: int = 11) -> list[tuple[str, int, int, int]]:
+    return [
+        ("four_lines", 1800, 1800, 18_000),
+        ("one_line", 1200, 1200, 12_000),
+        ("a_list", 1400, 1400, 14_000),
+        ("in_c", 11, 11, in_c),
+    ]
+
+
+def test_a_version_that_was_not_checked_has_no_pictures_and_says_why(prepare: Play, lesson: Lesson) -> None:
+    printed, standings = explained(prepare, lesson, "the_value_stack", "Python 3.99 compiles this to LOAD_ODD.")
+    assert "LOAD_ODD" in printed
+    assert set(standings.values()) == {"skipped"}
+
+
+def test_one_line_that_is_faster_is_not_called_slower(prepare: Play, lesson: Lesson) -> None:
+    printed, standings = explained(prepare, lesson, "executed_opcodes", (counts(), [duel(1.4), duel(1.1), duel(1.2)]))
+    assert standings["fewer-lines"] == "refuted"
+    assert "The four lines." in printed
+    assert "here that costs no more" in printed
+
+
+def test_one_line_that_is_slower_is_explained(prepare: Play, lesson: Lesson) -> None:
+    found = (counts(), [duel(0.6), duel(1.1), duel(1.2)])
+    printed, standings = explained(prepare, lesson, "executed_opcodes", found)
+    assert set(standings.values()) == {"held"}
+    assert "a call is a long one" in printed
+
+
+def test_a_loop_left_in_python_refutes_that_there_is_none(prepare: Play, lesson: Lesson) -> None:
+    _, standings = explained(prepare, lesson, "executed_opcodes", (counts(2000), [duel(0.6), duel(1.1), duel(1.2)]))
+    assert standings["no-loop-left"] == "refuted"
+
+
+def test_a_python_that_does_not_adapt_refutes_it(prepare: Play, lesson: Lesson) -> None:
+    never = {kind: ["LOAD_FAST", "BINARY_OP"] for kind in ("nothing yet", "int", "float", "str")}
+    printed, standings = explained(prepare, lesson, "instructions_that_adapt", never)
+    assert standings == {"starts-plain": "held", "for-integers": "refuted", "by-what-it-meets": "refuted"}
+    assert "BINARY_OP, as ever" in printed
+
+
+@pytest.mark.parametrize(
+    ("ratio", "standing", "words"), [(2.2, "held", "no unit of time"), (1.0, "refuted", "the dict costs little")]
+)
+def test_the_price_of_a_global_is_told_as_it_came_out(
+    prepare: Play, lesson: Lesson, ratio: float, standing: str, words: str
+) -> None:
+    found: tuple[Any, ...] = (7010, 7017, ["LOAD_FAST", "LOAD_NAME"], duel(ratio))
+    printed, standings = explained(prepare, lesson, "locals_against_globals", found)
+    assert standings == {"as-many-opcodes": "held", "top-is-slow": standing}
+    assert words in printed
+
+
+@pytest.mark.parametrize(
+    ("gain", "standing", "words"), [(1.05, "held", "little to save"), (1.9, "refuted", "still saves something")]
+)
+def test_an_old_trick_that_still_gains_is_not_called_a_myth(
+    prepare: Play, lesson: Lesson, gain: float, standing: str, words: str
+) -> None:
+    printed, standings = explained(prepare, lesson, "old_tricks", (duel(gain), 2, duel(1.5)))
+    assert standings == {"cached-sqrt": standing, "while-one": "refuted", "literal-wins": "held"}
+    assert words in printed
+    assert "2 instructions differ" in printed
