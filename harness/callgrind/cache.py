@@ -19,6 +19,9 @@ from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import Callgri
 FORMAT: Final = 1
 """Raised whenever counts are made or kept differently, so that older ones are not taken for new ones."""
 
+KIND: Final = "callgrind"
+"""The folder for counts of single snippets."""
+
 FOLDER_VARIABLE: Final = "FAIRCLOCK_CACHE"
 """Environment variable that names another folder for it."""
 
@@ -38,20 +41,33 @@ def digest(depends_on: Mapping[str, object]) -> str:
 def load(key: str) -> tuple[CallgrindStats, ...] | None:
     """The counts kept under `key`; None when there are none, or none that can be read."""
     try:
-        kept = json.loads(_path(key).read_text(encoding="utf-8"))
-        return tuple(_decode(each) for each in kept)
-    except (OSError, ValueError, KeyError, TypeError):
+        return tuple(_decode(each) for each in load_json(KIND, key))
+    except (ValueError, KeyError, TypeError):
         return None
 
 
 def keep(key: str, runs: tuple[CallgrindStats, ...]) -> None:
     """Keep counts under `key`, whole or not at all."""
+    keep_json(KIND, key, [_encode(each) for each in runs])
+
+
+def load_json(kind: str, key: str) -> Any:
+    """The value kept in the folder `kind` under `key`; None when there is none, or none that can be read."""
+    try:
+        return json.loads(_path(kind, key).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def keep_json(kind: str, key: str, value: object) -> None:
+    """Keep a value in the folder `kind` under `key`, whole or not at all."""
+    path = _path(kind, key)
     with contextlib.suppress(OSError):
-        _path(key).parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=_path(key).parent, prefix=".counts-", text=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".counts-", text=True)
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - an open descriptor has no path
-            file.write(dumps(runs))
-        Path(temporary).replace(_path(key))
+            json.dump(value, file)
+        Path(temporary).replace(path)
 
 
 def dumps(runs: tuple[CallgrindStats, ...]) -> str:
@@ -64,8 +80,8 @@ def loads(text: str) -> tuple[CallgrindStats, ...]:
     return tuple(_decode(each) for each in json.loads(text))
 
 
-def _path(key: str) -> Path:
-    return folder() / "callgrind" / f"{key}.json"
+def _path(kind: str, key: str) -> Path:
+    return folder() / kind / f"{key}.json"
 
 
 _SPEC: Final = ("stmt", "setup", "global_setup", "label", "sub_label", "description", "env", "num_threads")

@@ -34,6 +34,17 @@ _TIMEOUT_S: Final = 900.0
 """A collection that hangs is ended after this long."""
 
 
+def software(*, compiles: bool) -> dict[str, object]:
+    """Everything that a count depends on besides its code: libraries, interpreter, processor, settings."""
+    return {
+        "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
+        "python": [sys.version, os.path.realpath(sys.executable)],
+        "system": [platform.libc_ver(), platform.machine(), tools.processor(), tools.version()],
+        "compiler": os.environ.get("CXX", "") if compiles else "",
+        "chosen": {name: os.environ.get(name) for name in CHOOSING},
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """What to count: a statement, run `number` times, as `torch.utils.benchmark.Timer` takes it.
@@ -62,14 +73,7 @@ class Snippet:
     @property
     def key(self) -> str:
         """A digest of everything that its counts depend on."""
-        return cache.digest({
-            **asdict(self),
-            "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
-            "python": [sys.version, os.path.realpath(sys.executable)],
-            "system": [platform.libc_ver(), platform.machine(), tools.processor(), tools.version()],
-            "compiler": os.environ.get("CXX", "") if self.compiles else "",
-            "chosen": {name: os.environ.get(name) for name in CHOOSING},
-        })  # fmt: skip
+        return cache.digest({**asdict(self), **software(compiles=self.compiles)})
 
 
 @dataclass(frozen=True, slots=True)

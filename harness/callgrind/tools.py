@@ -22,7 +22,12 @@ def lacking(*, compiler: bool = False) -> str:
         return "valgrind counts on Linux alone"
     if any(shutil.which(name) is None for name in ("valgrind", "callgrind_annotate", "callgrind_control")):
         return f"valgrind is missing: {VALGRIND}"
-    if compiler and shutil.which(os.environ.get("CXX", "c++")) is None:
+    return lacking_compiler() if compiler else ""
+
+
+def lacking_compiler() -> str:
+    """What this machine lacks for compiling, with what brings it; "" when nothing."""
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
         return f"a C++ compiler is missing: {COMPILER}"
     return ""
 

@@ -52,4 +52,17 @@ CERTAIN: dict[str, set[str]] = {
         "tracemalloc-is-blind",
         "bytes-are-traced",
     },
+    "15_instruction_suite": {
+        "a-product",
+        "all-differ",
+        "global-setup-kept",
+        "timer-takes-it",
+        "names-are-whole",
+        "a-line-a-case",
+        "a-model-called",
+        "others-go-on",
+        "faults-are-told",
+        "a-core-a-thread",
+        "goes-on",
+    },
 }

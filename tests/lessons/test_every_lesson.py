@@ -23,7 +23,7 @@ from lessons.engine.lesson import Lesson
 
 ROOT = FOLDER.parent
 NAMES = [entry.name for entry in entries()]
-COMPILES = ("08", "12", "14")
+COMPILES = ("08", "12", "14", "15")
 """Lessons that count instructions or compile, which may take 30 s even when short."""
 
 RUNS = [pytest.param(name, marks=pytest.mark.slow if name.startswith(COMPILES) else ()) for name in NAMES]

@@ -1,0 +1,10 @@
+"""This gives every job a single core. A job of width 3 takes three, and all of them until it ends."""
+
+
+def schedule(jobs, cores):
+    free_from, plan = [0] * cores, []
+    for width, seconds in jobs:
+        core = free_from.index(min(free_from))
+        plan.append([free_from[core], [core]])
+        free_from[core] += seconds
+    return plan

@@ -1,0 +1,86 @@
+"""From grouped definitions to single benchmarks: text in, text out, nothing is run.
+
+The order is fixed: definition by definition, eager before TorchScript, forward before backward, Python before C++, and
+the numbers of threads as they were given.
+"""
+
+import textwrap
+from itertools import product
+
+from torch.utils.benchmark import Language
+
+from harness.suite import scripted
+from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, RuntimeMode, TimerArgs
+from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
+
+_INCLUDES = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
+"""What C++ needs to call a TorchScript model."""
+
+WARM_UPS = 3
+"""TorchScript looks at the types of its first calls, and compiles for them: these are no part of a measurement."""
+
+
+def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
+    """Return every benchmark by itself: its label, what kind it is, and what Timer is given."""
+    flat: list[tuple[tuple[str, ...], AutoLabels, TimerArgs]] = []
+    for label, benchmark in benchmarks.items():
+        if isinstance(benchmark, TimerArgs):
+            flat.append((label, AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, benchmark.language), benchmark))
+            continue
+        runtimes = (RuntimeMode.EAGER, RuntimeMode.JIT)[: 1 + benchmark.torchscript]
+        autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + benchmark.autograd]
+        for runtime, autograd, language in product(runtimes, autograds, (Language.PYTHON, Language.CPP)):
+            kind = AutoLabels(runtime, autograd, language)
+            stmt = _stmt(benchmark, kind)
+            if stmt is not None:
+                flat += [
+                    (label, kind, _timer_args(benchmark, kind, stmt, threads)) for threads in benchmark.num_threads
+                ]
+    return tuple(flat)
+
+
+def _timer_args(benchmark: GroupedBenchmark, kind: AutoLabels, stmt: str, num_threads: int) -> TimerArgs:
+    is_cpp = kind.language is Language.CPP
+    setup = benchmark.setup.cpp_setup if is_cpp else benchmark.setup.py_setup
+    source = benchmark.py_model_setup or "" if kind.runtime is RuntimeMode.JIT else ""
+    if source:
+        setup = f"{setup}\n{_load(source, stmt, kind.language)}"
+    else:
+        setup = f"{setup}\n{(benchmark.cpp_model_setup if is_cpp else _eager_model(benchmark)) or ''}"
+    global_setup = benchmark.setup.global_setup if is_cpp else ""
+    if source and is_cpp:
+        global_setup = f"{_INCLUDES}{global_setup}"
+    return TimerArgs(stmt, setup.strip("\n"), global_setup, num_threads, kind.language, scripted=source)
+
+
+def _eager_model(benchmark: GroupedBenchmark) -> str | None:
+    """A model made of a statement is there to be scripted; run as it is, the statement needs no function."""
+    return None if benchmark.is_stmts else benchmark.py_model_setup
+
+
+def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
+    """What is run again and again; None where the definition has nothing in that language."""
+    is_cpp = kind.language is Language.CPP
+    signature = benchmark.signature
+    if kind.runtime is RuntimeMode.JIT:
+        assert signature is not None
+        said_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
+        stmt = signature.call_scripted("jit_model", kind.language) if said_in_cpp or not is_cpp else None
+    else:
+        stmt = benchmark.cpp_fwd_stmt if is_cpp else benchmark.py_fwd_stmt
+    if stmt is None or kind.autograd is not AutogradMode.FORWARD_BACKWARD:
+        return stmt
+    assert signature is not None
+    boxed = is_cpp and kind.runtime is RuntimeMode.JIT
+    tensor = f"{signature.output}.toTensor()" if boxed else f"{signature.output}"
+    return f"{stmt}\n{tensor}.backward(){';' if is_cpp else ''}"
+
+
+def _load(source: str, stmt: str, language: Language) -> str:
+    """The setup that loads a scripted model as `jit_model` and calls it until it is compiled."""
+    path, body = str(scripted.path_of(source)), textwrap.indent(stmt, "    ")
+    if language is Language.PYTHON:
+        return f"jit_model = torch.jit.load({path!r})\nfor _ in range({WARM_UPS}):\n{body}"
+    quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+    loop = f"for (int warm_up = 0; warm_up < {WARM_UPS}; ++warm_up) {{\n{body}\n}}"
+    return f'auto jit_model = torch::jit::load("{quoted}");\n{loop}'

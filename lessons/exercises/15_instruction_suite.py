@@ -1,0 +1,63 @@
+"""Exercises of lesson 15: make a flat list of a grouped benchmark, and share out cores.
+
+(a) `expand` is text in, text out: one grouped definition stands for up to eight benchmarks on each number of threads.
+(b) `schedule` plans a run: every benchmark gets cores of its own, and nobody waits longer than need be.
+
+Check your work with      python -m grader check 15_instruction_suite
+"""
+
+from typing import Any
+
+Benchmark = dict[str, Any]
+
+
+def expand(benchmark: Benchmark) -> list[Benchmark]:
+    """Return the flat list of benchmarks that a grouped one stands for.
+
+    benchmark is a dict:
+
+    "label"           a list of names, such as ["Pointwise", "add"]
+    "py", "cpp"       the statement in Python and in C++, such as "z = x + y" and "auto z = x + y;"; None where missing
+    "setup"           a dict of three texts: "py", "cpp", and "global", which only C++ has
+    "signature"       such as "f(x, y) -> z": what the statement takes and what it leaves behind; None where missing
+    "torchscript"     True to run it scripted as well
+    "autograd"        True to run it with a backward pass as well
+    "num_threads"     a whole number, or a list of them
+
+    Each of the list is a dict with these keys:
+
+    "label"           as it was given
+    "runtime"         "Eager" or "TorchScript"
+    "autograd"        "Forward" or "Forward + Backward"
+    "language"        "Python" or "C++"
+    "num_threads"     one whole number
+    "stmt"            the statement; with a backward pass, one more line: "z.backward()", in C++ "z.backward();"
+    "setup"           the setup of its language
+    "global_setup"    the global setup in C++, and "" in Python
+
+    Scripted, the statement is a call of jit_model: "z = jit_model(x, y)", and in C++, where we take it for a function
+    as well, "auto z = jit_model(x, y);". A signature may have no arguments, "f() -> z", or leave nothing behind,
+    "f(x, y) -> None": then nothing is assigned, and the call stands alone. A language whose statement is None has no
+    benchmarks, scripted ones included.
+
+    In order: eager before scripted, each forward before forward and backward, each Python before C++, each with its
+    numbers of threads as given.
+
+    Points: 10 for the right list for every benchmark that we try.
+    """
+    raise NotImplementedError("Return one dict for each runtime, autograd mode, language, threads.")
+
+
+def schedule(jobs: list[list[int]], cores: int) -> list[list[Any]]:
+    """Return when each job begins, and on which cores: rows [start, [core, ...]], in the order of the jobs.
+
+    A job is [width, seconds]: it takes `width` cores, 1 to `cores`, for so many whole seconds, and does not move
+    meanwhile. The cores are numbered 0 to `cores` - 1; which of them a job gets does not matter. No core may have two
+    jobs at a time; one may begin in the very second in which another ends. The first second is 0.
+
+    No jobs, no rows.
+
+    Points: 4 of 10 for a plan that keeps the rules. The sooner the last job ends, the more: 6 for 1.4 times sooner than
+    one job after the other, 8 for 1.8 times, all 10 for 2.3 times.
+    """
+    raise NotImplementedError("Return when each job begins, and on which cores.")

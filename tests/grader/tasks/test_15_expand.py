@@ -1,0 +1,59 @@
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from grader.values import Value
+
+grouped = import_module("grader.tasks.15_instruction_suite.grouped")
+
+
+def drawn(seed: int = 3) -> tuple[Any, ...]:
+    return tuple(grouped.draw_worlds(grouped.np.random.default_rng(seed)))
+
+
+def test_the_truth_agrees_with_the_suite_on_everything_but_how_cpp_is_called() -> None:
+    from harness.suite import GroupedSetup, GroupedStmts, materialize
+
+    for world in drawn():
+        given = world.benchmark
+        setup = GroupedSetup(given["setup"]["py"], given["setup"]["cpp"], given["setup"]["global"])
+        threads = given["num_threads"]
+        scripted = given["torchscript"] and given["py"] is not None
+        group = GroupedStmts(
+            given["py"],
+            given["cpp"],
+            setup,
+            given["signature"],
+            torchscript=scripted,
+            autograd=given["autograd"],
+            num_threads=tuple(threads) if isinstance(threads, list) else threads,
+        )
+        flat = materialize({tuple(given["label"]): group})
+        ours = [
+            (*kind.as_dict.values(), args.num_threads, args.stmt.splitlines()[-1])
+            for _, kind, args in flat
+            if kind.runtime.value == "Eager" or (kind.as_dict["language"] == "Python" and given["py"])
+        ]
+        truth = [
+            (row["runtime"], row["autograd"], row["language"], row["num_threads"], row["stmt"].splitlines()[-1])
+            for row in world.right
+            if row["runtime"] == "Eager" or row["language"] == "Python"
+        ]
+        assert truth == ours
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_world_has_its_own_trap_and_a_list_that_is_not_empty(seed: int) -> None:
+    worlds = drawn(seed)
+    assert len({world.title for world in worlds}) == len(worlds)
+    assert all(world.right for world in worlds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(None, "a list of benchmarks"), ([], "benchmarks"), ([{}], "a dict of label"), ([3], "a dict of label")],
+)
+def test_an_answer_of_another_kind_is_told_what_is_wanted(answer: Value, said: str) -> None:
+    mismatch = drawn()[0].judge(answer)
+    assert said in mismatch.expected

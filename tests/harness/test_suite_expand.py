@@ -1,0 +1,141 @@
+"""What a grouped definition stands for."""
+
+from pathlib import Path
+
+import pytest
+from torch.utils.benchmark import Language
+
+from harness.errors import UsageError
+from harness.suite import (
+    AutogradMode,
+    AutoLabels,
+    GroupedModules,
+    GroupedSetup,
+    GroupedStmts,
+    RuntimeMode,
+    TimerArgs,
+    materialize,
+)
+from harness.suite.command import works_of
+from harness.suite.work import Work
+
+HERE = Path(__file__).parent / "pytorch_shaped"
+SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")
+
+
+def kinds(flat: tuple[tuple[tuple[str, ...], AutoLabels, TimerArgs], ...]) -> list[str]:
+    return [" ".join([*kind.as_dict.values(), str(args.num_threads)]) for _, kind, args in flat]
+
+
+def test_one_definition_stands_for_all_combinations_in_a_fixed_order() -> None:
+    group = GroupedStmts(
+        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, num_threads=(1, 2)
+    )
+    assert kinds(materialize({("a",): group})) == [
+        f"{runtime} {autograd} {language} {threads}"
+        for runtime in ("Eager", "TorchScript")
+        for autograd in ("Forward", "Forward + Backward")
+        for language in ("Python", "C++")
+        for threads in (1, 2)
+    ]
+
+
+def test_the_global_setup_goes_with_everything_in_cpp_and_with_nothing_in_python() -> None:
+    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True)
+    found = [
+        (kind.language, "#include <numbers>" in args.global_setup) for _, kind, args in materialize({("a",): group})
+    ]
+    assert found == [(Language.PYTHON, False), (Language.CPP, True)] * 2
+
+
+def test_statements_are_called_scripted_and_followed_by_a_backward_pass() -> None:
+    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True)
+    stmts = [args.stmt for _, _, args in materialize({("a",): group})]
+    inputs = "std::vector<torch::jit::IValue> boxed_inputs({torch::jit::IValue(x)});"
+    boxed = f"{inputs}\nauto y = jit_model.forward(boxed_inputs);"
+    assert stmts == [
+        "y = x * 2",
+        "auto y = x * 2;",
+        "y = x * 2\ny.backward()",
+        "auto y = x * 2;\ny.backward();",
+        "y = jit_model(x)",
+        boxed,
+        "y = jit_model(x)\ny.backward()",
+        f"{boxed}\ny.toTensor().backward();",
+    ]
+
+
+def test_a_model_is_set_up_and_called_by_its_signature() -> None:
+    group = GroupedModules("model = torch.nn.ReLU()", "auto model = torch::nn::ReLU();", SETUP, "f(x) -> None")
+    python, cpp = (args for _, _, args in materialize({("a",): group}))
+    assert (python.stmt, cpp.stmt) == ("model(x)", "model->forward(x);")
+    assert python.setup.splitlines()[-1] == "model = torch.nn.ReLU()"
+    assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
+
+
+def test_a_language_that_was_not_given_has_no_benchmarks() -> None:
+    python = GroupedModules(
+        "model = torch.nn.ReLU()", setup=GroupedSetup("x = 1"), signature="f(x) -> y", torchscript=True
+    )
+    assert kinds(materialize({("a",): python})) == ["Eager Forward Python 1", "TorchScript Forward Python 1"]
+    assert kinds(materialize({("a",): GroupedStmts(cpp_stmt="x;")})) == ["Eager Forward C++ 1"]
+
+
+def test_what_is_scripted_travels_with_its_benchmark() -> None:
+    group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", torchscript=True)
+    eager, *_, scripted = (args for _, _, args in materialize({("a",): group}))
+    assert eager.scripted == ""
+    assert scripted.scripted == "def model(x):\n    y = x * 2\n    return y\n"
+    assert "jit_model = torch.jit.load" in materialize({("a",): group})[1][2].setup
+
+
+def test_timer_args_are_passed_on_as_they_are() -> None:
+    args = TimerArgs("x", "x = 1", num_threads=3)
+    assert materialize({("a",): args}) == (
+        (("a",), AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, Language.PYTHON), args),
+    )
+
+
+def shaped_for_pytorch(folder: Path) -> Path:
+    """The definitions for PyTorch's suite with nothing but their imports changed."""
+    for name in ("setup", "standard"):
+        text = (HERE / f"{name}.txt").read_text(encoding="utf-8")
+        changed = text.replace("from core.", "from harness.suite.").replace(
+            "from definitions.setup", "from shaped_setup"
+        )
+        assert changed != text
+        (folder / ("shaped_setup.py" if name == "setup" else "standard.py")).write_text(changed, encoding="utf-8")
+    return folder / "standard.py"
+
+
+@pytest.fixture
+def shaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, ...]:
+    monkeypatch.syspath_prepend(tmp_path)
+    return works_of(shaped_for_pytorch(tmp_path))
+
+
+def test_definitions_for_pytorchs_suite_need_nothing_but_other_imports(shaped: tuple[Work, ...]) -> None:
+    assert len(shaped) == 61
+    assert len({work.key for work in shaped}) == len(shaped)
+    assert sum(work.is_cpp for work in shaped) == 30
+    assert sum(work.args.num_threads == 2 for work in shaped) == 8
+    assert [work.title for work in shaped if work.label[0] == "variants" and work.is_cpp][
+        -1
+    ] == "variants · whole · Eager · Forward · C++"
+    assert all(
+        work.args.global_setup == "constexpr int64_t FIRST = 0;\n"
+        for work in shaped
+        if work.label[0] == "variants" and work.is_cpp
+    )
+
+
+def test_a_file_without_benchmarks_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "empty.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="does not define BENCHMARKS"):
+        works_of(file)
+    file.write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="ZeroDivisionError"):
+        works_of(file)
+    with pytest.raises(UsageError, match="no file"):
+        works_of(tmp_path / "missing.py")
