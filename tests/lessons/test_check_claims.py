@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def test_it_prints_every_claim_and_ends_with_0_when_none_is_refuted(
     planted["04_autorange"] = "inconclusive"
     assert run() == 0
     out = capsys.readouterr().out
-    assert "04_autorange        x      2 s       at least 1 s  inconclusive" in out
+    assert re.search(r"04_autorange +x +2 s +at least 1 s +inconclusive", out)
 
 
 def test_a_refuted_claim_ends_with_1_and_is_named(
