@@ -132,13 +132,12 @@ def _notebooks(folder: Path) -> Iterator[Path]:
         source = (folder / catalogue.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
         made = exercise_notebook.notebook(exercise_notebook.cells(lesson, known.tasks(lesson), source))
         yield _written(place / f"{lesson}.ipynb", exercise_notebook.as_bytes(made))
-    for script in sorted((KIT / "lessons").glob("[0-9][0-9]_*.py")):
-        out = place / f"lesson_{script.stem}.ipynb"
-        command = [sys.executable, "-m", f"lessons.{script.stem}", "--notebook", str(out)]
-        done = subprocess.run(command, cwd=KIT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise GraderFault(f"The notebook of lesson {script.stem} could not be made: {done.stderr.strip()}")
-        yield out
+    done = subprocess.run(
+        [sys.executable, "-m", "lessons", "notebooks", str(place)], cwd=KIT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise GraderFault(f"The notebooks of the lessons could not be made: {done.stderr.strip()}")
+    yield from place.glob("lesson_*.ipynb")
 
 
 def _written(path: Path, data: bytes) -> Path:

@@ -1,10 +1,12 @@
 """`python -m lessons` lists the lessons: how long each takes, and how far the reader has come.
 
-`python -m lessons check-claims` runs them all and says which of their claims hold on this machine.
+`python -m lessons check-claims` runs them all and says which of their claims hold on this machine, and `notebooks`
+writes each as a notebook.
 """
 
 import datetime as dt
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -67,6 +69,21 @@ def check_claims(
             print(f"{run.lesson} {run.fault}", file=sys.stderr)
     print(f"\n{tally.summary(runs)}")
     return 0 if tally.all_well(runs) else 1
+
+
+@app.command(name="notebooks")
+def write_notebooks(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is there; files in it are replaced.")],
+) -> int:
+    """Write every lesson as a notebook, lesson_NN_name.ipynb."""
+    from lessons.engine import notebook  # noqa: PLC0415 - nbformat is slow to import
+
+    for entry in entries():
+        out = folder / f"lesson_{entry.name}.ipynb"
+        with writable(out):
+            notebook.write(import_module(f"lessons.{entry.name}").lesson, out, fast=False)
+        print(f"Wrote {out}.")
+    return 0
 
 
 def _complete(standings: Standings | None) -> bool:
