@@ -1,4 +1,10 @@
-"""Task (a): own and cumulative time of each function, from a call tree with totals only."""
+"""Task (a): own and cumulative time of each function, from a call tree with totals only.
+
+The baseline goes through all rows for each function, and looks for called and callers among all of them. Going through
+them once is 1.8 times fewer opcodes, with the callers on a stack 5.4 times, with the called taken off their caller as
+well 24 to 25 times. Trees are recorded and keep their shapes, so that none of this depends on what is drawn. It does a
+little on Python's version, whose opcodes are others; these are of 3.11.
+"""
 
 from pathlib import Path
 
@@ -10,10 +16,10 @@ from .trees import answer, draw_cases, draw_counted
 OWN_TIME = Task(
     lesson="09_cprofile",
     name="own_time",
-    summary="own and cumulative time of each function, in a twentieth of the baseline's executed opcodes",
+    summary="own and cumulative time of each function, in a tenth of the baseline's executed opcodes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(2.0, 0.6), Tier(6.0, 0.8), Tier(20.0, 1.0)),
+    tiers=(Tier(1.4, 0.6), Tier(4.0, 0.8), Tier(10.0, 1.0)),
     hints=(
         "Which rows does a row's caller have to be found among? And how many of them do you look at to find it?",
         (
