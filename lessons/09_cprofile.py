@@ -20,7 +20,6 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-import psutil
 import torch
 from torch import nn
 
@@ -220,7 +219,7 @@ print(time.process_time() - began_s)
     "Own time, cumulative time",
     predict=Choice(
         "`main` calls `load` and `report`, and returns. Where does it stand by `tottime`, where by `cumtime`?",
-        {"a": "first in both", "b": "first by cumtime, near the end by tottime", "c": "near the end in both"},
+        {"a": "high in both", "b": "high by cumtime, low by tottime", "c": "low in both"},
     ),
     claims={
         "main-has-all": "the cumulative time of `main` is more than 90 % of the script's",
@@ -269,8 +268,8 @@ def explain_own(page: Page, found: tuple[tuple[Function, ...], str]) -> None:
     fib = named(functions, "fib")
     page.claim("recursion-in-two-numbers", fib.outer_calls, 1, 1, unit=units.count, remark=f"ncalls {fib.ncalls}")
     page.say(
-        "By cumulative time you find the way down: who asked for the work. By own time you find the work itself. A"
-        " caller has the time of everything below it, so cumulative times count one second many times over.",
+        "By cumulative time you find the way down: who asked for the work. By own time you find the work itself. A",
+        "caller has the time of everything below it, so cumulative times count one second many times over.",
     )
     page.say(
         f"`fib` calls itself: {fib.ncalls} says that {units.count(fib.calls)} calls were made, and of these",
@@ -296,7 +295,7 @@ def tables(printed: str) -> str:
 @lesson.step(
     "Who called it?",
     predict=Choice(
-        "`load` calls `clean` 20 000 times, `report` calls it once. Can a profile tell their shares of its time?",
+        "`load` calls `clean` thousands of times, `report` once. Can a profile tell their shares of its time?",
         {"a": "no, it has one line for `clean`", "b": "yes, it keeps the time for each caller"},
     ),
     claims={
@@ -664,8 +663,7 @@ def in_pictures(
     with served(file) as server:
         kept.write_text(server.standalone(), encoding="utf-8")
         served_page, listens_on = server.page(), server.listens_on()
-    ended = not psutil.pid_exists(server.pid)
-    return rows(file), kept, Shown(served_page, listens_on, ended)
+    return rows(file), kept, Shown(served_page, listens_on, not server.runs())
 
 
 @in_pictures.observe

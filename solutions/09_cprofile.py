@@ -60,7 +60,9 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Task (b), 10 points. These six functions are the plain way. Leave them as they are, to compare with.
+# Task (b), 10 points
+#
+# These six functions are the plain way. Leave them as they are, to compare with.
 
 
 def without_trend(x: "Tensor") -> "Tensor":

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from harness.errors import MachineError
 
@@ -79,6 +79,10 @@ class Server:
             return tuple(sorted({one.laddr.ip for one in asked("inet") if one.status == psutil.CONN_LISTEN}))
         except psutil.Error:
             return ()
+
+    def runs(self) -> bool:
+        """Whether the server is still there."""
+        return bool(psutil.pid_exists(self.pid))
 
     def _text(self, path: str) -> str:
         return (self.fetch(path) or b"").decode()
