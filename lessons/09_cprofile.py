@@ -154,7 +154,7 @@ def explain_looks(page: Page, looks: tuple[dict[str, Counter[str]], list[dict[st
     whole = {way: sum(seen[name] for name in names) or 1 for way, seen in found.items()}
     shares = [(name, calls[name], samples[name] / whole["sampling"], micros[name] / whole["tracing"]) for name in names]
     heads = {"function": None, "calls counted": units.count, "of the samples": PART, "of the traced time": PART}
-    page.table(Table.of("One program, three witnesses", heads, shares))
+    page.table(Table.of(f"One program, three witnesses; {units.some(whole['sampling'], 'sample')}", heads, shares))
     ways = ("counting", "sampling", "tracing")
     costs = {way: every([turn[way] / turn["plain"] for turn in turns]) for way in ways}
     bars = [(way, cost) for way, (cost, _) in costs.items()]
@@ -172,14 +172,16 @@ def explain_looks(page: Page, looks: tuple[dict[str, Counter[str]], list[dict[st
     page.claim("sampling-costs-less", less, high=1.0, error=error, unit=units.ratio)
     blames = page.claim("tracing-blames-calls", sampled - traced, low=0.05, error=doubt, unit=PART, remark="less")
     page.say(
-        "A count is exact and says nothing of time. Samples cost next to nothing and say about how much, of whatever"
-        " runs long enough to be met. Tracing knows it all, and is paid for by the call:",
+        "A count is exact and says nothing of time. Samples cost next to nothing and say about how much, of whatever",
+        f"runs long enough to be met: who looks has to wait for Python's lock, up to {LOCK} here. Tracing knows it all,",
+        "and is paid for by the call:",
         "a function that does little is made to look as if it did much."
         if blames.standing is Standing.HELD
         else "what that does to a function that does little could not be seen here.",
     )
 
 
+LOCK = units.seconds(sys.getswitchinterval())
 PART = units.percent
 """Shows a part of a whole."""
 

@@ -106,6 +106,6 @@ def scores(x: "Tensor") -> "Tensor":
 
     It is timed on (32, 128) float32, on one thread.
 
-    Points: 4 of 10 for right answers, 6 when 1.25 times as fast as `plain`, 8 at 1.9×, all 10 at 3.5×.
+    Points: 4 of 10 for right answers, 6 when 1.25 times as fast as `plain`, 8 at 2×, all 10 at 3.2×.
     """
     raise NotImplementedError("Return what plain(x) returns, without its hot spot.")

@@ -1,3 +1,6 @@
+import torch
+
+
 def without_trend(x):
     t = x.new_tensor(range(x.shape[1]))
     t = t - t.mean()
@@ -23,9 +26,8 @@ def scaled(x):
 
 
 def scores(x):
-    x = smoothed(without_trend(x))
-    y = x.clone()
-    for row in range(len(y)):
-        limit = 3 * spread(x[row : row + 1], 0)
-        y[row] = x[row].clamp(-limit, limit)
-    return scaled(y)
+    rows = []
+    for row in smoothed(without_trend(x)):
+        limit = 3 * (row - row.median()).abs().median()
+        rows.append(row.clamp(-limit, limit))
+    return scaled(torch.stack(rows)) if rows else x.clone()

@@ -1,3 +1,6 @@
+import torch
+
+
 def without_trend(x):
     t = x.new_tensor(range(x.shape[1]))
     t = t - t.mean()
@@ -23,9 +26,7 @@ def scaled(x):
 
 
 def scores(x):
-    x = smoothed(without_trend(x))
-    y = x.clone()
-    limits = 3 * spread(x, slice(None))
-    for row in range(len(y)):
-        y[row] = x[row].clamp(-limits[row], limits[row])
-    return scaled(y)
+    y = smoothed(without_trend(x))
+    limits = 3 * spread(y, slice(None))
+    rows = [row.clamp(-limit, limit) for row, limit in zip(y, limits)]
+    return scaled(torch.stack(rows)) if rows else x.clone()
