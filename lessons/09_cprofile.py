@@ -173,8 +173,8 @@ def explain_looks(page: Page, looks: tuple[dict[str, Counter[str]], list[dict[st
     blames = page.claim("tracing-blames-calls", sampled - traced, low=0.05, error=doubt, unit=PART, remark="less")
     page.say(
         "A count is exact and says nothing of time. Samples cost next to nothing and say about how much, of whatever",
-        f"runs long enough to be met: who looks has to wait for Python's lock, up to {LOCK} here. Tracing knows it all,",
-        "and is paid for by the call:",
+        f"runs long enough to be met: who looks has to wait for Python's lock, up to {LOCK} here. Tracing knows it",
+        "all, and is paid for by the call:",
         "a function that does little is made to look as if it did much."
         if blames.standing is Standing.HELD
         else "what that does to a function that does little could not be seen here.",
@@ -381,7 +381,10 @@ def explain_commands(page: Page, found: tuple[Ran, list[dict[str, Ran]]]) -> Non
     last = turns[-1]
     mine = ("fib", "clean", "load", "report", "main")
     pairs = [[named(last[name].functions, each) for each in mine] for name in ("cProfile", "profile")]
-    heads = {"function": None, "cProfile: ncalls": None, "own time": units.seconds} | {
+    heads = {
+        "function": None,
+        "cProfile: ncalls": None,
+        "own time": units.seconds,
         "profile: ncalls": None,
         "own time ": units.seconds,
     }
