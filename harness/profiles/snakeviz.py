@@ -141,7 +141,7 @@ def _address(process: subprocess.Popen[str]) -> str:
                 return line.strip()
     finally:
         patience.cancel()
-    raise MachineError("SnakeViz did not start; see what `python -m snakeviz --version` says.")
+    raise MachineError("SnakeViz did not start on this file; see what `python -m snakeviz FILE` says to it.")
 
 
 def _within_html(script: str) -> str:
