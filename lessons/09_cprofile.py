@@ -666,8 +666,9 @@ def in_pictures(
     profile.dump_stats(file)
     with served(file) as server:
         kept.write_text(server.standalone(), encoding="utf-8")
-        served_page, listens_on = server.page(), server.listens_on()
-    return rows(file), kept, Shown(served_page, listens_on, not server.runs())
+        page, listens_on = server.page(), server.listens_on()
+    ended = not server.runs()
+    return rows(file), kept, Shown(page, listens_on, ended)
 
 
 @in_pictures.observe

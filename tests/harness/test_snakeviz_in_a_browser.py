@@ -34,8 +34,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def shapes(page: Page, style: str) -> int:
-    """Choose a style as the page's own menu does, wait until something is drawn, and count what is."""
-    page.run(f"$('#sv-style-select').val('{style}').trigger('change')")
+    """Choose a style in the page's own menu, wait until something is drawn, and count what is."""
+    menu = "document.querySelector('#sv-style-select')"
+    page.run(f"{menu}.value = '{style}'; {menu}.dispatchEvent(new Event('change')); 0")
     until_s = time.monotonic() + 30
     while not (count := page.run(f"document.querySelectorAll('#chart svg {SHAPES[style]}').length")):
         assert time.monotonic() < until_s, page.said

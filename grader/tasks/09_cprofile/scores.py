@@ -17,7 +17,7 @@ from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 ROWS, LENGTH = 64, 96
 LONG = 1 << 16
-SHAPES = ((0, 5), (1, 3), (1, 7), (3, 4), (5, 16), (16, 33), (64, 96))
+SHAPES = ((0, 5), (1, 3), (1, 7), (3, 5), (5, 17), (16, 34), (64, 96))
 OUTLIER = 40.0
 WEIGHTS = ((0, 0.4), (-1, 0.2), (1, 0.2), (-2, 0.1), (2, 0.1))
 
