@@ -698,9 +698,10 @@ def explain_pictures(page: Page, found: tuple[tuple[Function, ...], Path, Shown]
     page.claim("server-ended", shown.ended, 1, 1, unit=yes_no)
     page.say(f"Open {kept} in a browser, or start SnakeViz on the profile beside it: `snakeviz train.prof`.")
     page.say(
-        "Go down the widest boxes: where a wide box has nothing below it, there is work. A click makes a function the",
-        "top. Mind that a profile keeps pairs of callers and called, and no paths: below a function that is called",
-        "from two places, SnakeViz draws what both calls took together, and scales it to fit.",
+        "Go down the widest boxes: where one has nothing below it, there is work; what a function does itself hangs",
+        "below it as a box of its own colour. A click makes a function the top. Mind that a profile keeps pairs of",
+        "callers and called, and no paths: below a function that is called from two places, SnakeViz draws what both",
+        "calls took together, and scales it to fit.",
     )
     page.say(
         "The served page first asks a public host for two libraries and takes its own where it cannot; the kept page",
