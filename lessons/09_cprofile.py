@@ -156,23 +156,26 @@ def explain_looks(page: Page, looks: tuple[dict[str, Counter[str]], list[dict[st
     heads = {"function": None, "calls counted": units.count, "of the samples": PART, "of the traced time": PART}
     page.table(Table.of(f"One program, three witnesses; {units.some(whole['sampling'], 'sample')}", heads, shares))
     ways = ("counting", "sampling", "tracing")
-    costs = {way: every([turn[way] / turn["plain"] for turn in turns]) for way in ways}
-    bars = [(way, cost) for way, (cost, _) in costs.items()]
+    costs = {way: median(turn[way] / turn["plain"] for turn in turns) for way in ways}
+    bars = list(costs.items())
     page.output(plots.bars(bars, unit=units.ratio), caption="CPU time with it, as times the plain program's")
-    dearest = max(ways, key=lambda way: costs[way][0])
-    page.reveal("abc"[ways.index(dearest)], f"{units.ratio(costs[dearest][0])} the plain program's time.")
+    dearest = max(ways, key=lambda way: costs[way])
+    page.reveal("abc"[ways.index(dearest)], f"{units.ratio(costs[dearest])} the plain program's time.")
     sampled, traced = shares[1][2:]
     doubt = counted(sampled, whole["sampling"])
     often = calls["little"] / max(calls["much"], 1)
     rarely = f"{units.ratio(often)} fewer calls"
     page.claim("counts-know-no-time", sampled if often > 1000 else 0.0, low=0.5, error=doubt, unit=PART, remark=rarely)
-    cost, error = costs["tracing"]
+    cost, error = every([turn["tracing"] / turn["plain"] for turn in turns])
     page.claim("tracing-costs", cost, low=1.2, error=error, unit=units.ratio)
     less, error = every([turn["sampling"] / turn["tracing"] for turn in turns])
     page.claim("sampling-costs-less", less, high=1.0, error=error, unit=units.ratio)
     blames = page.claim("tracing-blames-calls", sampled - traced, low=0.05, error=doubt, unit=PART, remark="less")
+    least = min(ways, key=lambda way: costs[way]) == "sampling"
     page.say(
-        "A count is exact and says nothing of time. Samples cost next to nothing and say about how much, of whatever",
+        "A count is exact and says nothing of time."
+        + (" It is dear here, for a function of Python takes it at each call." if dearest == "counting" else ""),
+        f"Samples {'cost the least' if least else 'were not cheap this time'}, and say about how much, of whatever",
         f"runs long enough to be met: who looks has to wait for Python's lock, up to {LOCK} here. Tracing knows it",
         "all, and is paid for by the call:",
         "a function that does little is made to look as if it did much."
