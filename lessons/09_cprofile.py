@@ -398,7 +398,7 @@ def explain_commands(page: Page, found: tuple[Ran, list[dict[str, Ran]]]) -> Non
     page.reveal(dearer)
     page.claim("o-prints-nothing", sum("ncalls" in ran.printed for ran in last.values()), 0, 0, unit=followed("tables"))
     counts = [int(line.split()[0].split("/")[0]) for line in table_rows(sorted_by.printed)]
-    page.claim("s-sorts", counts == sorted(counts, reverse=True), 1, 1, unit=yes_no)
+    page.claim("s-sorts", int(counts == sorted(counts, reverse=True)), 1, 1, unit=yes_no)
     apart = sum(abs(c.calls - p.calls) for c, p in zip(*pairs, strict=True))
     page.claim("same-calls", apart, 0, 0, unit=followed("calls apart"))
     page.claim("python-is-dear", dearer, low=2.0, error=error, unit=units.ratio)
@@ -698,7 +698,7 @@ def explain_pictures(page: Page, found: tuple[tuple[Function, ...], Path, Shown]
     whole = kept.read_text(encoding="utf-8")
     loaded = re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](?!data:)""", whole)
     page.claim("kept-page-is-whole", len(loaded), 0, 0, unit=followed("loaded"))
-    page.claim("server-ended", shown.ended, 1, 1, unit=yes_no)
+    page.claim("server-ended", int(shown.ended), 1, 1, unit=yes_no)
     page.say(f"Open {kept} in a browser, or start SnakeViz on the profile beside it: `snakeviz train.prof`.")
     page.say(
         "Go down the widest boxes: where one has nothing below it, there is work; what a function does itself hangs",
