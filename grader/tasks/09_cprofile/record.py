@@ -1,0 +1,110 @@
+"""Record the call trees that `own_time` is about anew: `python -m grader.tasks.09_cprofile.record`.
+
+Each program runs under `sys.setprofile`, which calls back at every call and return of a Python function: that is how a
+profiler written in Python traces. Calls of one function from one place in the tree are added up in one node.
+"""
+
+import ast
+import copy
+import json
+import platform
+import re
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from .recorded import FOLDER, TREES, Node
+
+MOST_NODES: Final = 320
+"""Nodes of a tree that are kept, from its top; what lies below is left out."""
+
+
+@dataclass(slots=True)
+class Place:
+    """One function at one place of the call tree."""
+
+    name: str
+    calls: int = 0
+    own_ns: int = 0
+    called: dict[str, "Place"] = field(default_factory=dict)
+
+    def nodes(self, depth: int = 0) -> Iterator[Node]:
+        """This place and all below it, callers first."""
+        yield depth, self.name, self.calls, max(1, round(self.own_ns / 1000))
+        for place in self.called.values():
+            yield from place.nodes(depth + 1)
+
+
+def traced(program: Callable[[], object]) -> Place:
+    """Run a program and return the root of its call tree."""
+    root = Place("<root>", 1)
+    open_places, marked_ns = [root], time.perf_counter_ns()
+
+    def on_event(frame: FrameType, event: str, _: object) -> None:
+        nonlocal marked_ns
+        now_ns = time.perf_counter_ns()
+        open_places[-1].own_ns += now_ns - marked_ns
+        if event == "call":
+            name = f"{Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
+            place = open_places[-1].called.setdefault(name, Place(name))
+            place.calls += 1
+            open_places.append(place)
+        elif event == "return" and len(open_places) > 1:
+            open_places.pop()
+        marked_ns = time.perf_counter_ns()
+
+    sys.setprofile(on_event)
+    try:
+        program()
+    finally:
+        sys.setprofile(None)
+    return root
+
+
+def programs() -> dict[str, Callable[[], object]]:
+    """Programs of the standard library that call themselves in several ways."""
+    source = (FOLDER / "own_time.py").read_text(encoding="utf-8")
+    nested = {str(i): [{"a": (i, [j])} for j in range(4)] for i in range(10)}
+    tree = ast.parse(source)
+    pattern = r"(?:(a|b(c|d)*)+e?|[f-h]{2,3}(?=i))*|(?P<name>x(y|z(w|v)))(?(name)p|q)"
+
+    def compiled() -> None:
+        re.purge()  # or it would be looked up
+        re.compile(pattern)
+
+    return {
+        "ast.unparse": lambda: ast.unparse(tree),
+        "copy.deepcopy": lambda: copy.deepcopy(nested),
+        "re.compile": compiled,
+        "textwrap.fill": lambda: textwrap.fill(source, 60),
+    }
+
+
+def record() -> dict[str, list[Node]]:
+    """Trace every program."""
+    found = {}
+    for name, program in programs().items():
+        program()  # so that nothing is imported or made for the first time while it is traced
+        (called,) = list(traced(program).called.values())[:1]
+        found[name] = list(called.nodes())[:MOST_NODES]
+    return found
+
+
+def as_text(found: dict[str, list[Node]]) -> str:
+    """The recording as JSON, one node a line, with what it was made by."""
+    made = f"Python {platform.python_version()}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
+    trees = [
+        f'"{name}": [\n' + ",\n".join(f" {json.dumps(node)}" for node in nodes) + "\n]" for name, nodes in found.items()
+    ]
+    return f'{{"made by": {json.dumps(made)}, "trees": {{\n' + ",\n".join(trees) + "\n}}\n"
+
+
+if __name__ == "__main__":
+    TREES.write_text(as_text(record()), encoding="utf-8")
+    sys.stdout.write(f"{TREES}\n")

@@ -1,0 +1,110 @@
+"""Task (b): `scores(x)`, a pipeline of four steps, one of which does its work for all rows once for each row.
+
+The loop over neighbours looks expensive and is not; `spread` looks as if it worked on one row and works on all. On
+(64, 96) the two medians in it take nine tenths of the time. Taking the first of them once gains 1.7×, working on one
+row at a time 3.4×, both of them once for all rows 6× with the loop and 14× without.
+(Measured on a 2-core VM, torch 2.13.)
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.records import Cost
+from grader.task import Array, Inputs, Task, TensorExam, Tier
+
+ROWS, LENGTH = 64, 96
+LONG = 1 << 16
+SHAPES = ((0, 5), (1, 3), (1, 7), (3, 5), (5, 17), (16, 34), (64, 96))
+OUTLIER = 40.0
+WEIGHTS = ((0, 0.4), (-1, 0.2), (1, 0.2), (-2, 0.1), (2, 0.1))
+
+
+def cases(rng: np.random.Generator) -> list[Inputs]:
+    """Draw every shape in both dtypes with outliers and trends, then what lies oddly, and rows of unlike size."""
+    drawn: list[Inputs] = []
+    for dtype in ("float32", "float64"):
+        drawn += [(_series(rng, shape, dtype),) for shape in SHAPES]
+        wide = _series(rng, (6, 24), dtype)
+        loud = (_series(rng, (4, 20), dtype) * np.array([[1], [100], [1], [0.01]])).astype(dtype)
+        drawn += [(wide.T,), (wide[:, ::2],), (wide[1::2],), (np.broadcast_to(wide[:1], (3, 24)),), (loud,)]
+        drawn += [(np.zeros((2, 8), dtype),), (np.ones((3, 5), dtype),)]
+    return drawn
+
+
+def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+    """A window of a long secret row, as a matrix."""
+    row = rng.standard_normal(LONG).astype(np.float32)
+    while True:
+        start = int(rng.integers(LONG - ROWS * LENGTH))
+        yield (row[start : start + ROWS * LENGTH].reshape(ROWS, LENGTH),)
+
+
+def oracle(x: Array) -> NDArray[np.float64]:
+    """The scores in float64."""
+    y = x.astype(np.float64)
+    t = np.arange(y.shape[1]) - (y.shape[1] - 1) / 2
+    slope = (y * t).sum(1, keepdims=True) / max(float((t * t).sum()), 1.0)
+    y = y - y.mean(1, keepdims=True) - slope * t
+    y = sum((weight * np.roll(y, shift, 1) for shift, weight in WEIGHTS), np.zeros_like(y))
+    limits = 3 * _median(np.abs(y - _median(y)))
+    y = np.clip(y, -limits, limits)
+    answer: NDArray[np.float64] = y / (np.abs(y).max(1, keepdims=True, initial=0.0) + 1)
+    return answer
+
+
+def allowed(x: Array) -> NDArray[np.float64]:
+    """Some roundings of the largest number of each row, which its sums and its line are made of."""
+    size = np.abs(x.astype(np.float64)).max(1, keepdims=True, initial=0.0)
+    bound = np.finfo(x.dtype).eps * (16 + 2 * x.shape[1]) * np.broadcast_to(size, x.shape)
+    return np.array(bound, dtype=np.float64)
+
+
+def _median(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of each row; the lower of the two in the middle where there are two."""
+    middle = (x.shape[1] - 1) // 2
+    return np.sort(x, axis=1)[:, middle : middle + 1]
+
+
+def _series(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Array:
+    """Series with a trend each, and outliers here and there."""
+    rows, length = shape
+    series = rng.standard_normal(shape) + rng.normal(0, 0.1, (rows, 1)) * np.arange(length)
+    series += OUTLIER * (rng.random(shape) < 0.05)
+    return series.astype(dtype)
+
+
+SCORES = Task(
+    lesson="09_cprofile",
+    name="scores",
+    summary="a hot spot that a profile shows and the eye does not, found and taken out",
+    points=10.0,
+    cost=Cost.TIME,
+    tiers=(Tier(1.25, 0.6), Tier(2.2, 0.8), Tier(4.2, 1.0)),
+    hints=(
+        "Profile plain(x), sorted by tottime. Which method is at the top, and how often is it called?",
+        (
+            "Who calls it? pstats says so with print_callers, or read the code: where is median called? How many rows "
+            "does each such call work on, and how many of them are used afterwards?"
+        ),
+        (
+            "spread(x, row) takes the medians of all rows, and returns one row's; bounded calls it for every row. Take "
+            "them once: limits = 3 * (y - y.median(1, keepdim=True).values).abs().median(1, keepdim=True).values, and "
+            "then y.clamp(-limits, limits) needs no loop either."
+        ),
+    ),
+    exam=TensorExam(("x",), cases, timed, oracle, allowed),
+    folder=Path(__file__).parent,
+    read="lesson 09, step 3",
+    idea=(
+        "the same work was done again for every row: a function that looks as if it were about one row worked on all "
+        "of them. Called once, it is next to nothing, and what remains is spread over all steps. The loop over "
+        "neighbours, which one would have suspected, was never worth a change."
+    ),
+    read_on=(
+        "pstats.Stats.print_callers; Knuth, Structured Programming with go to Statements, on where programs spend "
+        "their time."
+    ),
+)
