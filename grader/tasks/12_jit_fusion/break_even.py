@@ -113,7 +113,7 @@ BREAK_EVEN = Task(
     ),
     exam=MeteredExam(draw_cases, torch=True, worlds="planted cases"),
     folder=Path(__file__).parent,
-    read="lesson 12, step 6",
+    read="lesson 12, step 7",
     idea=(
         "what a call saves has to earn what compiling took, so it is their quotient, rounded up to a whole call. The "
         "cases beside it matter as much: nothing saved never pays, unless nothing was paid either."

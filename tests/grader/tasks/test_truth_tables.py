@@ -21,6 +21,7 @@ TASKS = (
     find_task("06_ab_testing", "is_slower"),
     find_task("07_fuzzing", "smallest_slow_case"),
     find_task("08_callgrind", "culprit"),
+    find_task("12_jit_fusion", "break_even"),
 )
 SEEDS = range(4)
 KNOWN = [(task, path) for task in TASKS for path in sorted(task.known.glob("*.py"))]
