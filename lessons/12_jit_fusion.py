@@ -323,8 +323,8 @@ def brighten(x: Tensor) -> Tensor:
 
 
 @lesson.given
-class Gelu(torch.nn.Module):  # noqa: D101 - nothing but gelu
-    def forward(self, x: Tensor) -> Tensor:  # noqa: D102
+class Gelu(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
         return gelu(x)
 
 
@@ -470,10 +470,9 @@ def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, Cap
 def the_loop_that_was_written(
     budget_s: float = 0.8,
 ) -> tuple[tuple[Pass, ...], str, Duel | None]:
-    """Torch's own backend is called Inductor. For a CPU it writes C++, one loop for as many operations as will go
-    in; with `dynamic=True`, for any size.
+    """Torch's own backend is called Inductor. For a CPU it writes C++, one loop for as many operations as will go in.
 
-    We note every operation of a plain call with its bytes, and then read the C++.
+    We note every operation of a plain call with its bytes, and then read the C++; `dynamic=True` makes it for any size.
     """
     torch.set_num_threads(1)
     x = torch.rand(1 << 20)

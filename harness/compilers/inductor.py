@@ -48,13 +48,14 @@ def cache_folder() -> Path:
 def prepare() -> None:
     """Make `torch.compile` ready: import its compiler, which takes seconds, and keep what it makes in `cache_folder`.
 
-    Whoever has chosen another folder (`TORCHINDUCTOR_CACHE_DIR`) keeps it.
-    Inductor reads both settings from the environment.
+    Whoever has chosen another folder (`TORCHINDUCTOR_CACHE_DIR`) keeps it. Part of it may have been imported before, so
+    the number of its processes is set, too.
     """
     os.environ.setdefault(CACHE_VARIABLE, str(cache_folder()))
     os.environ.setdefault(THREADS_VARIABLE, "1")
     with deprecated():
         importlib.import_module("torch._inductor.compile_fx")
+    importlib.import_module("torch._inductor.config").compile_threads = int(os.environ[THREADS_VARIABLE])
 
 
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
