@@ -616,9 +616,12 @@ def explain_paid(page: Page, run: tuple[dict[int, Duel], Starts] | None) -> None
     page.claim("small-gains-less", less, low=1, error=error, unit=units.ratio)
     page.claim("small-needs-more", needed(empty, *times[min(times)]) / calls, low=10, unit=units.ratio)
     page.say(
-        "At 1 024 numbers a call is mostly the way in and out: Python, guards, an output to be made. There is little to"
-        " fuse away, and the guards are extra.",
-        "A script that runs for a minute may never earn its compiling; a training run does in its first epoch.",
+        "At 1 024 numbers a call is mostly the way in and out: Python, an output to be made, and guards, which are extra."
+        + (" Here that loses." if small.high < 1 else " There is less to fuse away."),
+        f"With a million, compiling is worth {units.seconds(calls * slow)} of plain calls: whatever ends sooner is"
+        " quicker without."
+        if math.isfinite(calls)
+        else "With a million numbers it never pays here: this processor computes more slowly than it reads.",
     )
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from harness.callgrind.cache import folder
 from harness.callgrind.tools import COMPILER
 from harness.compilers.torchscript import deprecated
+from harness.compilers.waiting import waiting
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
 THREADS_VARIABLE: Final = "TORCHINDUCTOR_COMPILE_THREADS"
@@ -53,7 +54,7 @@ def prepare() -> None:
     """
     os.environ.setdefault(CACHE_VARIABLE, str(cache_folder()))
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    with deprecated():
+    with deprecated(), waiting("importing torch's compiler"):
         importlib.import_module("torch._inductor.compile_fx")
     importlib.import_module("torch._inductor.config").compile_threads = int(os.environ[THREADS_VARIABLE])
 
@@ -65,6 +66,7 @@ def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
     """
     from torch._inductor.utils import run_and_get_code  # noqa: PLC0415 - takes seconds, and needs the variables set
 
-    _, sources = run_and_get_code(compiled, x)  # type: ignore[no-untyped-call,unused-ignore]
+    with waiting("compiling what Inductor has written"):
+        _, sources = run_and_get_code(compiled, x)  # type: ignore[no-untyped-call,unused-ignore]
     written = [found for source in sources for found in _KERNEL.findall(source) if "for(" in found]
     return "\n".join(each.strip() for each in written)

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from rich.console import Console
 
 from harness import units
 from harness.callgrind import cache, tools
 from harness.compilers import inductor
+from harness.compilers.waiting import waiting
 from harness.tables import Table
 
 _TIMEOUT_S: Final = 300.0
@@ -87,9 +87,9 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
     with tempfile.TemporaryDirectory(prefix="fairclock-starts-") as folder:
         Path(folder, "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
         Path(folder, "driver.py").write_text(textwrap.dedent(_DRIVER), encoding="utf-8")
-        console = Console(stderr=True)
-        with console.status("compiling in a fresh process") if console.is_terminal else contextlib.nullcontext():
+        with waiting("starting a fresh process, its caches empty"):
             first = _start(Path(folder))
+        with waiting("starting another one, its caches filled"):
             second = _start(Path(folder)) if isinstance(first, Start) else first
     if not isinstance(first, Start) or not isinstance(second, Start):
         return Starts(reason=f"the program failed: {second}")
@@ -104,10 +104,12 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
 
 def _start(folder: Path) -> Start | str:
     """Run the program in `folder`; what it said last when it failed."""
+    answer = folder / "answer.json"
+    answer.unlink(missing_ok=True)
     own = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
     try:
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", "driver.py", "answer.json"],
+            [sys.executable, "-W", "ignore", "driver.py", str(answer)],
             cwd=folder,
             env={**os.environ, inductor.THREADS_VARIABLE: "1", **own},
             stdin=subprocess.DEVNULL,
@@ -117,7 +119,7 @@ def _start(folder: Path) -> Start | str:
             timeout=_TIMEOUT_S,
             check=False,
         )
-        return Start(*json.loads((folder / "answer.json").read_text(encoding="utf-8")))
+        return Start(*json.loads(answer.read_text(encoding="utf-8")))
     except subprocess.TimeoutExpired:
         return f"it did not end within {_TIMEOUT_S:g} s"
     except (OSError, ValueError, TypeError):
