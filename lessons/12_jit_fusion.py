@@ -616,7 +616,7 @@ def explain_paid(page: Page, run: tuple[dict[int, Duel], Starts] | None) -> None
     page.claim("small-gains-less", less, low=1, error=error, unit=units.ratio)
     page.claim("small-needs-more", needed(empty, *times[min(times)]) / calls, low=10, unit=units.ratio)
     page.say(
-        "At 1 024 numbers a call is mostly the way in and out: Python, an output to be made, and guards, which are extra."
+        "At 1 024 numbers a call is mostly the way in and out: Python, an output to be made, and guards on top."
         + (" Here that loses." if small.high < 1 else " There is less to fuse away."),
         f"With a million, compiling is worth {units.seconds(calls * slow)} of plain calls: whatever ends sooner is"
         " quicker without."
