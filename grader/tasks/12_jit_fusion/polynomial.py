@@ -1,8 +1,8 @@
 """Task (a): `polynomial(x)`, eleven powers of every number, in one pass over memory or in many.
 
 The plain way takes a product, a sum and the next power for each of twelve coefficients: 36 passes, and a new tensor in
-each. Horner's way takes 22, in one tensor or in many, and all of that is memory, not arithmetic: compiled by numba, one
-loop reads each number once and keeps what is between in registers. FIGURES
+each. Horner's way takes 22, which gains 1.7×, and with torch.addcmul 11, which gains 2.7×. All of that is memory, not
+arithmetic: compiled by numba, one loop reads each number once and keeps what is between in registers. FIGURES
 """
 
 from collections.abc import Iterator
@@ -73,12 +73,12 @@ POLYNOMIAL = Task(
     summary="eleven powers of every number, in one pass over memory",
     points=10.0,
     cost=Cost.TIME,
-    tiers=(Tier(1.3, 0.6), Tier(2.2, 0.8), Tier(5.0, 1.0)),
+    tiers=(Tier(1.3, 0.6), Tier(2.1, 0.8), Tier(4.0, 1.0)),
     hints=(
         "How many passes over memory does the plain way make, and how many of them does the polynomial need?",
         (
-            "Horner's way needs no powers: c0 + x (c1 + x (c2 + …)). In one tensor, with mul_ and add_, that is faster "
-            "by some; but each operation of torch still reads and writes all numbers."
+            "Horner's way needs no powers: c0 + x (c1 + x (c2 + …)), and torch.addcmul does a step of it in one pass. "
+            "But each operation of torch still reads and writes all numbers."
         ),
         (
             "Write the loop over the numbers yourself, for NumPy arrays of one dimension: for i in range(x.size), take "
