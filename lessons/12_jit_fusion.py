@@ -346,6 +346,7 @@ def declare_or_run() -> tuple[str, str, list[int], list[str]]:
     The other way is to declare everything first, as a *graph*, and to run that. `torch.fx` makes one by calling your
     function with stand-ins that note what is done to them; `torch.export` makes one in torch's own operators.
     """
+    prepare()  # imports torch's compilers, which takes seconds
     x = torch.rand(64)
     done = len(traffic(fx.symbolic_trace, gelu))
     graph = fx.symbolic_trace(gelu).graph
