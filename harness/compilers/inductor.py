@@ -56,7 +56,9 @@ def prepare() -> None:
     os.environ.setdefault(THREADS_VARIABLE, "1")
     with deprecated(), waiting("importing torch's compiler"):
         importlib.import_module("torch._inductor.compile_fx")
-    importlib.import_module("torch._inductor.config").compile_threads = int(os.environ[THREADS_VARIABLE])
+    from torch._inductor import config  # noqa: PLC0415 - takes seconds, and needs the variables set
+
+    config.compile_threads = int(os.environ[THREADS_VARIABLE])
 
 
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
