@@ -444,11 +444,13 @@ def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, Cap
     first, again, _, third, dtype = (graphs for _, _, graphs in calls)
     page.reveal({1: "a", 3: "b", 4: "c"}.get(dtype))
     page.claim("same-again", again - first, 0, 0, unit=things("graph"))
-    page.claim("any-size-then", third - again, 1, 1, unit=things("graph"), remark="for both")
+    sizes = page.claim("any-size-then", third - again, 1, 1, unit=things("graph"), remark="for both")
     page.claim("dtype-anew", dtype - third, 1, 1, unit=things("graph"))
     page.claim("branch-breaks", broken.graphs, low=2, unit=things("graph"))
     page.say(
-        "After the second size, torch no longer takes the size for granted: the third one fits.",
+        "After the second size, torch no longer takes the size for granted: the third one fits."
+        if sizes.standing is Standing.HELD
+        else "Sizes are guarded too, and how often a new one compiles anew is a setting of torch's.",
         "At a branch it compiles what is before, lets Python decide, and goes on behind: right, and with less to fuse.",
     )
     if broken.breaks:
