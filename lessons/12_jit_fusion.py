@@ -717,15 +717,15 @@ def explain_waiting(
     ready, apart, one, turns = found
     rows = [(units.count(n), ", ".join(names)) for n, (_, names) in enumerate(sorted(ready.items()), start=1)]
     page.table(Table.of("Products by what they wait for", {"in turn": None, "products": None}, rows))
+    one_by_one, both = (median(turn[place] for turn in turns) for place in (0, 2))
+    rows_s = [("the three products", one.baseline_s), ("one, three times as wide", one.candidate_s)]
+    rows_s += [("two of 512 × 512, in turn", one_by_one), ("two of them at once", both)]
+    page.table(Table.of("What that takes", {"": None, "time": units.seconds}, rows_s))
     first = len(ready[min(ready)])
     page.reveal({1: "a", 2: "b", 3: "c"}.get(first))
     page.claim("three-at-once", first, 3, 3, unit=followed("of 5"))
     page.claim("same-answer", apart, high=1e-3, unit=followed("apart at most", units.number))
     page.claim_duel("one-call-saves", one, low=1.05)
-    one_by_one, both = (median(turn[place] for turn in turns) for place in (0, 2))
-    rows_s = [("the three products", one.baseline_s), ("one, three times as wide", one.candidate_s)]
-    rows_s += [("two of 512 × 512, in turn", one_by_one), ("two of them at once", both)]
-    page.table(Table.of("What that takes", {"": None, "time": units.seconds}, rows_s))
     two_cores(page, turns)
     page.say(
         "This is what a declared graph tells to whoever runs it. Run as you go, only you know that the lines do not",
