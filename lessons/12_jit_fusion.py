@@ -172,8 +172,11 @@ def call():
         "once-per-type": "there is a signature for each type that was met, and none for a value or a length",
         "kept-starts-sooner": "with `cache=True`, the first call of the next process takes less than 0.7 of the time",
     },
+    fast={"measuring": 0},
 )
-def once_for_each_type() -> tuple[
+def once_for_each_type(
+    measuring: int = 1,
+) -> tuple[
     list[tuple[str, float, int]],
     list[str],
     Starts,
@@ -199,7 +202,8 @@ def once_for_each_type() -> tuple[
         took = time.perf_counter() - began
         calls.append((name, took, len(compiled.signatures)))
     signatures = [str(each[0]) for each in compiled.signatures]
-    return calls, signatures, starts(kept_by_numba())
+    kept = starts(kept_by_numba(), measuring=bool(measuring))
+    return calls, signatures, kept
 
 
 @once_for_each_type.observe
@@ -236,7 +240,7 @@ def softened(x: Any) -> Any:
 
 
 @lesson.given
-def fused(formula: Callable[[Any], Any]) -> Callable[..., Any]:
+def fused(formula: Callable[[Any], Any]) -> Any:
     of_one = numba.njit(formula)
 
     @numba.njit
@@ -379,7 +383,7 @@ def explain_graph(page: Page, found: tuple[str, str, list[int], list[str]]) -> N
     )
 
 
-def narrowed(text: str, width: int = 90) -> str:
+def narrowed(text: str, width: int = 76) -> str:
     """Return a text with its long lines cut."""
     return "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.strip().splitlines())
 
@@ -576,8 +580,9 @@ def when_it_has_paid(
     fast = torch.compile(gelu, dynamic=True)
     duels = {}
     for size in (1 << 10, 1 << 15, 1 << 20):
-        given = {"fast": fast, "gelu": gelu, "x": torch.rand(size)}
-        fast(given["x"])
+        x = torch.rand(size)
+        fast(x)
+        given = {"fast": fast, "gelu": gelu, "x": x}
         duels[size] = duel(
             "fast(x)",
             baseline="gelu(x)",
@@ -596,7 +601,8 @@ def explain_paid(page: Page, run: tuple[dict[int, Duel], Starts] | None) -> None
     small, large = duels[min(duels)], duels[max(duels)]
     times = {n: (each.baseline_s, each.candidate_s) for n, each in duels.items()}
     empty, filled = kept.empty, kept.filled
-    heads = {"numbers": units.count, "plain": units.seconds, "compiled": units.seconds, "gain": units.ratio}
+    heads: dict[str, Callable[[float], str]] = {"numbers": units.count, "plain": units.seconds}
+    heads |= {"compiled": units.seconds, "gain": units.ratio}
     heads |= {"pays, cache empty": calls_in_words, "pays, filled": calls_in_words}
     rows = [
         (n, slow, quick, duels[n].ratio, needed(empty, slow, quick), needed(filled, slow, quick))

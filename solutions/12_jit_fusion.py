@@ -19,8 +19,10 @@ COEFFICIENTS = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875,
 
 # BEGIN SOLUTION
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+C = COEFFICIENTS
 
 
+@numba.njit()
 def horner(x: Numbers, out: Numbers) -> None:
     """Fill `out` with the polynomial of every element of `x`, both of one dimension: one loop, each number read once.
 
@@ -35,10 +37,6 @@ def horner(x: Numbers, out: Numbers) -> None:
         v = x[i]
         high = (((((c11 * v + c10) * v + c9) * v + c8) * v + c7) * v + c6) * v + c5
         out[i] = ((((high * v + c4) * v + c3) * v + c2) * v + c1) * v + c0
-
-
-C = COEFFICIENTS
-compiled = numba.njit(horner)
 
 
 # END SOLUTION
@@ -63,7 +61,7 @@ def polynomial(x: torch.Tensor) -> torch.Tensor:
     # does all 22 operations in registers, and writes the answer.
     flat = x.contiguous().view(-1).numpy()
     out = np.empty_like(flat)
-    compiled(flat, out)
+    horner(flat, out)
     return torch.from_numpy(out).view(x.shape)
     # END SOLUTION
 

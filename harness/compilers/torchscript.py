@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from torch.jit import TracerWarning
+from torch.jit import TracerWarning  # type: ignore[attr-defined]  # documented, and not in its __all__
 
 
 @contextmanager

@@ -26,7 +26,7 @@ class _Watch(TorchDispatchMode):
     """Sees every operation on its way to the code that does it."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.passes: list[Pass] = []
 
     def __torch_dispatch__(
