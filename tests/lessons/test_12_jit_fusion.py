@@ -137,7 +137,7 @@ def test_break_even_is_what_the_price_is_worth_in_calls(module: ModuleType) -> N
 
 @pytest.mark.parametrize(
     ("turn", "standing"),
-    [((2.0, 2.0, 1.1), "held"), ((2.0, 2.0, 2.5), "refuted"), ((2.0, 1.0, 2.5), "inconclusive")],
+    [((2.0, 1.9, 1.1), "held"), ((2.0, 1.9, 2.5), "refuted"), ((2.0, 0.2, 2.5), "inconclusive")],
 )
 def test_two_cores_are_judged_where_nobody_else_uses_them(
     prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch, turn: tuple[float, float, float], standing: str
