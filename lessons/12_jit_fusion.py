@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx
@@ -30,6 +30,7 @@ from harness.compilers import (
     build,
     captured,
     deprecated,
+    guards_of,
     kernel_of,
     lacking,
     prepare,
@@ -408,7 +409,7 @@ def narrowed(text: str, width: int = 76) -> str:
 def graphs_behind_guards() -> tuple[
     list[tuple[int, str, int]],
     str,
-    Captured,
+    tuple[str, ...],
     Captured,
 ]:
     """`torch.compile` does both: you run as you go, and it watches Python's bytecode and gathers graphs on its way.
@@ -434,18 +435,18 @@ def graphs_behind_guards() -> tuple[
         calls.append((size, "float32", len(graphs)))
     compiled(torch.ones(64, dtype=torch.float64))
     calls.append((64, "float64", len(graphs)))
-    whole = captured(gelu, torch.ones(64))
+    guards = guards_of(gelu)
     broken = captured(brighten, torch.ones(64))
-    return calls, graphs[0].code, whole, broken
+    return calls, graphs[0].code, guards, broken
 
 
 @graphs_behind_guards.observe
-def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, Captured, Captured]) -> None:
-    calls, code, whole, broken = found
+def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]) -> None:
+    calls, code, guards, broken = found
     heads = {"numbers": units.count, "of": None, "graphs then": units.count}
     page.table(Table.of("Calls of one compiled function, in order", heads, calls))
     page.output(narrowed(code), caption="The first graph, as Python")
-    page.output(narrowed("\n".join(whole.guards[:6])), caption=f"Guards, {len(whole.guards)} in all: the first")
+    page.output(narrowed("\n".join(guards)), caption="What each version asks of x, among others")
     first, again, _, third, dtype = (graphs for _, _, graphs in calls)
     page.reveal({1: "a", 3: "b", 4: "c"}.get(dtype))
     page.claim("same-again", again - first, 0, 0, unit=things("graph"))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from harness.callgrind.cache import FOLDER_VARIABLE
-from harness.compilers import build, captured, deprecated, kernel_of, lacking, prepare, starts, traffic
+from harness.compilers import build, captured, deprecated, guards_of, kernel_of, lacking, prepare, starts, traffic
 from harness.compilers import inductor as inductor_
 from harness.errors import MachineError
 
@@ -104,10 +104,22 @@ def test_a_capture_tells_guards_and_why_a_graph_ends() -> None:
 
     whole = captured(plus_times, torch.ones(4))
     assert (whole.graphs, whole.operations, whole.breaks) == (1, 2, ())
-    assert whole.guards
     broken = captured(branching, torch.ones(4))
     assert broken.graphs > 1
     assert broken.breaks
+
+
+@pytest.mark.slow
+def test_each_compiled_version_tells_what_it_asks_of_its_tensors() -> None:
+    prepare()
+    torch.compiler.reset()
+    compiled = torch.compile(plus_times, backend=lambda graph, _: graph.forward)
+    for x in (torch.ones(4), torch.ones(5), torch.ones(4, dtype=torch.float64)):
+        compiled(x)
+    first, second, third = guards_of(plus_times)
+    assert first == "L['x']: torch.float32, size=[4]"
+    assert second == "L['x']: torch.float32, size=[None]"
+    assert "torch.float64" in third
 
 
 @pytest.mark.slow

@@ -102,8 +102,8 @@ def test_a_graph_that_was_run_while_it_was_captured_is_told(prepare: Play, lesso
 
 def test_a_compiler_that_never_compiles_anew_refutes_its_guards(prepare: Play, lesson: Lesson) -> None:
     calls = [(n, "float32", 1) for n in (64, 64, 65, 1000, 64)]
-    whole = Captured(1, 9, ("x is a tensor",), ())
-    printed, standings = explained(prepare, lesson, "graphs_behind_guards", (calls, "code", whole, whole))
+    whole = Captured(1, 9, ())
+    printed, standings = explained(prepare, lesson, "graphs_behind_guards", (calls, "code", ("x is a tensor",), whole))
     assert standings.pop("same-again") == "held"
     assert set(standings.values()) == {"refuted"}
     assert "x is a tensor" in printed
