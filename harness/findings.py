@@ -71,6 +71,16 @@ class Duel:
         """Wall seconds of timing."""
         return sum(round_.wall_s for round_ in self.rounds)
 
+    @property
+    def candidate_s(self) -> float:
+        """Seconds of a call of the candidate, on the clock that counted: the median over the rounds."""
+        return median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+
+    @property
+    def baseline_s(self) -> float:
+        """Seconds of a call of the baseline, likewise."""
+        return median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+
     def __repr__(self) -> str:
         return f"<Duel {self}>"
 

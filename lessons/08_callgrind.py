@@ -88,7 +88,7 @@ def explain_counted(
     run: tuple[list[ScriptCounts], list[ScriptCounts], list[float]] | None,
 ) -> None:
     if run is None:
-        without(page, lacking(), "two counts of a script, equal to the last digit, beside five timings that are not")
+        page.without(lacking(), "two counts of a script, equal to the last digit, beside five timings that are not")
         return
     fixed, by_chance, times = run
     rows = [
@@ -115,14 +115,6 @@ def explain_counted(
         "Python itself is what moves it. Its dictionaries are searched by hashes, its hashes are drawn anew by each",
         "process to ward off attacks, and every search in vain counts. Fix them, or compare noise.",
     )
-
-
-def without(page: Page, reason: str, shown: str) -> None:
-    """Skip every claim of a step that cannot run here: say why, and what it would have shown."""
-    page.reveal(None)
-    for id_ in page.sentences:
-        page.skip(id_, reason)
-    page.say(f"With it, this step shows {shown}.")
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +153,7 @@ def a_count_is_no_time(
 @a_count_is_no_time.observe
 def explain_no_time(page: Page, found: dict[str, tuple[int, list[float]]] | None) -> None:
     if found is None:
-        without(page, lacking(), "how much longer one instruction can take than another")
+        page.without(lacking(), "how much longer one instruction can take than another")
         return
     rows = [(name, count, min(times), min(times) / count) for name, (count, times) in found.items()]
     heads = {"script": None, "instructions": units.count, "time": units.seconds, "for one instruction": units.seconds}
@@ -260,7 +252,7 @@ def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
 def explain_statement(page: Page, counted: dict[str, Counted]) -> None:
     python = counted["Python"]
     if python.reason:
-        without(page, python.reason, "what a Python statement costs in instructions, and how far that varies")
+        page.without(python.reason, "what a Python statement costs in instructions, and how far that varies")
         return
     rows = [
         (n, each.counts(), each.counts(denoise=True), denoise(each.stats()).sum())
@@ -330,7 +322,7 @@ def where_it_is() -> tuple[CallgrindStats, FunctionCounts, str] | None:
 def explain_where(page: Page, found: tuple[CallgrindStats, FunctionCounts, str] | None) -> None:
     if found is None:
         reason = page.result(a_statement_of_torch)["Python"].reason
-        without(page, reason, "the functions and files that a multiplication passes through, most of them on the way")
+        page.without(reason, "the functions and files that a multiplication passes through, most of them on the way")
         return
     stats, files, printed = found
     own, total = stats.stats(), stats.counts()
@@ -410,7 +402,7 @@ def the_same_in_cpp(
 def explain_cpp(page: Page, found: tuple[Counted, Counted, list[float]]) -> None:
     cpp, python, times = found
     if cpp.reason or python.reason:
-        without(page, cpp.reason or python.reason, "two collections of a C++ snippet that agree to the instruction")
+        page.without(cpp.reason or python.reason, "two collections of a C++ snippet that agree to the instruction")
         return
     first, second = (each.counts() for each in cpp.all[:2])
     number = cpp.stats.number_per_run
@@ -469,7 +461,7 @@ def what_a_broadcast_costs(
 @what_a_broadcast_costs.observe
 def explain_broadcast(page: Page, found: tuple[FunctionCounts, FunctionCounts, FunctionCounts] | str) -> None:
     if isinstance(found, str):
-        without(page, found, "which functions of torch run longer, and which are left out, when one side is broadcast")
+        page.without(found, "which functions of torch run longer, and which are left out, when one side is broadcast")
         return
     plain, delta, left = found
     named = delta.transform(bare)
@@ -542,7 +534,7 @@ def by_value_by_reference(
 @by_value_by_reference.observe
 def explain_by_value(page: Page, found: tuple[FunctionCounts, int] | str) -> None:
     if isinstance(found, str):
-        without(page, found, "what the copy of a handle costs that nobody asked for: an increment and a decrement")
+        page.without(found, "what the copy of a handle costs that nobody asked for: an increment and a decrement")
         return
     loops, calls = found
     value, reference = (

@@ -633,7 +633,7 @@ def explain_asking(page: Page, turns: list[dict[str, float]]) -> None:
 
 
 @lesson.given
-class Shown(NamedTuple):  # noqa: D101
+class Shown(NamedTuple):
     page: str
     listens_on: tuple[str, ...]
     ended: bool

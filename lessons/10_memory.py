@@ -90,7 +90,7 @@ def explain_costs(page: Page, found: tuple[dict[str, int], dict[str, float]]) ->
 
 
 @lesson.given
-class Node:  # noqa: D101
+class Node:
     def __init__(self, numbers: int) -> None:
         self.tensor = torch.ones(numbers)
         self.next: Node | None = None

@@ -13,7 +13,6 @@ import sys
 import tokenize
 from collections.abc import Callable
 from functools import reduce
-from statistics import median
 from types import CodeType, FunctionType
 
 import torch
@@ -244,7 +243,7 @@ def executed_opcodes(
 @executed_opcodes.observe
 def explain_executed(page: Page, found: tuple[list[tuple[str, int, int, int]], list[Duel]]) -> None:
     counts, duels = found
-    times = [cost_s(duels[0], baseline=True), *(cost_s(each) for each in duels)]
+    times = [duels[0].baseline_s, *(each.candidate_s for each in duels)]
     heads = {"": None, "opcodes, 200 numbers": units.count, "2000 numbers": units.count}
     heads |= {"time, 200 numbers": units.seconds, "for one opcode": units.seconds}
     rows = [
@@ -275,12 +274,6 @@ def explain_executed(page: Page, found: tuple[list[tuple[str, int, int, int]], l
         "Yet beware of the last column. An opcode that calls into C takes as long as the work there, so counts of",
         "opcodes say how much is interpreted, and nothing about time.",
     )
-
-
-def cost_s(found: Duel, *, baseline: bool = False) -> float:
-    """Return the seconds of a call of the candidate, or of the baseline: the median over the rounds."""
-    sides = (each.baseline if baseline else each.candidate for each in found.rounds)
-    return median(side.call_s(by_wall=False) for side in sides)
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -401,11 +394,11 @@ def types_and_boxes(
 def explain_boxes(page: Page, found: tuple[list[str], str, tuple[float, int], list[Duel]]) -> None:
     types, fault, (boxed, bare), (in_one_go, unboxed) = found
     page.table(Table.of("`plus`, one code object", {"operands and result": None}, [(name,) for name in types]))
-    loop_s = cost_s(unboxed, baseline=True)
+    loop_s = unboxed.baseline_s
     rows: list[Row] = [
         ("boxed, in a loop of opcodes", boxed, loop_s),
-        ("boxed, in C: sum(numbers)", boxed, cost_s(in_one_go)),
-        ("bare, in C: bare.sum()", bare, cost_s(unboxed)),
+        ("boxed, in C: sum(numbers)", boxed, in_one_go.candidate_s),
+        ("bare, in C: bare.sum()", bare, unboxed.candidate_s),
     ]
     heads = {"10 000 numbers": None, "memory for each": units.size, "time": units.seconds}
     page.table(Table.of("One sum, three ways", heads, rows))
@@ -480,8 +473,8 @@ def locals_against_globals(
 def explain_locals(page: Page, found: tuple[int, int, list[str], Duel]) -> None:
     inside, top, names, contest = found
     rows: list[Row] = [
-        ("in a function", inside, cost_s(contest), names[0]),
-        ("at the top", top, cost_s(contest, baseline=True), names[1]),
+        ("in a function", inside, contest.candidate_s, names[0]),
+        ("at the top", top, contest.baseline_s, names[1]),
     ]
     heads = {"": None, "opcodes": units.count, "time": units.seconds, "for t": None}
     page.table(Table.of("A thousand additions", heads, rows))

@@ -151,6 +151,14 @@ class Page:
         """
         return self._settle(skipped(id, reason))
 
+    def without(self, reason: str, shown: str) -> None:
+        """Skip every claim of a step that cannot run here: say why, and what it would have shown."""
+        if self.prediction is not None:
+            self.reveal(None)
+        for id_ in self.sentences:
+            self.skip(id_, reason)
+        self.say(f"With it, this step shows {shown}.")
+
     def _settle(self, settled: Claim, remark: str = "") -> Claim:
         if settled.id not in self.sentences:
             raise ValueError(f"The claim {settled.id} is not declared at its step.")

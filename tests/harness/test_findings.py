@@ -83,3 +83,11 @@ def test_a_duel_comes_back_from_its_record(pairs: int) -> None:
     outcome = found(2.0, pairs=pairs, twins=True, caveat="because")
     assert math.isinf(outcome.high) == (pairs == 1)
     assert Duel.from_dict(json.loads(json.dumps(outcome.to_dict(), allow_nan=False))) == outcome
+
+
+def test_what_a_call_cost_either_side_is_the_middle_of_the_rounds_on_the_clock_that_counted() -> None:
+    assert found(2.0).candidate_s == pytest.approx(1e-5)
+    assert found(2.0).baseline_s == pytest.approx(2e-5)
+    slept = found(2.0, sleep_s=1.0)
+    assert slept.hidden_work
+    assert slept.candidate_s == pytest.approx((1e-3 + 1.0) / 100)

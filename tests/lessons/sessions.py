@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.findings import Duel, Finding
+from harness.rounds import Reading, Round
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session
@@ -35,6 +37,13 @@ def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple
     assert step.explanation is not None
     step.explanation(page, result)
     return " ".join(played.out.getvalue().split()), {claim.id: str(claim.standing) for claim in page.claims}
+
+
+def duel(ratio: float) -> Duel:
+    """A finding without doubt: the candidate is `ratio` times as fast."""
+    rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
+    finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
+    return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
 
 
 def run_lesson(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -4,11 +4,8 @@ import importlib
 from typing import Any
 
 import pytest
-from sessions import Play, explained
+from sessions import Play, duel, explained
 
-from harness.duel import Duel
-from harness.findings import Finding
-from harness.rounds import Reading, Round
 from lessons.engine.lesson import Lesson
 
 
@@ -17,13 +14,6 @@ def lesson() -> Lesson:
     whole = importlib.import_module("lessons.13_bytecode").lesson
     assert isinstance(whole, Lesson)
     return whole
-
-
-def duel(ratio: float) -> Duel:
-    """A finding without doubt: the candidate is `ratio` times as fast."""
-    rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
-    finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
-    return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
 
 
 def counts(in_c: int = 11) -> list[tuple[str, int, int, int]]:

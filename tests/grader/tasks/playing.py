@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from grader import catalogue
-from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.correctness import right
+from grader.inputs import generator
+from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
 from grader.values import Value
 
 
@@ -63,6 +66,19 @@ def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
             right = False
         wrong += [] if right else [case.title]
     return wrong
+
+
+def agrees_with_its_oracle(task: Task, source: str) -> bool:
+    """Whether the function of a source text is right on every case of a tensor task that one seed draws."""
+    exam = task.exam
+    assert isinstance(exam, TensorExam)
+    names: dict[str, Callable[..., torch.Tensor]] = {}
+    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - it is known
+    for inputs in exam.cases(generator("a seed")):
+        answer = names[task.name](*(torch.from_numpy(array.copy()) for array in inputs)).numpy()
+        if not right(exam.oracle(*inputs), answer, exam.allowed(*inputs)).all():
+            return False
+    return True
 
 
 def tier_reached(game: Game, baseline: Game) -> int:

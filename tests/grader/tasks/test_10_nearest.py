@@ -3,11 +3,9 @@
 from itertools import islice
 
 import numpy as np
-import torch
-from playing import find_task
+from playing import agrees_with_its_oracle, find_task
 
 from grader import catalogue
-from grader.correctness import right
 from grader.inputs import generator
 from grader.records import Cost
 from grader.task import Task, TensorExam
@@ -19,18 +17,6 @@ CURVE = find_task("10_memory", "tone_curve")
 def exam(task: Task) -> TensorExam:
     assert isinstance(task.exam, TensorExam)
     return task.exam
-
-
-def agrees_with_its_oracle(task: Task, source: str) -> bool:
-    names: dict[str, object] = {}
-    exec(source, names)  # noqa: S102 - it is known
-    function = names[task.name]
-    assert callable(function)
-    for inputs in exam(task).cases(generator("a seed")):
-        answer = function(*(torch.from_numpy(array.copy()) for array in inputs)).numpy()
-        if not right(exam(task).oracle(*inputs), answer, exam(task).allowed(*inputs)).all():
-            return False
-    return True
 
 
 def test_the_oracles_are_what_the_plain_baselines_and_the_solutions_give() -> None:

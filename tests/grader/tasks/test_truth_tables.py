@@ -21,6 +21,7 @@ TASKS = (
     find_task("06_ab_testing", "is_slower"),
     find_task("07_fuzzing", "smallest_slow_case"),
     find_task("08_callgrind", "culprit"),
+    find_task("12_jit_fusion", "break_even"),
     find_task("15_instruction_suite", "expand"),
     find_task("15_instruction_suite", "schedule"),
 )

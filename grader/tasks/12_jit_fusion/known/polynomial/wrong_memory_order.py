@@ -1,0 +1,14 @@
+"""Numbers were taken in the order in which they lie in memory, and put down row by row. For a transposed tensor that is
+another order: x.contiguous() first puts them row by row."""
+
+import torch
+
+COEFFICIENTS = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875, 0.0625, -0.3125)
+
+
+def polynomial(x):
+    flat = x.t().reshape(-1) if x.ndim == 2 and x.stride(0) < x.stride(1) else x.reshape(-1)
+    total = torch.full_like(flat, COEFFICIENTS[-1])
+    for coefficient in COEFFICIENTS[-2::-1]:
+        total.mul_(flat).add_(coefficient)
+    return total.view(x.shape)

@@ -1,0 +1,95 @@
+"""Exercises of lesson 12: one pass in place of many, and the number of calls after which compiling has paid.
+
+Task (a) is real torch: checked on many shapes and strides first, and only a right one is timed. Compiling is not:
+neither what happens while the file is loaded (30 s of CPU time at most) nor the first calls (10 s each) count. Task (b)
+takes plain numbers, and every answer is either right or wrong.
+
+Check your work with      python -m grader check 12_jit_fusion
+"""
+
+import numba
+import numpy as np
+import torch
+
+COEFFICIENTS = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875, 0.0625, -0.3125)
+
+# ------------------------------------------------------------------------------------------------------------
+# Task (a), 10 points
+
+
+# BEGIN SOLUTION
+Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+C = COEFFICIENTS
+
+
+@numba.njit()
+def horner(x: Numbers, out: Numbers) -> None:
+    """Fill `out` with the polynomial of every element of `x`, both of one dimension: one loop, each number read once.
+
+    Numba takes a tuple outside of the function as constants. They are brought to the dtype of `x`, or float32 would be
+    worked out in float64, at half the speed.
+    """
+    dtype = x.dtype.type
+    c0, c1, c2, c3 = dtype(C[0]), dtype(C[1]), dtype(C[2]), dtype(C[3])
+    c4, c5, c6, c7 = dtype(C[4]), dtype(C[5]), dtype(C[6]), dtype(C[7])
+    c8, c9, c10, c11 = dtype(C[8]), dtype(C[9]), dtype(C[10]), dtype(C[11])
+    for i in range(x.size):
+        v = x[i]
+        high = (((((c11 * v + c10) * v + c9) * v + c8) * v + c7) * v + c6) * v + c5
+        out[i] = ((((high * v + c4) * v + c3) * v + c2) * v + c1) * v + c0
+
+
+# END SOLUTION
+def polynomial(x: torch.Tensor) -> torch.Tensor:
+    """Return COEFFICIENTS[0] + COEFFICIENTS[1] x + COEFFICIENTS[2] x² + …, element by element.
+
+    `x` is float32 or float64, of one to three dimensions. It may be empty, transposed, expanded, or every other column
+    of something wider; leave it as it is. Its numbers lie between -1.5 and 1.5, or are NaN, which gives NaN. The answer
+    is a new tensor of its shape and dtype.
+
+    You may use torch, NumPy and numba, which compiles what it is given at the first call with each new dtype. x.numpy()
+    and torch.from_numpy(array) copy nothing.
+
+    It is timed on 262144 numbers, float32, on one thread.
+
+    Points: 4 of 10 for right answers, 6 when 1.3 times as fast as the plain way (a product, a sum and a power for each
+    coefficient, 36 passes in all), 8 at 2.1×, all 10 at 4×.
+    """
+    # BEGIN SOLUTION
+    # STUB: raise NotImplementedError("Return the polynomial of each element of x.")
+    # In torch each operation is a pass over memory: read, do one sum or product, write. The loop above reads a number,
+    # does all 22 operations in registers, and writes the answer.
+    flat = x.contiguous().view(-1).numpy()
+    out = np.empty_like(flat)
+    horner(flat, out)
+    return torch.from_numpy(out).view(x.shape)
+    # END SOLUTION
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Task (b), 10 points
+
+
+def break_even(compile_s: float, slow_s: float, fast_s: float) -> int | None:
+    """Return the fewest calls after which compiling has taken no more time than not compiling.
+
+    compile_s    seconds to compile, once: zero or more
+    slow_s       seconds of a call as it is: more than zero
+    fast_s       seconds of a call once compiled: more than zero
+
+    With n calls that is compile_s + n × fast_s against n × slow_s. The answer is a whole number, 1 or more, for nobody
+    compiles for no call at all; equal counts as paid. Where it never pays, however many calls there are, return None.
+
+    Points: 10 for right answers in all of the planted cases.
+    """
+    # BEGIN SOLUTION
+    # STUB: raise NotImplementedError("Return the number of calls, or None where it never pays.")
+    saved_s = slow_s - fast_s
+    if saved_s < 0 or (saved_s == 0 and compile_s > 0):
+        return None
+    if compile_s == 0:
+        return 1
+    # A quotient may be rounded up to just above a whole number, or down onto it: the neighbours decide.
+    near = max(1, round(compile_s / saved_s))
+    return next(n for n in (near - 1, near, near + 1) if n >= 1 and compile_s + n * fast_s <= n * slow_s)
+    # END SOLUTION
