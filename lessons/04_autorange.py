@@ -393,10 +393,8 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
     quick, error = every(spent) if len(spent) >= FEWEST_STEADY else (math.nan, 0.0)
     noise = 0.0 if math.isnan(quick) else quick * page.noise
     page.claim("steady-is-quick", quick, high=0.5, error=error, noise=noise, unit=units.percent, remark="of that time")
-    explained, least, most = by_chance(steady)
+    times, error, explained = wandered(steady)
     blocks_say = f"they explain {units.percent(explained)}"
-    times = apart(steady) / explained
-    error = times * (1 / least - 1 if times < 2 else 1 - 1 / most)  # few answers may lie close by chance, and far apart
     differ = page.claim("answers-differ", times, low=2, error=error, unit=units.ratio, remark=blocks_say)
     ratio, error = every([bm.median / mul.median for mul, bm in zip(sums, bmms, strict=True)])
     page.claim("mul-sum-wins", ratio, low=1, error=error, noise=ratio * page.noise, unit=units.ratio)
@@ -450,6 +448,17 @@ def by_chance(answers: list[Measurement]) -> tuple[float, float, float]:
     mean, least, most = RANGES[len(answers)]
     strays = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
     return mean * strays, least / mean, most / mean
+
+
+def wandered(answers: list[Measurement]) -> tuple[float, float, float]:
+    """Return how many times as far apart answers lie as chance explains, the doubt about that, and what it explains."""
+    explained, least, most = by_chance(answers)
+    times = apart(answers) / explained
+    if math.isnan(times):
+        return times, 0.0, explained
+    # Few answers may lie close by chance as well as far apart: the doubt is on the side on which the claim is.
+    doubt = max(times, 0.1) * (1 / least - 1) if times < 2 else times * (1 - 1 / most)
+    return times, doubt, explained
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────

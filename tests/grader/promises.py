@@ -1,7 +1,7 @@
 """What the files under `tests/exploits` and `tests/honest` must earn, as the last line of their docstrings says.
 
-`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another. The
-first task of the lesson is meant, or another that is named: `<lesson>.<task>`.
+`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another, and say
+one thing | or another. The first task of the lesson is meant, or another that is named: `<lesson>.<task>`.
 """
 
 import ast
@@ -46,7 +46,7 @@ class Promised:
 
     def broken_by(self, points: float, status: str, told: str) -> str | None:
         """How a verdict differs from what was promised; None when it does not."""
-        if points == self.points and status in self.statuses and self.says in told:
+        if points == self.points and status in self.statuses and any(one in told for one in self.says.split(" | ")):
             return None
         return f"{self.path.stem}: {points:g} points, {status}: {told}"
 

@@ -85,6 +85,23 @@ def test_what_chance_explains_is_what_blocks_of_one_kind_differ_by() -> None:
     assert mean(shares) == pytest.approx(1, rel=0.15)
 
 
+@pytest.mark.parametrize("apart", [1.0, 1.001])
+def test_two_answers_that_lie_close_refute_nothing(apart: float) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    spec = TaskSpec(stmt="pass", setup="pass")
+    answers = [Measurement(1, [middle + 0.01 * step for step in range(-4, 5)], spec) for middle in (1.0, apart)]
+    times, doubt, _ = module.wandered(answers)
+    assert times < 0.1
+    assert times + doubt >= 2
+
+
+def test_where_no_answer_became_steady_nothing_is_said() -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    times, doubt, _ = module.wandered([])
+    assert math.isnan(times)
+    assert doubt == 0.0
+
+
 def test_of_one_answer_nothing_is_known() -> None:
     module = importlib.import_module("lessons.04_autorange")
     one = Measurement(1, [1.0, 2.0, 3.0], TaskSpec(stmt="pass", setup="pass"))
