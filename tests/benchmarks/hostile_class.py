@@ -97,7 +97,7 @@ def _graded(folder: Path, *, jobs: int) -> tuple[Grades, int]:
     with nothing_left_running():
         running = subprocess.Popen(command("run", folder, "--out", out, "--jobs", str(jobs)))
         while running.poll() is None:
-            peak_bytes = max(peak_bytes, _peak_bytes(running.pid))
+            peak_bytes = max(peak_bytes, peak_of(running.pid))
             time.sleep(0.05)
         code = running.wait()
     print(f"{folder.parent.name}: ended with {code} after {seconds(time.perf_counter() - began_s)}", flush=True)
@@ -105,15 +105,6 @@ def _graded(folder: Path, *, jobs: int) -> tuple[Grades, int]:
         student: next((one.status.lower(), one.points) for one in tasks.values())
         for student, tasks in outcomes(out).items()
     }, peak_bytes
-
-
-def _peak_bytes(pid: int) -> int:
-    """The most memory that a process has held so far (Linux: proc_pid_status(5), VmHWM); 0 when it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
 
 
 def _differs(one: Promised, alone: tuple[str, float], got: tuple[str, float] | None) -> bool:

@@ -24,13 +24,10 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
-import contextlib
 
-from commanding import Outcome, command, nothing_left_running, outcomes, rows
+from commanding import Outcome, command, nothing_left_running, outcomes, peak_of, rows
 
 from grader import catalogue
 from harness.units import number, seconds, size, some
@@ -57,10 +54,10 @@ def main() -> int:
         students = {f"student{place:05}": answer for place, answer in enumerate(picked)}
         fill(together / "class", students, known, rng)
         began_s = time.perf_counter()
-        kills, peak_bytes = 0, 0
+        kills, most_bytes = 0, 0
         while True:
             ended, peak = run_for(together, options.jobs, options.every)
-            peak_bytes = max(peak_bytes, peak)
+            most_bytes = max(most_bytes, peak)
             if ended:
                 break
             kills += 1
@@ -73,7 +70,7 @@ def main() -> int:
     print(
         f"{some(options.students, 'hand-in')} in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} a minute"
     )
-    print(f"{some(kills, 'kill')}; supervisor's peak memory {size(peak_bytes)}; journal {size(journal)}")
+    print(f"{some(kills, 'kill')}; supervisor's peak memory {size(most_bytes)}; journal {size(journal)}")
     print(f"{some(len(trouble), 'difference')} from what each answer earns alone")
     return 1 if trouble else 0
 
@@ -122,19 +119,18 @@ def finish(place: Path, jobs: int) -> None:
 
 def run_for(place: Path, jobs: int, every_s: float) -> tuple[bool, int]:
     """Run until the end or until it is killed; whether it came to its end, and its peak memory in bytes."""
-    running, peak_bytes = start(place, jobs), 0
+    running, most_bytes = start(place, jobs), 0
     deadline_s = time.perf_counter() + every_s
     while time.perf_counter() < deadline_s:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            peak_bytes = max(peak_bytes, psutil.Process(running.pid).memory_info().rss)
+        most_bytes = max(most_bytes, peak_of(running.pid))
         if running.poll() is not None:
             if running.returncode:
                 raise SystemExit(f"The run ended with {running.returncode}.")
-            return True, peak_bytes
+            return True, most_bytes
         time.sleep(LOOK_S)
     running.send_signal(signal.SIGKILL)
     running.wait()
-    return False, peak_bytes
+    return False, most_bytes
 
 
 def differences(out: Path, students: Mapping[str, Answer], wanted: Mapping[Answer, Mapping[str, Outcome]]) -> list[str]:
