@@ -10,8 +10,9 @@ from pathlib import Path
 
 from grader.records import Cost
 from grader.task import CountedExam, Task, Tier
+from grader.tasks.plain import right_rows
 
-from .listings import answer, draw_cases, draw_counted
+from .listings import draw_cases, draw_counted
 
 BY_FUNCTION = Task(
     lesson="08_callgrind",
@@ -31,7 +32,7 @@ BY_FUNCTION = Task(
             'count, name = line.split(" ", 1). Leave the zeros out and sort at the end, once.'
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer),
+    exam=CountedExam(draw_cases, draw_counted, right_rows),
     folder=Path(__file__).parent,
     read="lesson 08, step 3",
     idea=(

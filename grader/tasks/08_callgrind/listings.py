@@ -1,13 +1,12 @@
 """What `by_function` is given: lines of a count, `4821 name of a function`, with the same functions again and again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from grader.task import Metered, Mismatch, Scenario
-from grader.tasks.answers import compare_rows
+from grader.task import Metered
+from grader.tasks.plain import RowsWorld
 from grader.values import Value
 
 COUNTED_LINES: Final = 1000
@@ -21,7 +20,7 @@ TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "
 
 
 @dataclass
-class Listing:
+class Listing(RowsWorld):
     """Lines to be added up."""
 
     title: str
@@ -44,20 +43,6 @@ class Listing:
             totals[name] = totals.get(name, 0) + int(count)
         rows = sorted((-total, name) for name, total in totals.items() if total)
         return [[name, -total] for total, name in rows]
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        """Compare with the right rows; the first that differs is told."""
-        return compare_rows(answer, self.right, self.advice)
-
-
-def answer(world: Scenario) -> Value:
-    """The right answer to a listing."""
-    assert isinstance(world, Listing)
-    return list(world.right)
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:

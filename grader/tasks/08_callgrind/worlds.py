@@ -5,7 +5,6 @@ and calls the program's functions by other names. What misleads is real too, but
 function for a caller hangs `.isra.0`, `.constprop.0` or `.part.0` on its name, and that is planted here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
+from grader.tasks.plain import PlainWorld
 from grader.values import Value
 
 from .recorded import CULPRITS, OWN, Count, added, load
@@ -27,7 +27,7 @@ CLONED: Final = (".isra.0", ".constprop.0", ".part.0")
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(PlainWorld):
     """Two counts, as lists of rows (function, calls, own instructions, inclusive instructions), and who is to blame."""
 
     title: str
@@ -42,10 +42,6 @@ class Regression:
     def arguments(self) -> tuple[Value | Metered, ...]:
         """Both counts."""
         return ([list(row) for row in self.before], [list(row) for row in self.after])
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the function that was made worse."""

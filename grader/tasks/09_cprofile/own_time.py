@@ -10,8 +10,9 @@ from pathlib import Path
 
 from grader.records import Cost
 from grader.task import CountedExam, Task, Tier
+from grader.tasks.plain import right_rows
 
-from .trees import answer, draw_cases, draw_counted
+from .trees import draw_cases, draw_counted
 
 OWN_TIME = Task(
     lesson="09_cprofile",
@@ -32,7 +33,7 @@ OWN_TIME = Task(
             "path. Then path.append(name). Sort once, at the end."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer),
+    exam=CountedExam(draw_cases, draw_counted, right_rows),
     folder=Path(__file__).parent,
     read="lesson 09, step 2",
     idea=(

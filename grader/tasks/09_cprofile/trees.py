@@ -5,14 +5,13 @@ world the functions go by other names and every node's own time is multiplied by
 known beforehand; totals follow from own times, and so the truth is planted.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from grader.task import Metered, Mismatch, Scenario
-from grader.tasks.answers import compare_rows
+from grader.task import Metered
+from grader.tasks.plain import RowsWorld
 from grader.values import Value
 
 from .recorded import Node, load
@@ -25,7 +24,7 @@ THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line
 
 
 @dataclass
-class CallTree:
+class CallTree(RowsWorld):
     """One call tree, each node with the own time that was planted."""
 
     title: str
@@ -72,20 +71,6 @@ class CallTree:
             [name, calls[name], own[name], cumulative[name]]
             for name in sorted(own, key=lambda each: (-own[each], each))
         ]
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        """Compare with the right rows; the first that differs is told."""
-        return compare_rows(answer, self.right, self.advice)
-
-
-def answer(world: Scenario) -> Value:
-    """The right answer to a call tree."""
-    assert isinstance(world, CallTree)
-    return list(world.right)
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:

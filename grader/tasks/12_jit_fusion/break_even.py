@@ -3,7 +3,6 @@
 No tiers: the answer is one number, and a student's time to find it is not measured.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -15,6 +14,7 @@ import numpy as np
 from grader.records import Cost
 from grader.task import Metered, MeteredExam, Mismatch, Task
 from grader.tasks.answers import as_number, shown
+from grader.tasks.plain import PlainWorld
 from grader.values import Value
 
 TICK_S: Final = 2.0**-20
@@ -22,7 +22,7 @@ TICK_S: Final = 2.0**-20
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(PlainWorld):
     """One question with its answer."""
 
     title: str
@@ -45,10 +45,6 @@ class Case:
         if saved < 0 or (saved == 0 and self.compile_s > 0):
             return None
         return max(1, ceil(Fraction(self.compile_s) / saved)) if saved else 1
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the right number; a whole number may be written as a float."""

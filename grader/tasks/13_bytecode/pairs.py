@@ -10,8 +10,9 @@ from pathlib import Path
 
 from grader.records import Cost
 from grader.task import CountedExam, Task, Tier
+from grader.tasks.plain import right_rows
 
-from .traces import answer, draw_cases, draw_counted
+from .traces import draw_cases, draw_counted
 
 PAIRS = Task(
     lesson="13_bytecode",
@@ -32,7 +33,7 @@ PAIRS = Task(
             "keeps the order of equals, and with key=counter.__getitem__ it calls nothing that is written in Python."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer),
+    exam=CountedExam(draw_cases, draw_counted, right_rows),
     folder=Path(__file__).parent,
     read="lesson 13, step 3",
     idea=(

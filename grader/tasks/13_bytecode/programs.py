@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch, Scenario
 from grader.tasks.answers import shown
+from grader.tasks.plain import PlainWorld
 from grader.values import Value
 from harness.bytecode import plain
 
@@ -25,7 +26,7 @@ COUNTED_ROUNDS: Final = 300
 
 
 @dataclass
-class Program:
+class Program(PlainWorld):
     """One program, called once."""
 
     title: str
@@ -52,10 +53,6 @@ class Program:
         names: dict[str, Callable[..., Value]] = {}
         exec(compile(self.text, "<program>", "exec"), names)  # noqa: S102 - drawn here
         return names["program"]
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with CPython's result: the same number, of the same type."""

@@ -4,14 +4,13 @@ The next opcode depends on the last, as in programs: each has a few that mostly 
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from grader.task import Metered, Mismatch, Scenario
-from grader.tasks.answers import compare_rows
+from grader.task import Metered
+from grader.tasks.plain import RowsWorld
 from grader.values import Value
 
 COUNTED_LENGTH: Final = 2500
@@ -26,7 +25,7 @@ FOLLOWERS: Final = 4
 
 
 @dataclass
-class Trace:
+class Trace(RowsWorld):
     """One trace, to be counted by pairs."""
 
     title: str
@@ -46,20 +45,6 @@ class Trace:
         times = Counter(zip(self.trace, self.trace[1:], strict=False))
         rows = sorted((-count, first, second) for (first, second), count in times.items() if count > 1)
         return [[first, second, -count] for count, first, second in rows]
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
-
-    def judge(self, answer: Value) -> Mismatch | None:
-        """Compare with the right rows; the first that differs is told."""
-        return compare_rows(answer, self.right, self.advice)
-
-
-def answer(world: Scenario) -> Value:
-    """The right answer to a trace."""
-    assert isinstance(world, Trace)
-    return list(world.right)
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:

@@ -1,6 +1,6 @@
 """What `expand` is given: grouped benchmarks, each with something that is easily overlooked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
+from grader.tasks.plain import PlainWorld
 from grader.values import Value
 
 NAMES: Final = ("a", "b", "bias", "grid", "left", "mask", "right", "rows", "scale", "w0", "w1", "x", "y")
@@ -17,7 +18,7 @@ KEYS: Final = ("label", "runtime", "autograd", "language", "num_threads", "stmt"
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(PlainWorld):
     """One grouped benchmark."""
 
     title: str
@@ -61,10 +62,6 @@ class Group:
         if runtime == "TorchScript":
             stmt = f"{auto}{output} = jit_model{call}{end}" if output != "None" else f"jit_model{call}{end}"
         return f"{stmt}\n{output}.backward(){end}" if autograd != "Forward" else str(stmt)
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the right list; the first benchmark that differs is told."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import as_number, shown
+from grader.tasks.plain import PlainWorld
 from grader.values import Value
 
 NEVER_S = 1e9
@@ -15,7 +16,7 @@ NEVER_S = 1e9
 
 
 @dataclass
-class Plan:
+class Plan(PlainWorld):
     """Jobs to be planned, rows [width, seconds]. The cost is the second in which the last of them ends."""
 
     title: str
@@ -28,10 +29,6 @@ class Plan:
     def arguments(self) -> tuple[Value | Metered, ...]:
         """The jobs and the number of cores."""
         return ([[width, seconds] for width, seconds in self.jobs], self.cores)
-
-    def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
-        raise ValueError(f"There is no function {name}.")
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Check every rule, and note when the last job ends."""
