@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
-from commanding import command, nothing_left_running, outcomes
+from commanding import command, nothing_left_running, outcomes, peak_of
 from promises import EXPLOITS, HANDED_IN, HONEST, Promised, all_promised, hand_in
 
 from harness.units import number, seconds
