@@ -43,14 +43,20 @@ def test_a_process_that_is_gone_is_no_fault_of_the_machines() -> None:
 def nothing(_began_with: mmap.mmap) -> None: ...
 
 
+def fill(pages: mmap.mmap, mebibytes: int) -> None:
+    """By a small piece each time: whether a large one of zeros takes memory itself is the machine's choice."""
+    for _ in range(mebibytes):
+        pages.write(b"y" * MIB)
+
+
 def freed(_began_with: mmap.mmap) -> None:
     for _ in range(3):
         with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as taken:
-            taken.write(bytes(40 * MIB))
+            fill(taken, 40)
 
 
 def written(began_with: mmap.mmap) -> None:
-    began_with.write(bytes(20 * MIB))
+    fill(began_with, 20)
 
 
 def swapped_for_new(began_with: mmap.mmap) -> None:
@@ -60,7 +66,7 @@ def swapped_for_new(began_with: mmap.mmap) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize(
-    ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 75), (written, 20, 75), (swapped_for_new, 20, 75)]
+    ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 60), (written, 20, 40), (swapped_for_new, 38, 60)]
 )
 def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
     does: Callable[[mmap.mmap], None], least: float, most: float
