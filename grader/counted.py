@@ -149,7 +149,7 @@ def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
         command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
     )
     if ended.status is None:
-        said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, fifty times slower than it runs."
+        said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, which takes many times as long."
         raise WorkerFault(Status.TIMED_OUT, said, "Look for what grows faster than its input.")
     try:
         if ended.status:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from grader import seccomp
 from grader.errors import GraderFault, WorkerFault
 from grader.records import Status
+from grader.task import Mismatch
 
 NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
@@ -54,6 +55,13 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
     if raised.errno == errno.EPERM:
         return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
     return WorkerFault(Status.RAISED, said)
+
+
+def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
+    """An answer that is wrong `when` its cost was measured, of a submission that was right in every case before."""
+    said = f"Right in the correctness cases, wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
+    help_ = "Each call has an input of its own, and each answer is checked."
+    return WorkerFault(Status.WRONG, f"{said} {mismatch.remark}".rstrip(), help_)
 
 
 @contextlib.contextmanager

@@ -30,11 +30,10 @@ from typing import Final
 import numpy as np
 
 from grader.correctness import Answer, Expected, judge
-from grader.errors import WorkerFault
-from grader.faults import ours, theirs
+from grader.faults import ours, theirs, wrong_after_all
 from grader.forkserver import ForkServer
 from grader.inputs import ALIGNMENT, pack
-from grader.records import Speed, Status
+from grader.records import Speed
 from grader.settings import Settings
 from grader.supervisor import worker
 from grader.task import Inputs, Task, TensorExam
@@ -96,12 +95,7 @@ def peak_bytes(task: Task, exam: TensorExam, tree: ForkServer, source: str, draw
             claim = one.call(task.name, given)
             answer = Answer.read(claim, one.outputs, inputs_unchanged=given.unchanged(one.inputs))
             if mismatch := judge(right, answer):
-                raise WorkerFault(
-                    Status.WRONG,
-                    "Right in the correctness cases, wrong when its memory was measured: expected "
-                    f"{mismatch.expected}, got {mismatch.got}. {mismatch.remark}".rstrip(),
-                    "Each call has an input of its own, and each answer is checked.",
-                )
+                raise wrong_after_all(mismatch, "when its memory was measured")
         return one.peak_bytes()
 
 

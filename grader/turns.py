@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.correctness import Answer, Expected, judge
-from grader.errors import WorkerFault
+from grader.faults import wrong_after_all
 from grader.inputs import Packed, pack
-from grader.records import Status
 from grader.supervisor import Worker
 from grader.task import Inputs, TensorExam
 from harness.rounds import Reading
@@ -174,9 +173,4 @@ def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
 
 def _check(expected: Expected, answer: Answer) -> None:
     if mismatch := judge(expected, answer):
-        raise WorkerFault(
-            Status.WRONG,
-            f"Right in the correctness cases, wrong in a timed call: expected {mismatch.expected}, "
-            f"got {mismatch.got}. {mismatch.remark}".rstrip(),
-            "Each timed call has an input of its own, and each answer is checked.",
-        )
+        raise wrong_after_all(mismatch, "in a timed call")
