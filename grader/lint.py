@@ -76,7 +76,11 @@ def stray(lesson: str) -> Iterator[str]:
 
 
 def rows(task: Task, settings: Settings) -> Iterator[Row]:
-    """Grade the truth table of a task, one row after the other."""
+    """Grade the truth table of a task, one row after the other.
+
+    Where the trees of `settings` are those of one hand-in, all rows share one tree. That suits them, as known
+    submissions are the kit's own; what is timed or measured is forked anew for each all the same.
+    """
     files = [catalogue.stub(task.lesson), *sorted(task.known.glob("*.py")), catalogue.solution(task.lesson)]
     for path in files:
         source = path.read_text(encoding="utf-8")
