@@ -216,13 +216,11 @@ def lint_exercises(
     with Pool(sandboxed=False) as pool:
         for lesson in lessons or known.lessons:
             problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
-            tasks = known.tasks(lesson)
-            with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
-                for task in tasks:
-                    problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
-                    for row in lint.rows(task, Settings(str(time.time_ns()), trees)):
-                        _print_row(row)
-                        problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
+            for task in known.tasks(lesson):
+                problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
+            for row in lint.table(lesson, str(time.time_ns()), pool):
+                _print_row(row)
+                problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)

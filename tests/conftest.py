@@ -25,6 +25,7 @@ _numbers = count()
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep progress and lane locks of the tests apart from those of whoever runs them."""
     folder = tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))  # `mktemp` looks through all there are
+    folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(folder / "lanes"))
 
