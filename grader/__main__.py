@@ -213,14 +213,14 @@ def lint_exercises(
     """Prove each exercise's truth table."""
     del debug
     known, found = catalogue.load(), 0
-    with Pool(sandboxed=False, spare=1) as pool:
+    with Pool(sandboxed=False) as pool:
         for lesson in lessons or known.lessons:
             problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
             for task in known.tasks(lesson):
                 problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
-                for row in lint.rows(task, Settings(str(time.time_ns()), pool)):
-                    _print_row(row)
-                    problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
+            for row in lint.table(lesson, str(time.time_ns()), pool):
+                _print_row(row)
+                problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)

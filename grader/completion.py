@@ -1,7 +1,7 @@
 """Shell completion of `python -m grader …` and `python -m lessons.NN_name …`, for bash, zsh and fish.
 
-The words are written into the script when it is made: asking the grader at each press of Tab would import torch each
-time, which takes seconds. Make the script again after an update.
+The words are written into the script when it is made: asking the grader at each press of Tab would load all of it each
+time, which takes most of a second. Make the script again after an update.
 """
 
 import os

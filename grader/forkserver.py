@@ -92,6 +92,8 @@ class ForkServer:
         Who says it is told by the kernel. Raises `WorkerFault` when an earlier worker has broken the first process.
         """
         self.meet()
+        if self._mute:
+            raise self._broken()
         attested = hasattr(socket, "SO_PASSCRED")
         if attested:
             channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)

@@ -15,6 +15,7 @@ from typing import Final
 from grader import catalogue
 from grader.grade import grade_task
 from grader.known import docstring
+from grader.pool import Pool
 from grader.records import Status, Submission, Verdict
 from grader.refusal import digest
 from grader.score import EARNS
@@ -73,6 +74,18 @@ def stray(lesson: str) -> Iterator[str]:
     for folder in (tasks[0].folder / "known").iterdir():
         if folder.name not in {task.name for task in tasks}:
             yield f"known/{folder.name} belongs to no task"
+
+
+def table(lesson: str, seed: str, pool: Pool) -> Iterator[Row]:
+    """Grade the truth tables of a lesson's tasks.
+
+    All rows share one process tree, as a hand-in's tasks do: known submissions are the kit's own. What is timed or
+    measured is forked anew for each all the same.
+    """
+    tasks = catalogue.load().tasks(lesson)
+    with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
+        for task in tasks:
+            yield from rows(task, Settings(seed, trees))
 
 
 def rows(task: Task, settings: Settings) -> Iterator[Row]:

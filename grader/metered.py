@@ -9,13 +9,14 @@ import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from grader.errors import GraderFault
 from grader.failing import FIRST
 from grader.faults import theirs
 from grader.inputs import generator
-from grader.known import explanation
+from grader.known import explanation, explanation_here
 from grader.records import Attempt, Speed, Status
 from grader.settings import Settings
 from grader.supervisor import Worker, worker
@@ -36,6 +37,10 @@ class Played:
     scenario: Scenario
     answer: object
     mismatch: Mismatch | None
+
+
+Play = Callable[[Scenario], Played]
+"""Plays one scenario with some code."""
 
 
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
@@ -82,8 +87,13 @@ def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) 
     What a world counts does not depend on where it is asked from, and a baseline asks often: across a process
     boundary that would cost more than grading the submission does. It gets copies, and answers in JSON's types alone.
     """
-    module = types.ModuleType("baseline")
-    exec(compile(source, "baseline.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
+    return list(map(_player(exam, source), scenarios))
+
+
+def _player(exam: MeteredExam, source: str) -> Play:
+    """What plays one scenario with a source of ours, in this process. What it raises goes through."""
+    module = types.ModuleType("ours")
+    exec(compile(source, "ours.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
 
     def metered(scenario: Scenario, name: str) -> Callable[..., Value]:
         left = iter(range(exam.max_calls))
@@ -100,7 +110,7 @@ def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) 
         answer = _plain(getattr(module, scenario.function)(*arguments))
         return Played(scenario, answer, scenario.judge(answer))
 
-    return [played(scenario) for scenario in scenarios]
+    return played
 
 
 def _plain(value: Any) -> Any:
@@ -126,10 +136,10 @@ def _wrong(
     first = mine[failed[0]]
     assert first.mismatch is not None
 
-    def reproduces(one: Worker) -> bool:
+    def reproduces(play: Play) -> bool:
         """Wrong in every world in which the submission is, and the same way: in one alone they may agree by chance."""
         worlds = exam.scenarios(generator(*seed))
-        played = ((_play(exam, one, worlds[number]), mine[number].answer) for number in failed)
+        played = ((play(worlds[number]), mine[number].answer) for number in failed)
         return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
 
     lines = [
@@ -139,7 +149,7 @@ def _wrong(
     return Attempt(
         Status.WRONG,
         rationale="\n".join(lines),
-        help=explanation(task, settings, reproduces, tensors=False),
+        help=_explanation(task, exam, mine, settings, reproduces),
         cases_passed=len(mine) - len(failed),
         cases=len(mine),
         output_tail=printed,
@@ -157,18 +167,31 @@ def _wrong_together(
 ) -> Attempt:
     """Right in each world, and wrong over all of them."""
 
-    def reproduces(one: Worker) -> bool:
+    def reproduces(play: Play) -> bool:
         """Answers as the submission did in every single world: two rules that break a promise may do it differently."""
         worlds = exam.scenarios(generator(*seed))
-        return all(_same(_play(exam, one, w).answer, own.answer) for w, own in zip(worlds, mine, strict=True))
+        return all(_same(play(w).answer, own.answer) for w, own in zip(worlds, mine, strict=True))
 
     return Attempt(
         Status.WRONG,
         rationale="\n".join([f"Wrong over {len(mine)} {exam.worlds} taken together.", *mismatch.lines]),
-        help=explanation(task, settings, reproduces, tensors=False),
+        help=_explanation(task, exam, mine, settings, reproduces),
         cases=len(mine),
         output_tail=printed,
     )
+
+
+def _explanation(
+    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, reproduces: Callable[[Play], bool]
+) -> str:
+    """What explains a wrong answer.
+
+    Known ones that ask are played here, as the baseline is and for the same reason: they end, since what they ask is
+    counted. What merely computes is played in a worker, which has deadlines.
+    """
+    if any(isinstance(argument, Metered) for played in mine for argument in played.scenario.arguments):
+        return explanation_here(task, lambda source: reproduces(_player(exam, source)))
+    return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), tensors=False)
 
 
 def _same(one: Any, other: Any) -> bool:

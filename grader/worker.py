@@ -253,9 +253,8 @@ def main() -> None:
         os._exit(0)  # whoever started this is gone: nothing is said before a hello
     gc.disable()  # an import makes much and drops little
     torch = importlib.import_module("torch") if config["tensors"] else None  # a second, and most exercises need none
+    gc.freeze()  # so that a collection in a worker leaves these pages shared; one here would take a tenth of the start
     gc.enable()
-    gc.collect()
-    gc.freeze()  # so that a collection in a worker leaves these pages shared
     try:
         descriptors, given = attend(control)
         service = Service(descriptors, torch, config["folder"])  # its shared memory may be the last it can have

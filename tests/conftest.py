@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from pathlib import Path
+from itertools import count
 
 import pytest
 
@@ -18,10 +18,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_numbers = count()
+
+
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep progress and lane locks of the tests apart from those of whoever runs them."""
-    folder: Path = tmp_path_factory.mktemp("own")
+    folder = tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))  # `mktemp` looks through all there are
+    folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(folder / "lanes"))
 

@@ -166,7 +166,7 @@ def test_what_cannot_be_checked_is_refused_in_one_sentence(target: str, says: st
 
 
 def test_a_place_where_json_cannot_be_written_is_named(tmp_path: Path) -> None:
-    ended = grader("check", CLASS / "george" / "01_correct_first.py", "--json", tmp_path / "nowhere" / "verdicts.json")
+    ended = grader("check", CLASS / "fatima" / "04_autorange.py", "--json", tmp_path / "nowhere" / "verdicts.json")
     assert ended.code == 2
     assert "verdicts.json could not be written" in ended.err
 

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from commanding import CLASS, Ended, grader, outcomes, rows, tree
+from commanding import CLASS, ROOT, Ended, grader, outcomes, rows, tree
 
 CHEAP = "chen/04_autorange.py"
 """A hand-in of the golden class that is graded in a second."""
@@ -200,3 +200,9 @@ def test_every_verb_explains_itself(verb: str) -> None:
     ended = grader(*[verb] * bool(verb), "--help")
     assert ended.code == 0
     assert "Usage: python -m grader" in ended.out
+
+
+@pytest.mark.parametrize("name", ["grader", "lessons"])
+def test_a_command_that_needs_no_tensors_does_not_wait_for_torch(name: str) -> None:
+    script = f"import sys; import {name}.__main__; assert 'torch' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0

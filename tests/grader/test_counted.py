@@ -1,8 +1,8 @@
 """Plain Python counted: what costs, what does not, and what earns nothing. A count is exact, so ratios are compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from grader.values import Value
 SEED = ("a secret", "ada", "00_small.total", "0")
 BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
 FORMULA = "def total(n):\n    return n * (n - 1) // 2\n"
+AT_IMPORT = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,17 @@ def right(world: Scenario) -> Value:
     return world.n * (world.n - 1) // 2
 
 
-@pytest.fixture
-def task(tmp_path: Path) -> Task:
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("small")
+
     def cases(rng: np.random.Generator) -> tuple[Sum, ...]:
         return Sum(0), Sum(int(rng.integers(5, 50)))
 
     def counted(rng: np.random.Generator) -> tuple[Sum, ...]:
         return tuple(Sum(int(n)) for n in rng.integers(4000, 5000, 2))
 
-    known = tmp_path / "known" / "total"
+    known = folder / "known" / "total"
     known.mkdir(parents=True)
     (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
     return Task(
@@ -69,13 +72,15 @@ def task(tmp_path: Path) -> Task:
         tiers=(Tier(2.0, 0.6), Tier(10.0, 1.0)),
         hints=("a", "b", "c"),
         exam=CountedExam(cases, counted, right),
-        folder=tmp_path,
+        folder=folder,
         read="lesson 08",
         limits=QUICK,
     )
 
 
-@pytest.fixture(params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"])
+@pytest.fixture(
+    scope="module", params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"]
+)
 def settings(request: pytest.FixtureRequest) -> Iterator[Settings]:
     with Pool(sandboxed=request.param) as pool:
         yield Settings("a secret", pool)
@@ -86,37 +91,69 @@ def run(task: Task, source: str, settings: Settings) -> Attempt:
     return examine(task, task.exam, source, settings, SEED)
 
 
-def ratio(task: Task, source: str, settings: Settings) -> float:
-    attempt = run(task, source, settings)
+def ratio_of(attempt: Attempt) -> float:
     assert attempt.speed is not None, attempt.rationale
     return attempt.speed.ratio
 
 
-@pytest.mark.valgrind
-def test_the_baseline_is_as_good_as_itself_to_the_instruction(task: Task, settings: Settings) -> None:
-    assert ratio(task, BASELINE, settings) == pytest.approx(1, abs=1e-4)
+def ratio(task: Task, source: str, settings: Settings) -> float:
+    return ratio_of(run(task, source, settings))
+
+
+@pytest.fixture(scope="module")
+def baseline(task: Task, settings: Settings) -> Attempt:
+    """The baseline as a submission, counted once for all who compare with it."""
+    return run(task, BASELINE, settings)
+
+
+@pytest.fixture(scope="module")
+def formula(task: Task, settings: Settings) -> Attempt:
+    return run(task, FORMULA, settings)
+
+
+@pytest.fixture(scope="module")
+def at_import(task: Task) -> Callable[[bool], Attempt]:
+    """Work at import, counted in the sandbox or without, once."""
+
+    @cache
+    def count(sandboxed: bool) -> Attempt:
+        with Pool(sandboxed=sandboxed) as pool:
+            return run(task, AT_IMPORT, Settings("a secret", pool))
+
+    return count
 
 
 @pytest.mark.valgrind
-def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(task: Task, settings: Settings) -> None:
+def test_the_baseline_is_as_good_as_itself_to_the_instruction(baseline: Attempt) -> None:
+    assert ratio_of(baseline) == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.valgrind
+def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
+    task: Task, baseline: Attempt, settings: Settings
+) -> None:
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
-    first, again = ratio(task, BASELINE, settings), ratio(task, BASELINE, settings)
-    assert again == pytest.approx(first, rel=1e-5)
+    first = ratio_of(baseline)
+    assert ratio(task, BASELINE, settings) == pytest.approx(first, rel=1e-5)
     assert ratio(task, verbose, settings) == pytest.approx(first, rel=1e-3)
 
 
 @pytest.mark.valgrind
-def test_less_work_is_a_higher_tier(task: Task, settings: Settings) -> None:
-    attempt = run(task, FORMULA, settings)
-    assert attempt.speed is not None
-    assert (attempt.status, attempt.speed.tier) == (Status.PASSED, 2)
-    assert attempt.speed.low == attempt.speed.high > 10
+def test_less_work_is_a_higher_tier(formula: Attempt) -> None:
+    assert formula.speed is not None
+    assert (formula.status, formula.speed.tier) == (Status.PASSED, 2)
+    assert formula.speed.low == formula.speed.high > 10
 
 
 @pytest.mark.valgrind
-def test_work_at_import_is_counted(task: Task, settings: Settings) -> None:
-    at_import = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
-    assert ratio(task, at_import, settings) < ratio(task, FORMULA, settings) / 3
+def test_work_at_import_is_counted(formula: Attempt, settings: Settings, at_import: Callable[[bool], Attempt]) -> None:
+    assert ratio_of(at_import(settings.pool.sandboxed)) < ratio_of(formula) / 3
+
+
+@pytest.mark.valgrind
+@pytest.mark.sandbox
+def test_a_sandbox_moves_no_count(at_import: Callable[[bool], Attempt]) -> None:
+    assert ratio_of(at_import(True)) == pytest.approx(ratio_of(at_import(False)), rel=0.01)
 
 
 @pytest.mark.valgrind

@@ -12,7 +12,8 @@ from grader.task import Limits
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that stop a process")
-def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("asked_first", ["for a worker", "to end a worker"])
+def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPatch, asked_first: str) -> None:
     monkeypatch.setattr(forkserver, "_ANSWER_S", 0.3)
     waits: list[float | None] = []
     with bare() as settings, settings.pool.fresh(tensors=False) as tree:
@@ -25,6 +26,8 @@ def test_a_tree_that_was_stopped_is_waited_for_once(monkeypatch: pytest.MonkeyPa
             return receive(timeout_s)
 
         monkeypatch.setattr(tree._channel, "receive", noted)
+        if asked_first == "to end a worker":
+            first.close()
         with pytest.raises(WorkerFault, match="broke the process that its workers are started from"):
             Worker(tree, Limits())
         first.close()

@@ -1,17 +1,26 @@
 """A session of a lesson, made for a test, of which all can be looked at; or the whole lesson as a command."""
 
 import io
+import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import pytest
+from once import once
 
 from harness.findings import Duel, Finding
 from harness.rounds import Reading, Round
+from harness.state import FOLDER_VARIABLE
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -46,16 +55,55 @@ def duel(ratio: float) -> Duel:
     return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
 
 
-def run_lesson(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a lesson as a command, to its end; a warning is an error."""
+@dataclass(frozen=True)
+class Taken:
+    """One short run of a whole lesson as a command: how it ended, what it printed and wrote, what it left running."""
+
+    code: int
+    out: str
+    err: str
+    left: list[str]
+    record: dict[str, Any]
+    plots: Path
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """What became of each claim, in their order."""
+        return {claim["id"]: claim["verdict"] for claim in self.record["claims"]}
+
+
+def taken(factory: pytest.TempPathFactory, name: str) -> Taken:
+    """Take a lesson for real, once a session: a process of its own, in which a warning is an error."""
+    folder = once(factory, f"taken-{name}", lambda folder: _take(folder, name))
+    told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
+    record = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return Taken(**told, record=record, plots=folder / "plots")
+
+
+def _take(folder: Path, name: str) -> None:
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "state")}
+    command = [sys.executable, "-W", "error", "-m", f"lessons.{name}", "--no-input", "--fast"]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", f"lessons.{name}", *map(str, arguments)],
-        cwd=Path(__file__).parent.parent.parent,
+        [*command, "--json", str(folder / "claims.json"), "--plots", str(folder / "plots")],
+        cwd=ROOT,
+        env=environment,
         capture_output=True,
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done
+    assert (folder / "claims.json").is_file(), done.stderr
+    told = {"code": done.returncode, "out": done.stdout, "err": done.stderr, "left": list(_left_running(environment))}
+    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def _left_running(environment: dict[str, str]) -> Iterator[str]:
+    """The command lines of processes that were started with this environment and still run (where /proc tells)."""
+    mark = f"{FOLDER_VARIABLE}={environment[FOLDER_VARIABLE]}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                yield (process / "cmdline").read_text(errors="replace")
+        except OSError:
+            continue  # it ended while we looked, or is not ours

@@ -1,11 +1,9 @@
 import importlib
-import json
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
-from sessions import Play, run_lesson
+from sessions import Play, taken
 
 from lessons.engine.lesson import Lesson
 
@@ -23,23 +21,13 @@ def lesson(module: ModuleType) -> Lesson:
     return module.lesson
 
 
-def test_a_fast_run_settles_every_claim_and_what_arithmetic_decides_held(lesson: Lesson, tmp_path: Path) -> None:
-    file = tmp_path / "claims.json"
-    done = run_lesson(NAME, "--no-input", "--fast", "--json", file, "--plots", tmp_path / "plots")
-    record = json.loads(file.read_text(encoding="utf-8"))
-    declared = [id_ for step in lesson.steps for id_ in step.claims]
-    assert done.stderr == ""
-    assert record["complete"]
-    assert [claim["id"] for claim in record["claims"]] == declared
-    assert len(declared) >= 5
+def test_what_arithmetic_decides_held_in_a_fast_run(lesson: Lesson, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = taken(tmp_path_factory, NAME)
     by_the_clock = {id_ for step in lesson.steps[-2:] for id_ in step.claims}
     of_the_library = {"bits-differ"}
-    verdicts = {claim["id"]: claim["verdict"] for claim in record["claims"]}
-    assert {verdicts[id_] for id_ in set(declared) - by_the_clock - of_the_library} == {"held"}
-    assert "refuted" not in {verdicts[id_] for id_ in ("wrong-is-fastest", "implementation", "algorithm")}
-    pictures = list((tmp_path / "plots").iterdir())
-    assert pictures
-    assert all("<desc>" in path.read_text(encoding="utf-8") for path in pictures)
+    assert {run.verdicts[id_] for id_ in set(run.verdicts) - by_the_clock - of_the_library} == {"held"}
+    assert "refuted" not in {run.verdicts[id_] for id_ in ("wrong-is-fastest", "implementation", "algorithm")}
+    assert list(run.plots.iterdir())
 
 
 def test_the_code_that_is_given_takes_one_look(lesson: Lesson) -> None:

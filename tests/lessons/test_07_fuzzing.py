@@ -1,24 +1,15 @@
 import importlib
-import json
-import os
-import re
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import torch
-from sessions import Play, explained
+from sessions import Play, explained, taken
 
 from harness.fuzz import Sample
-from harness.state import FOLDER_VARIABLE
 from lessons.engine.lesson import Lesson
 
-ROOT = Path(__file__).parent.parent.parent
+NAME = "07_fuzzing"
 CERTAIN = {
     "uniform-is-large",
     "log-is-even",
@@ -36,20 +27,9 @@ CERTAIN = {
 """What is drawn from seeds and not timed: it holds on every machine."""
 
 
-@dataclass(frozen=True)
-class Taken:
-    """One run of the lesson as a command, with what it printed and wrote."""
-
-    code: int
-    out: str
-    err: str
-    record: dict[str, Any]
-    plots: Path
-
-
 @pytest.fixture(scope="module")
 def module() -> ModuleType:
-    return importlib.import_module("lessons.07_fuzzing")
+    return importlib.import_module(f"lessons.{NAME}")
 
 
 @pytest.fixture(scope="module")
@@ -58,40 +38,13 @@ def lesson(module: ModuleType) -> Lesson:
     return module.lesson
 
 
-@pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> Taken:
-    """Take the lesson for real, once: a process of its own, with any warning an error."""
-    folder = tmp_path_factory.mktemp("taken")
-    file, plots = folder / "claims.json", folder / "plots"
-    command = [sys.executable, "-W", "error", "-m", "lessons.07_fuzzing", "--no-input", "--fast"]
-    done = subprocess.run(
-        [*command, "--json", file, "--plots", plots],
-        cwd=ROOT,
-        env={**os.environ, FOLDER_VARIABLE: str(folder)},
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
-    return Taken(done.returncode, done.stdout, done.stderr, json.loads(file.read_text(encoding="utf-8")), plots)
+def test_what_is_drawn_and_not_timed_holds_on_every_machine(tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = taken(tmp_path_factory, NAME)
+    assert {id_: run.verdicts[id_] for id_ in CERTAIN} == dict.fromkeys(CERTAIN, "held")
 
 
-def test_a_fast_run_settles_every_claim(lesson: Lesson, taken: Taken) -> None:
-    assert (taken.code, taken.err) == (0, "")
-    assert taken.record["complete"]
-    claims = taken.record["claims"]
-    assert [claim["id"] for claim in claims] == [id_ for step in lesson.steps for id_ in step.claims]
-    assert len(re.findall(r"^ *[✓✗?]  ", taken.out, re.MULTILINE)) == len(claims)
-
-
-def test_what_is_drawn_and_not_timed_holds_on_every_machine(taken: Taken) -> None:
-    verdicts = {claim["id"]: claim["verdict"] for claim in taken.record["claims"]}
-    assert {id_: verdicts[id_] for id_ in CERTAIN} == dict.fromkeys(CERTAIN, "held")
-
-
-def test_every_picture_has_words_for_those_who_cannot_see_it(taken: Taken) -> None:
-    (picture,) = taken.plots.iterdir()
+def test_every_picture_has_words_for_those_who_cannot_see_it(tmp_path_factory: pytest.TempPathFactory) -> None:
+    (picture,) = taken(tmp_path_factory, NAME).plots.iterdir()
     drawn = ET.fromstring(picture.read_text(encoding="utf-8"))  # noqa: S314 - our own
     assert "×" in (drawn.findtext("{http://www.w3.org/2000/svg}desc") or "")
 

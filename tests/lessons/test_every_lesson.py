@@ -2,11 +2,7 @@
 
 import ast
 import importlib
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,14 +10,13 @@ import nbformat
 import pytest
 from certain import CERTAIN
 from nbclient import NotebookClient
+from sessions import ROOT, taken
 
-from harness.state import FOLDER_VARIABLE
 from lessons.engine import notebook
-from lessons.engine.catalogue import FOLDER, entries
+from lessons.engine.catalogue import entries
 from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
 
-ROOT = FOLDER.parent
 NAMES = [entry.name for entry in entries()]
 COMPILES = ("08", "12", "14", "15")
 """Lessons that count instructions or compile, which may take 30 s even when short."""
@@ -45,49 +40,31 @@ def lesson_of(name: str) -> Lesson:
     return whole
 
 
+def marks_of(name: str) -> str:
+    """What stands before the lines of its claims."""
+    return SETTLED if name.startswith(NEED_NOTHING) else MARKS
+
+
 @pytest.fixture(params=NAMES)
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     return lesson_of(request.param)
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_short_run_is_without_warnings_and_settles_every_claim(name: str, tmp_path: Path) -> None:
-    file, plots = tmp_path / "claims.json", tmp_path / "plots"
-    command = [sys.executable, "-W", "error", "-m", f"lessons.{name}", "--no-input", "--fast"]
-    environment = {**os.environ, FOLDER_VARIABLE: str(tmp_path / "state")}
-    done = subprocess.run(
-        [*command, "--json", file, "--plots", plots],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    record = json.loads(file.read_text(encoding="utf-8"))
-    claims = {claim["id"]: claim["verdict"] for claim in record["claims"]}
-    assert record["complete"]
-    assert list(claims) == [id_ for step in lesson_of(name).steps for id_ in step.claims]
-    assert len(re.findall(MARKS, done.stdout, re.MULTILINE)) == len(claims)
-    assert {id_: claims[id_] for id_ in CERTAIN.get(name, ()) if claims[id_] != "held"} == {}
-    assert max(map(len, done.stdout.splitlines())) <= 100
-    for picture in plots.iterdir():
+def test_a_short_run_is_without_warnings_and_settles_every_claim(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run = taken(tmp_path_factory, name)
+    assert (run.code, run.err, run.left) == (0, "", [])
+    assert run.record["complete"]
+    assert list(run.verdicts) == [id_ for step in lesson_of(name).steps for id_ in step.claims]
+    assert len(run.record["claims"]) == len(run.verdicts)
+    assert len(re.findall(marks_of(name), run.out, re.MULTILINE)) == len(run.verdicts)
+    assert {id_: run.verdicts[id_] for id_ in CERTAIN.get(name, ()) if run.verdicts[id_] != "held"} == {}
+    assert max(map(len, run.out.splitlines())) <= 100
+    for picture in run.plots.iterdir():
         assert picture.suffix == ".svg"
         assert "<desc>" in picture.read_text(encoding="utf-8"), picture.name
-    assert list(left_running(environment)) == []
-
-
-def left_running(environment: dict[str, str]) -> Iterator[str]:
-    """The command lines of processes that were started with this environment and still run (where /proc tells)."""
-    mark = f"{FOLDER_VARIABLE}={environment[FOLDER_VARIABLE]}".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                yield (process / "cmdline").read_text(errors="replace")
-        except OSError:
-            continue  # it ended while we looked, or is not ours
 
 
 def test_a_lesson_makes_at_least_five_claims_and_asks_before_it_tells(lesson: Lesson) -> None:
@@ -147,5 +124,4 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
     for step in lesson.steps:
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
         printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
-        marks = SETTLED if name.startswith(NEED_NOTHING) else MARKS
-        assert len(re.findall(marks, printed, re.MULTILINE)) == len(step.claims), step.name
+        assert len(re.findall(marks_of(name), printed, re.MULTILINE)) == len(step.claims), step.name
