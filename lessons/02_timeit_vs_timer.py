@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
 from harness import timeit_text, units
+from harness.others import Others, others_watched
 from harness.tables import Table
 from lessons.engine import Choice, Lesson, Page, Standing, counted, every, middle
 from lessons.engine.published import LECTURE_LOOPS, LECTURE_RUNS_S, RECIPE_THREADS
@@ -433,9 +434,6 @@ def explain_other(page: Page, told: tuple[list[tuple[float, float, Measurement, 
 DECIDES = 1.05
 """From this change of bmm ÷ mul_sum on, one cannot overlook how many threads were used."""
 
-CROWDED = 0.1
-"""From this A/A error on, others take turns on our cores, and a call on all of them waits for the last."""
-
 
 @lesson.given
 def three_ways(
@@ -463,14 +461,14 @@ def three_ways(
     claims={
         "one-thread-is-slower": "for `mul_sum`, Timer says more than `timeit`: it uses one thread",
         "same-threads-agree": "given as many threads, Timer and `timeit` agree within a third",
-        "threads-decide": "all threads change the margin between the two by a twentieth or more",
+        "two-answers": "of one of the functions at least, the two timers' answers are a tenth apart or more",
     },
     fast={"number": 2},
 )
 def one_thread_or_all(
     turns: int = 15,
     number: int = 3,
-) -> list[dict[str, list[float]]]:
+) -> tuple[list[dict[str, list[float]]], Others]:
     """Now both timers on larger rows, where torch shares the work out among threads.
 
     `timeit` knows nothing of threads and gets all of torch's. Timer sets one, or as many as `num_threads`
@@ -479,17 +477,20 @@ def one_thread_or_all(
     """
     a, b = torch.rand(2, 10_000, 64)
     work = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
-    return [
-        {
-            "mul_sum": three_ways("mul_sum(a, b)", work, number),
-            "bmm": three_ways("bmm(a, b)", work, number),
-        }
-        for _ in range(turns)
-    ]
+    with others_watched() as others:
+        figures = [
+            {
+                "mul_sum": three_ways("mul_sum(a, b)", work, number),
+                "bmm": three_ways("bmm(a, b)", work, number),
+            }
+            for _ in range(turns)
+        ]
+    return figures, others
 
 
 @one_thread_or_all.observe
-def explain_threads(page: Page, turns: list[dict[str, list[float]]]) -> None:
+def explain_threads(page: Page, found: tuple[list[dict[str, list[float]]], Others]) -> None:
+    turns, others = found
     threads = torch.get_num_threads()
     sums, bmms = ([median(way) for way in zip(*(turn[name] for turn in turns), strict=True)] for name in turns[0])
     ways = ("timeit", "Timer", f"Timer, num_threads={threads}")
@@ -497,26 +498,25 @@ def explain_threads(page: Page, turns: list[dict[str, list[float]]]) -> None:
     one, full = ([turn["bmm"][way] / turn["mul_sum"][way] for turn in turns] for way in (1, 2))
     changed, error = middle(changes(one, full))
     other = max(one) < 1 < min(full) or max(full) < 1 < min(one)
-    doubt = error + changed * page.noise
-    clear = "b" if changed - doubt >= DECIDES else "a" if changed + doubt < DECIDES else "unclear"
-    truth = "single" if threads == 1 else "unclear" if page.noise >= CROWDED else "c" if other else clear
+    clear = "b" if changed - error >= DECIDES else "a" if changed + error < DECIDES else "unclear"
+    truth = "single" if threads == 1 else "unclear" if others.crowd else "c" if other else clear
     page.reveal(
         truth if truth in "abc" else None,
         f"`bmm` takes {units.ratio(median(one))} as long as `mul_sum` with one thread,",
         f"{units.ratio(median(full))} with all.",
     )
+    apart_by = [changes(*zip(*((turn[name][0], turn[name][1]) for turn in turns), strict=True)) for name in turns[0]]
     bounds = {
         "one-thread-is-slower": ([turn["mul_sum"][1] / turn["mul_sum"][0] for turn in turns], 1, math.inf),
         "same-threads-agree": ([turn["mul_sum"][2] / turn["mul_sum"][0] for turn in turns], 3 / 4, 4 / 3),
-        "threads-decide": (changes(one, full), DECIDES, math.inf),
+        "two-answers": (max(apart_by, key=median), 1.1, math.inf),
     }
     for id_, (values, low, high) in bounds.items():
         if threads == 1:
             page.skip(id_, "torch has a single thread here")
             continue
         measured, error = middle(values)
-        noise = measured * page.noise if page.noise < CROWDED else math.inf
-        page.claim(id_, measured, low, high, error=error, noise=noise, unit=units.ratio)
+        page.claim(id_, measured, low, high, error=error, noise=math.inf if others.crowd else 0.0, unit=units.ratio)
     page.say(WHY_THREADS[truth])
     if threads > 1:
         page.say(
@@ -541,7 +541,7 @@ def race(title: str, figures: Iterable[tuple[str, float, float]]) -> Table:
 
 
 def changes(one: Sequence[float], full: Sequence[float]) -> list[float]:
-    """Return by what factor the margin of every turn changed, all turned so that the furthest is above 1."""
+    """Return by what factor a figure changed in every turn, all turned so that the furthest is above 1."""
     wider = [after / before for before, after in zip(one, full, strict=True)]
     return wider if max(wider) > 1 / min(wider) else [1 / change for change in wider]
 

@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
+from harness.others import CROWD, Others
 from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Answer
 
@@ -37,7 +38,7 @@ def explain_threads(prepare: Callable[..., object], module: ModuleType, monkeypa
         step = module.one_thread_or_all
         page = played.session._page(step)  # type: ignore[attr-defined]
         page.prediction, page.answer = step.predict, Answer("a", "yes, by as much")
-        module.explain_threads(page, turns)
+        module.explain_threads(page, (turns, Others(0.0)))
         printed = " ".join(played.out.getvalue().split())  # type: ignore[attr-defined]
         return printed, {claim.id: str(claim.standing) for claim in page.claims}
 
@@ -60,7 +61,7 @@ def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(explain_
     assert standings == {
         "one-thread-is-slower": "refuted",
         "same-threads-agree": "held",
-        "threads-decide": "refuted",
+        "two-answers": "held",
     }
 
 
@@ -76,32 +77,32 @@ def test_on_a_crowded_machine_nothing_is_said_of_threads(
     prepare: Callable[..., object], module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)  # whatever tests before have left
-    played = prepare(module.lesson, noise=module.CROWDED)
+    played = prepare(module.lesson)
     page = played.session._page(module.one_thread_or_all)  # type: ignore[attr-defined]
     page.prediction = module.one_thread_or_all.predict
-    module.explain_threads(page, [{"mul_sum": [1.0, 0.01, 1.0], "bmm": [1.0, 0.02, 1.0]}] * 9)
+    turns = [{"mul_sum": [1.0, 0.01, 1.0], "bmm": [1.0, 0.02, 1.0]}] * 9
+    module.explain_threads(page, (turns, Others(CROWD)))
     assert {(str(claim.standing), claim.reason) for claim in page.claims} == {
         ("inconclusive", "the machine was too restless today")
     }
 
 
 @pytest.mark.parametrize(
-    ("one", "full", "said", "decide"),
+    ("one", "full", "said"),
     [
-        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "It was no, the other.", "held"),
-        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "It was yes, by more or by less.", "held"),
-        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "It was yes, by more or by less.", "held"),
-        ([2.0, 2.1, 1.9], [2.0, 2.2, 1.9], "and so it is.", "refuted"),
-        ([2.0, 2.1, 1.9], [2.0, 4.2, 1.9], "This run could not tell.", "inconclusive"),
-        ([2.0, 2.1, 1.9], [1.2, 2.1, 1.9], "This run could not tell.", "inconclusive"),
-        ([2.0] * 9, [4.0] * 8 + [40.0], "It was yes, by more or by less.", "held"),
-        ([2.0] * 9, [4.0] * 7 + [2.0] * 2, "This run could not tell.", "inconclusive"),
+        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "It was no, the other."),
+        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "It was yes, by more or by less."),
+        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "It was yes, by more or by less."),
+        ([2.0, 2.1, 1.9], [2.0, 2.2, 1.9], "and so it is."),
+        ([2.0, 2.1, 1.9], [2.0, 4.2, 1.9], "This run could not tell."),
+        ([2.0, 2.1, 1.9], [1.2, 2.1, 1.9], "This run could not tell."),
+        ([2.0] * 9, [4.0] * 8 + [40.0], "It was yes, by more or by less."),
+        ([2.0] * 9, [4.0] * 7 + [2.0] * 2, "This run could not tell."),
     ],
 )
 def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(
-    explain_threads: Explain, one: Row, full: Row, said: str, decide: str
+    explain_threads: Explain, one: Row, full: Row, said: str
 ) -> None:
     turns = [{"mul_sum": [1.0, 1.0, 1.0], "bmm": [few, few, many]} for few, many in zip(one, full, strict=True)]
-    printed, standings = explain_threads(turns, 4)
+    printed, _ = explain_threads(turns, 4)
     assert said in printed
-    assert standings["threads-decide"] == decide
