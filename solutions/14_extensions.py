@@ -1,0 +1,74 @@
+"""Exercise of lesson 14: a checksum in C, in place of a Python loop.
+
+The C stands in a string. The grader takes it out of this file without running any of its Python, compiles it with gcc
+(-O2), and calls it with the bytes of a tensor. It is checked first, in a build that stops where C leaves undefined what
+happens, and then timed in one that does not look.
+
+Check your work with      python -m grader check 14_extensions
+"""
+
+# ------------------------------------------------------------------------------------------------------------
+# The task, 10 points
+#
+# checksum(data, size) returns the CRC-32 of `size` bytes, as in zip and PNG files; zlib.crc32 gives the same:
+#
+#     begin with crc = 0xFFFFFFFF
+#     for each byte: crc ^= byte, and then eight times: if its lowest bit is 1, shift crc right by one bit and ^=
+#     0xEDB88320, else only shift it
+#     return crc with all of its bits turned
+#
+# There may be no byte at all: the answer is 0, and nothing may be read. `data` may have any address, odd ones too, and
+# what lies before and behind it is not yours to read. All that <stddef.h>, <stdint.h> and <string.h> have may be used.
+#
+# It is timed on 65536 bytes.
+#
+# Points: 4 of 10 for right answers, 6 when 4 times as fast as a loop in Python with a table, 8 at 18×, all 10 at 56×.
+
+# BEGIN SOLUTION
+# STUB: checksum = r"""
+# STUB: #include <stddef.h>
+# STUB: #include <stdint.h>
+# STUB: #include <string.h>
+# STUB:
+# STUB: #error Take this line out, and write the function.
+# STUB:
+# STUB: uint32_t checksum(const uint8_t *data, size_t size) {
+# STUB:   return 0;
+# STUB: }
+# STUB: """
+checksum = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+// table[n][i]: what becomes of the byte i when n zero bytes follow it.
+static uint32_t table[8][256];
+
+__attribute__((constructor)) static void fill(void) {
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t crc = i;
+    for (int bit = 0; bit < 8; bit++)
+      crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
+    table[0][i] = crc;
+  }
+  for (int n = 1; n < 8; n++)
+    for (int i = 0; i < 256; i++)
+      table[n][i] = table[n - 1][i] >> 8 ^ table[0][table[n - 1][i] & 255];
+}
+
+uint32_t checksum(const uint8_t *data, size_t size) {
+  uint32_t crc = 0xFFFFFFFF;
+  for (; size >= 8; size -= 8, data += 8) {
+    uint64_t word;
+    memcpy(&word, data, 8);  // from any address; a cast of the pointer would promise one that it can be divided by 8
+    word ^= crc;
+    // Eight look-ups, none of which waits for another.
+    crc = table[7][word & 255] ^ table[6][word >> 8 & 255] ^ table[5][word >> 16 & 255] ^ table[4][word >> 24 & 255]
+        ^ table[3][word >> 32 & 255] ^ table[2][word >> 40 & 255] ^ table[1][word >> 48 & 255] ^ table[0][word >> 56];
+  }
+  while (size--)
+    crc = table[0][(crc ^ *data++) & 255] ^ crc >> 8;
+  return ~crc;
+}
+"""
+# END SOLUTION
