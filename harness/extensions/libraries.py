@@ -15,12 +15,11 @@ import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass
-from functools import cache as once
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from harness.callgrind import cache
+from harness.callgrind import cache, tools
 from harness.errors import MachineError
 
 COMPILER: Final = "apt-get install gcc libc6-dev"
@@ -59,15 +58,6 @@ def headers() -> str:
     return sysconfig.get_path("include")
 
 
-@once
-def compiler_version(command: str) -> str:
-    """What a compiler calls itself; "" where there is none."""
-    with contextlib.suppress(OSError):
-        said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
-        return said.partition("\n")[0]
-    return ""
-
-
 def build_module(source: str, name: str) -> ModuleType:
     """Compile the C source of an extension module and import it, anew each time.
 
@@ -95,14 +85,14 @@ def build(source: str, name: str) -> Build:
     """
     command = [compiler(), *FLAGS, "-I", headers(), *_unresolved()]
     key = cache.digest(
-        {"source": source, "command": command, "compiler": compiler_version(command[0]), "python": sys.version}
+        {"source": source, "command": command, "compiler": tools.compiler_version(command[0]), "python": sys.version}
     )
     path = cache.folder() / KIND / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX') or '.so'}"
     took = path.with_name("seconds")
     with contextlib.suppress(OSError, ValueError):
         if path.is_file():
             return Build(path, float(took.read_text(encoding="ascii")))
-    with tempfile.TemporaryDirectory(dir=made(path.parent), prefix=".building-") as folder:
+    with tempfile.TemporaryDirectory(dir=cache.made(path.parent), prefix=".building-") as folder:
         Path(folder, f"{name}.c").write_text(source, encoding="utf-8")
         began = time.perf_counter()
         done = subprocess.run(
@@ -114,18 +104,6 @@ def build(source: str, name: str) -> Build:
         took.write_text(str(seconds), encoding="ascii")
         Path(folder, path.name).replace(path)
     return Build(path, seconds)
-
-
-def made(folder: Path) -> Path:
-    """Return a folder of the cache, which is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MachineError(
-            f"What is compiled cannot be kept in {folder} ({error.strerror}); name another folder in "
-            f"{cache.FOLDER_VARIABLE}."
-        ) from error
-    return folder
 
 
 def _unresolved() -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from unittest import mock
 import torch
 
 from harness.callgrind import cache, tools
-from harness.extensions.libraries import KIND, compiler_version, made
+from harness.extensions.libraries import KIND
 
 _TOOK: Final = "seconds.json"
 
@@ -109,7 +109,7 @@ def _folder(kind: str, code: object) -> Path:
         "torch": [torch.__version__, torch.version.git_version],
         "python": [sys.version, os.path.realpath(sys.executable)],
         "system": [platform.libc_ver(), platform.machine(), tools.processor()],
-        "compiler": compiler_version(os.environ.get("CXX", "c++")),
+        "compiler": tools.compiler_version(os.environ.get("CXX", "c++")),
     })  # fmt: skip
     folder = cache.folder() / KIND / f"{kind}_{key}"
-    return made(folder)
+    return cache.made(folder)

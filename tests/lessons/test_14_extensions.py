@@ -124,12 +124,13 @@ def test_calls_that_all_cost_the_same_refute_their_prices(prepare: Play, lesson:
     assert set(standings.values()) == {"refuted"}
 
 
-@pytest.mark.parametrize(("idle", "last"), [(0.9, "held"), (0.0, "inconclusive")])
+@pytest.mark.parametrize(("cpu", "last"), [(1.0, "held"), (0.6, "inconclusive")])
 def test_two_threads_are_judged_where_nobody_else_uses_the_cores(
-    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch, idle: float, last: str
+    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, cpu: float, last: str
 ) -> None:
+    monkeypatch.setattr(module, "CORES", 2)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    held, released = (0, 1.0, 1.0, idle), (90, 0.5, 1.0, 0.0)
+    held, released = (0, 1.0, 1.0, 0.9), (90, 0.5, cpu, 0.0)
     found = {"extension": held, "extension, released": released, "ctypes.PyDLL": held, "ctypes.CDLL": released}
     _, standings = told(prepare, lesson, "held_or_released", found)
     assert standings.pop("released-at-once") == last
@@ -144,8 +145,10 @@ def test_a_lock_that_nobody_holds_refutes_that_it_stops_anybody(prepare: Play, l
     assert "Runs" in printed
 
 
-def test_one_core_skips_what_takes_two(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+def test_one_core_skips_what_takes_two(
+    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CORES", 1)
     same = (0, 1.0, 1.0, 0.0)
     found = dict.fromkeys(("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"), same)
     _, standings = told(prepare, lesson, "held_or_released", found)
