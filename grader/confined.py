@@ -37,10 +37,14 @@ Making = Callable[[int, int], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a program may do beyond computing: write files of so many bytes each, and be so many processes at once."""
+    """What a program may do beyond computing: write files of so many bytes each, and be so many processes at once.
+
+    With `cpu_s` each of these has as many seconds of CPU time at most.
+    """
 
     file_bytes: int = 0
     processes: int = PROCESSES
+    cpu_s: int = 0
 
 
 NO_ROOM: Final = Room()
@@ -74,6 +78,7 @@ def run(
             answer, log = _Pipe(ours, theirs), _Pipe(ours, theirs)
             argv = list(making(answer.write, log.write))
             bounds = sandbox.rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": room.file_bytes}
+            bounds |= {"RLIMIT_CPU": room.cpu_s} if room.cpu_s else {}
             bounds |= {"RLIMIT_NPROC": room.processes} if sandboxed else {}
             config = json.dumps([bounds, argv, dict(twins.ENVIRONMENT)])
             process = sandbox.launch(

@@ -21,17 +21,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from grader import confined, protocol
+from grader import confined, failing, protocol
 from grader.catalogue import GRADER
 from grader.confined import Room
 from grader.errors import MachineError, UsageError, WorkerFault
 from grader.faults import NOT_WRITTEN
 from grader.records import Status
-from grader.task import Task, TensorExam
+from grader.task import Limits, Task, TensorExam
 
 INSTALL_HINT: Final = "install it with `apt-get install gcc libc6-dev`"
-ROOM: Final = Room(file_bytes=16 << 20, processes=16)
-"""What compiling may use beyond a counted program: gcc starts its parts as processes, and they hand over files."""
+MOST_FILE_BYTES: Final = 16 << 20
+MOST_PROCESSES: Final = 16
+"""gcc starts its parts as processes, and they hand over files."""
 MOST_LIBRARY_BYTES: Final = 512 << 10
 """What fits into a message to a worker."""
 SHOWN_LINES: Final = 3
@@ -43,6 +44,10 @@ FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "timed": (*_FLAGS, "-O2", *_LINKED),
 }
 """The compiler's arguments for either library."""
+
+_HEADERS: Final = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+_RIGHT: Final = f"probe = {_HEADERS + 'int probe(void) { return 0; }'!r}"
+"""A file that compiles wherever there is a compiler."""
 
 _ERROR: Final = re.compile(r"submission\.c:(\d+):(?:\d+:)? (?:fatal )?error: (.*)")
 _UNDEFINED: Final = re.compile(r"submission\.c:(\d+):\d+: runtime error: (.*)")
@@ -105,29 +110,45 @@ def built(task: Task, source: str, trees: Place) -> Built:
     """
     if not is_native(task) or source == task.baseline:
         return Built(source, source)
-    commands = {name: [require(), *flags] for name, flags in FLAGS.items()}
-    given = json.dumps({"text": source, "name": task.name, "commands": commands}).encode()
-    program = [sys.executable, "-S", "-s", "-P", "-B", "-c", _text("native_build")]
-    ended = confined.run(
-        lambda answer, _: [*program, str(answer)],
-        given,
-        task.limits,
-        task.limits.load_s,
-        sandboxed=trees.sandboxed,
-        hidden=trees.hidden,
-        room=ROOM,
-    )
-    if ended.status is None:
-        said = f"The C source in {task.name} took more than {task.limits.load_s:g} s to compile."
-        raise WorkerFault(Status.TIMED_OUT, said, "Nothing that a compiler works out by itself should take that long.")
-    try:
-        told = protocol.parse(ended.answer) if not ended.status else {}
-    except protocol.ProtocolError:
-        told = {}
+    compiling = require()
+    told = _compiled(source, task.name, task.limits, trees, compiling)
     if fault := _fault(task.name, told):
+        if broken := _broken(Here(trees.sandboxed, tuple(trees.hidden)), compiling):
+            raise MachineError(f"The C compiler {compiling} does not work here ({broken}): {INSTALL_HINT}.")
         raise fault
     checked, timed = (_module(task.name, told["libraries"][name]) for name in ("checked", "timed"))
     return Built(checked, timed)
+
+
+def _compiled(source: str, name: str, limits: Limits, place: Place, compiling: str) -> Mapping[str, Any]:
+    """What `grader/native_build.py` tells of a file, in a sandbox where the place is one; nothing where it was ended.
+
+    Compiling may take as much CPU time as loading a file, and on the wall as many times that as patience says.
+    """
+    commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
+    program = [sys.executable, "-S", "-s", "-P", "-B", "-c", _text("native_build")]
+    ended = confined.run(
+        lambda answer, _: [*program, str(answer)],
+        json.dumps({"text": source, "name": name, "commands": commands}).encode(),
+        limits,
+        limits.load_s * limits.patience,
+        sandboxed=place.sandboxed,
+        hidden=place.hidden,
+        room=Room(MOST_FILE_BYTES, MOST_PROCESSES, int(limits.load_s)),
+    )
+    if ended.status is None:
+        return {"fault": "time", "message": f"{limits.load_s:g} s"}
+    try:
+        return protocol.parse(ended.answer) if not ended.status else {}
+    except protocol.ProtocolError:
+        return {}
+
+
+@cache
+def _broken(place: Here, compiling: str) -> str:
+    """Why not even a right file compiles at a place; "" when one does. Asked where a submission's does not."""
+    told = _compiled(_RIGHT, "probe", Limits(), place, compiling)
+    return "" if "libraries" in told else " ".join(str(told.get("message") or "it was ended").split())[:200]
 
 
 built_once = cache(built)
@@ -167,7 +188,8 @@ def undefined_told() -> Iterator[None]:
             raise
         line, what = found.groups()
         said = f"What the C does there is left undefined by the language: {what} (line {line} of the file)."
-        told = WorkerFault(Status.WRONG, said, fault.help.partition(". ")[0].rstrip(".") + ".")
+        where = fault.help.partition(". ")[0] + "." if fault.help.startswith(failing.HAPPENED) else ""
+        told = WorkerFault(Status.WRONG, said, where)
         told.printed = fault.printed
         raise told from None
 
@@ -200,6 +222,9 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
         case "no string":
             said = f"{name} is not one plain string{where}."
             return WorkerFault(Status.RAISED, said, "Write all of the C source out: the file's Python is not run.")
+        case "time":
+            said = f"The C source in {name} took more than {message} to compile."
+            return WorkerFault(Status.TIMED_OUT, said, "No compiler takes that long for what is written by hand.")
         case "compiler":
             return _complaint(name, message)
     said = f"The compiler was ended while it worked on {name}, most likely for its memory."

@@ -1,5 +1,6 @@
 """A function in C: how it is found in a file, compiled and loaded, and what a student reads when that fails."""
 
+import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from commanding import ROOT
 from small_tasks import negation
 
 from grader import catalogue, native
-from grader.errors import UsageError, WorkerFault
+from grader.errors import MachineError, UsageError, WorkerFault
 from grader.faults import NOT_WRITTEN
 from grader.grade import grade_task
 from grader.native import Built, Here
@@ -106,6 +107,12 @@ def test_without_a_compiler_it_is_the_machine_that_is_at_fault(monkeypatch: pyte
     assert verdict.status is Status.GRADER_ERROR
     assert "apt-get install gcc" in verdict.attempt.rationale
     assert "not the submission's fault" in verdict.attempt.rationale
+
+
+def test_a_compiler_that_compiles_nothing_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "compiler", lambda: shutil.which("false"))
+    with pytest.raises(MachineError, match="does not work here"):
+        native.built(TASK, SOLUTION, Here())
 
 
 @needs_compiler
