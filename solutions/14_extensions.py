@@ -22,7 +22,7 @@ Check your work with      python -m grader check 14_extensions
 #
 # It is timed on 65536 bytes.
 #
-# Points: 4 of 10 for right answers, 6 when 4 times as fast as a loop in Python with a table, 8 at 18×, all 10 at 56×.
+# Points: 4 of 10 for right answers, 6 when 7 times as fast as a loop in Python with a table, 8 at 28×, all 10 at 80×.
 
 # BEGIN SOLUTION
 # STUB: checksum = r"""
@@ -42,7 +42,7 @@ checksum = r"""
 #include <string.h>
 
 // table[n][i]: what becomes of the byte i when n zero bytes follow it.
-static uint32_t table[8][256];
+static uint32_t table[16][256];
 
 __attribute__((constructor)) static void fill(void) {
   for (uint32_t i = 0; i < 256; i++) {
@@ -51,20 +51,22 @@ __attribute__((constructor)) static void fill(void) {
       crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
     table[0][i] = crc;
   }
-  for (int n = 1; n < 8; n++)
+  for (int n = 1; n < 16; n++)
     for (int i = 0; i < 256; i++)
       table[n][i] = table[n - 1][i] >> 8 ^ table[0][table[n - 1][i] & 255];
 }
 
+// What becomes of four bytes, the last of which `n` zero bytes follow: four look-ups that do not wait for each other.
+static uint32_t of_word(uint32_t word, int n) {
+  uint32_t first = table[n + 3][word & 255] ^ table[n + 2][word >> 8 & 255];
+  return first ^ table[n + 1][word >> 16 & 255] ^ table[n][word >> 24];
+}
+
 uint32_t checksum(const uint8_t *data, size_t size) {
-  uint32_t crc = 0xFFFFFFFF;
-  for (; size >= 8; size -= 8, data += 8) {
-    uint64_t word;
-    memcpy(&word, data, 8);  // from any address; a cast of the pointer would promise one that it can be divided by 8
-    word ^= crc;
-    // Eight look-ups, none of which waits for another.
-    crc = table[7][word & 255] ^ table[6][word >> 8 & 255] ^ table[5][word >> 16 & 255] ^ table[4][word >> 24 & 255]
-        ^ table[3][word >> 32 & 255] ^ table[2][word >> 40 & 255] ^ table[1][word >> 48 & 255] ^ table[0][word >> 56];
+  uint32_t crc = 0xFFFFFFFF, word[4];
+  for (; size >= 16; size -= 16, data += 16) {
+    memcpy(word, data, 16);  // from any address; a cast of the pointer would promise one that can be divided by 4
+    crc = of_word(word[0] ^ crc, 12) ^ (of_word(word[1], 8) ^ (of_word(word[2], 4) ^ of_word(word[3], 0)));
   }
   while (size--)
     crc = table[0][(crc ^ *data++) & 255] ^ crc >> 8;
