@@ -5,7 +5,6 @@ folder already: it gets one that is named by all that the result depends on. `Ti
 which is removed at the end; within `timer_kept` it builds in one that stays.
 """
 
-import fcntl
 import json
 import math
 import os
@@ -22,6 +21,9 @@ import torch
 
 from harness.callgrind import cache, tools
 from harness.extensions.libraries import KIND
+
+if sys.platform != "win32":
+    import fcntl
 
 _TOOK: Final = "seconds.json"
 
@@ -60,7 +62,8 @@ def building(folder: Path) -> Iterator[None]:
     if own not in path.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([path, own])  # ninja is there, whoever started this Python by its path
     with (folder / "building").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)
         (folder / "lock").unlink(missing_ok=True)
         filled, began = compiled_before(folder), time.perf_counter()
         yield
