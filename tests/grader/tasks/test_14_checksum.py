@@ -36,5 +36,5 @@ def test_cases_are_empty_and_lie_at_every_address_among_other_bytes() -> None:
 
 def test_what_is_timed_is_new_each_time_and_of_the_size_that_is_told() -> None:
     (first,), (second,) = islice(exam().timed(generator("a seed")), 2)
-    assert first.size == second.size == 65536
+    assert first.size == second.size == 131072
     assert not np.array_equal(first, second)
