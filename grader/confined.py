@@ -1,6 +1,6 @@
 """One program run once to its end, confined like a worker: what it wrote on each of its ways out, and how it ended.
 
-It can neither start processes nor write files, and it is ended when it takes too long.
+It can neither start processes nor write files, but for the room it is given, and it is ended when it takes too long.
 """
 
 import json
@@ -36,6 +36,21 @@ Making = Callable[[int, int], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """What a program may do beyond computing: write files of so many bytes each, and be so many processes at once.
+
+    With `cpu_s` each of these has as many seconds of CPU time at most.
+    """
+
+    file_bytes: int = 0
+    processes: int = PROCESSES
+    cpu_s: int = 0
+
+
+NO_ROOM: Final = Room()
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How a program ended: its exit status (None when it was ended for its time), and what it wrote where."""
 
@@ -46,7 +61,14 @@ class Ended:
 
 
 def run(
-    making: Making, given: bytes, limits: Limits, timeout_s: float, *, sandboxed: bool, hidden: Sequence[Path] = ()
+    making: Making,
+    given: bytes,
+    limits: Limits,
+    timeout_s: float,
+    *,
+    sandboxed: bool,
+    hidden: Sequence[Path] = (),
+    room: Room = NO_ROOM,
 ) -> Ended:
     """Run a program with `given` as its standard input."""
     with ExitStack() as ours, tempfile.TemporaryFile() as stdin:
@@ -55,8 +77,9 @@ def run(
         with ExitStack() as theirs:
             answer, log = _Pipe(ours, theirs), _Pipe(ours, theirs)
             argv = list(making(answer.write, log.write))
-            bounds = sandbox.rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": 0}
-            bounds |= {"RLIMIT_NPROC": PROCESSES} if sandboxed else {}
+            bounds = sandbox.rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": room.file_bytes}
+            bounds |= {"RLIMIT_CPU": room.cpu_s} if room.cpu_s else {}
+            bounds |= {"RLIMIT_NPROC": room.processes} if sandboxed else {}
             config = json.dumps([bounds, argv, dict(twins.ENVIRONMENT)])
             process = sandbox.launch(
                 [sys.executable, "-P", "-s", "-c", _LAUNCH, config],

@@ -46,6 +46,7 @@ def examine() -> Iterator[Finding]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     yield Finding("cores", cores > 1, str(cores), "grade with --jobs 1, and expect restless times")
     yield _program("valgrind", "counts instructions in lesson 08 and its exercise", "apt-get install valgrind")
+    yield _program("gcc", "compiles in lesson 14, and its exercise", "apt-get install gcc libc6-dev")
     yield _program("g++", "compiles in lessons 08, 12 and 14", "apt-get install g++")
     yield _program("nvidia-smi", "CUDA for lesson 03", "none needed: the lesson simulates a stream without")
     control = noise.aa_control()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from grader import native
 from grader.errors import WorkerFault
 from grader.faults import Raised, ours
 from grader.settings import Settings
@@ -19,11 +20,12 @@ from grader.task import Task
 def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
     """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
     what = f"A known wrong answer of {task.full_name}"
+    place = native.Here(settings.pool.sandboxed, tuple(settings.pool.hidden))
     with ours(what), settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
         for path in task.wrong_answers:
             source = path.read_text(encoding="utf-8")
             try:
-                one.load(source)
+                one.load(native.built_once(task, source, place).timed if native.is_native(task) else source)
                 if reproduces(one):
                     return docstring(path)
             except (Raised, WorkerFault):

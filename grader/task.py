@@ -83,6 +83,9 @@ class TensorExam:
 
     `also_timed` are further sizes, for a function that must be fast at each: every size is timed in a duel of its own,
     and the worst ratio decides (`grader.sizes`).
+
+    A function `in_c` is a string of the task's name that holds C source: `uint32_t name(const uint8_t *, size_t)`, the
+    bytes of one uint8 tensor in, and four bytes out, the lowest first (`grader.native`). Its baseline is Python.
     """
 
     parameters: tuple[str, ...]
@@ -91,6 +94,7 @@ class TensorExam:
     oracle: Callable[..., NDArray[np.float64]]
     allowed: Callable[..., NDArray[np.float64]]
     also_timed: tuple[Drawing, ...] = ()
+    in_c: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader import failing, peak, sizes
+from grader import failing, native, peak, sizes
 from grader.correctness import Answer, Expected, judge, same
 from grader.errors import WorkerFault
 from grader.faults import Raised, fault_of, theirs
@@ -34,21 +34,22 @@ class Failure:
 def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
     cases = exam.cases(generator(*seed, "cases"))
+    built = native.built(task, source, settings.pool)
     with settings.pool.fresh(tensors=True) as tree:
-        with worker(tree, task.limits) as one:
+        with native.undefined_told(), worker(tree, task.limits) as one:
             with theirs("The file"):
-                one.load(source)
+                one.load(built.checked)
             failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
             printed = one.output_tail
         if failures:
             return _wrong(task, exam, failures, len(cases), settings, printed)
         if task.cost is Cost.PEAK_MEMORY:
-            compared = peak.compare(task, exam, tree, source, settings, generator(*seed, "measured"))
+            compared = peak.compare(task, exam, tree, built.timed, settings, generator(*seed, "measured"))
             told, count = compared.in_words, len(cases)
             return Attempt(
                 Status.PASSED, told, speed=compared.speed, cases_passed=count, cases=count, output_tail=printed
             )
-        fought = sizes.duels(task, exam, tree, source, settings, generator(*seed, "timed"))
+        fought = sizes.duels(task, exam, tree, built.timed, settings, generator(*seed, "timed"))
     deciding = sizes.worst(fought)
     outcome = deciding.outcome
     return Attempt(

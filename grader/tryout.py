@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from grader import catalogue
+from grader import catalogue, native
 from grader.correctness import Answer, Expected, judge
 from grader.errors import UsageError
 from grader.inputs import describe, generator
@@ -20,13 +20,15 @@ SEED: Final = "try"
 """The same case each time: what changed is the function."""
 
 
-def tryout(lesson: str, *functions: Callable[..., Any]) -> None:
+def tryout(lesson: str, *functions: Callable[..., Any] | str) -> None:
     """Call each function once, on a case of the task of `lesson` that asks for it, and print how that went.
 
-    Raises what the function raises, and `UsageError` for a function that no task of the lesson asks for.
+    A text is C source, which is compiled here. Raises what the function raises, and `UsageError` for a function that no
+    task of the lesson asks for, or that does not compile.
     """
     asked = {name: task for task in catalogue.load().tasks(lesson) for name in functions_of(task)}
-    for function in functions:
+    for given in functions:
+        function = native.function(asked.values(), given) if isinstance(given, str) else given
         task = asked.get(function.__name__)
         if task is None:
             raise UsageError(f"No task of {lesson} asks for {function.__name__}. Asked for: {', '.join(asked)}.")

@@ -16,6 +16,8 @@ import platformdirs
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
+from harness.errors import MachineError
+
 FORMAT: Final = 1
 """Raised whenever counts are made or kept differently, so that older ones are not taken for new ones."""
 
@@ -30,6 +32,17 @@ def folder() -> Path:
     """The folder; it need not exist yet."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("fairclock", appauthor=False))
+
+
+def made(path: Path) -> Path:
+    """Return a folder of the cache, which is made if need be. Raises `MachineError` with what to do if it cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(
+            f"What is compiled cannot be kept in {path} ({error.strerror}); name another folder in {FOLDER_VARIABLE}."
+        ) from error
+    return path
 
 
 def digest(depends_on: Mapping[str, object]) -> str:

@@ -53,6 +53,16 @@ def version() -> str:
 
 
 @cache
+def compiler_version(command: str) -> str:
+    """What a compiler calls itself; "" where there is none."""
+    try:
+        said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
+    return said.partition("\n")[0]
+
+
+@cache
 def processor() -> str:
     """The features of this processor, which choose the code that libraries run; "" where they are not told."""
     try:

@@ -20,8 +20,7 @@ import torch
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
-from harness.callgrind import cache
-from harness.errors import MachineError
+from harness.callgrind import cache, tools
 from harness.suite.work import Work
 
 BATCH: Final = 16
@@ -109,7 +108,7 @@ def name_of(work: Work) -> str:
     depends_on = {
         "code": [args.stmt, args.setup, args.global_setup, _PRELUDE, _GAUGE, _FUNCTION],
         "torch": [torch.__version__, torch.version.git_version],
-        "compiler": [*command(), compiler_version()],
+        "compiler": [*command(), tools.compiler_version(command()[0])],
     }
     return f"benchmark_{cache.digest(depends_on)}"
 
@@ -175,14 +174,7 @@ def _build(batch: Mapping[str, Work], compiler: Compiler, done: Callable[[int], 
 
 
 def _compile(batch: Mapping[str, Work], compiler: Compiler) -> str:
-    folder = cache.folder() / "cpp"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MachineError(
-            f"What is compiled cannot be kept in {folder} ({error.strerror}); name another folder in "
-            f"{cache.FOLDER_VARIABLE}."
-        ) from error
+    folder = cache.made(cache.folder() / "cpp")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
         said = compiler(source_of(batch), library)
@@ -230,16 +222,6 @@ def command() -> tuple[str, ...]:
     folders = [*cpp_extension.include_paths(), *cpp_jit.EXTRA_INCLUDE_PATHS]
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     return (*compiler, *flags, "-std=c++20", "-fPIC", "-w", *(f"-I{folder}" for folder in folders))
-
-
-@once
-def compiler_version() -> str:
-    """What the compiler calls itself; "" where there is none."""
-    try:
-        said = subprocess.run([command()[0], "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return ""
-    return said.splitlines()[0] if said else ""
 
 
 def _complaint(said: str, name: str) -> str:

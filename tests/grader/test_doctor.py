@@ -9,7 +9,17 @@ from grader import doctor, sandbox
 from grader.__main__ import app
 from harness.command import guarded
 
-PARTS = ("torch", "sandbox", "another process's CPU clock", "fixed memory layout", "cores", "valgrind", "g++", "noise")
+PARTS = (
+    "torch",
+    "sandbox",
+    "another process's CPU clock",
+    "fixed memory layout",
+    "cores",
+    "valgrind",
+    "gcc",
+    "g++",
+    "noise",
+)
 
 
 def test_every_part_of_the_machine_is_named_with_what_was_found() -> None:

@@ -1,5 +1,7 @@
 """Claims that hold on any machine, however busy: what a run makes of these is no matter of weather."""
 
+from harness.extensions import lacking
+
 CERTAIN: dict[str, set[str]] = {
     "13_bytecode": {
         "pairs-of-bytes",
@@ -83,6 +85,21 @@ CERTAIN: dict[str, set[str]] = {
         "cycle-stays",
         "tracemalloc-is-blind",
         "bytes-are-traced",
+    },
+    "14_extensions": set()
+    if lacking()
+    else {
+        "same-answers",
+        "nothing-to-look-into",
+        "compiles-all-the-same",
+        "init-by-its-name",
+        "no-row-no-function",
+        "null-wants-an-error",
+        "jit-per-type",
+        "extension-sees-bytes",
+        "same-by-ctypes",
+        "nothing-is-checked",
+        "declared-is-right",
     },
     "15_instruction_suite": {
         "a-product",
