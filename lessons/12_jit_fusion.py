@@ -15,7 +15,6 @@ from typing import Any
 
 import numba
 import numpy as np
-import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx
@@ -38,6 +37,7 @@ from harness.compilers import (
     traffic,
 )
 from harness.duel import Duel, duel
+from harness.others import Others, others_watched
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
 from lessons.engine.words import followed, things
@@ -687,7 +687,8 @@ def what_does_not_wait(
     dict[int, list[str]],
     float,
     Duel,
-    list[tuple[float, float, float]],
+    list[tuple[float, float]],
+    Others,
 ]:
     """Line by line, the three projections of x come one after the other. A graph shows that none waits for another.
 
@@ -702,26 +703,25 @@ def what_does_not_wait(
     three = "x @ q; x @ k; x @ v"
     one = duel("x @ wide", three, globals=given, budget_s=budget_s)
     a, turns = torch.rand(1024, 1024), []
-    with ThreadPoolExecutor(2) as pool:
+    with others_watched() as others, ThreadPoolExecutor(2) as pool:
         for _ in range(10):
-            idle, began = psutil.cpu_times().idle, time.perf_counter()
+            began = time.perf_counter()
             _ = a @ a, a @ a
             between = time.perf_counter()
-            idle = psutil.cpu_times().idle - idle
             list(pool.map(torch.mm, [a, a], [a, a]))
             ended = time.perf_counter()
-            turns.append((between - began, idle, ended - between))
-    return ready_at(graph), float(apart.abs().max()), one, turns
+            turns.append((between - began, ended - between))
+    return ready_at(graph), float(apart.abs().max()), one, turns, others
 
 
 @what_does_not_wait.observe
 def explain_waiting(
-    page: Page, found: tuple[dict[int, list[str]], float, Duel, list[tuple[float, float, float]]]
+    page: Page, found: tuple[dict[int, list[str]], float, Duel, list[tuple[float, float]], Others]
 ) -> None:
-    ready, apart, one, turns = found
+    ready, apart, one, turns, others = found
     rows = [(units.count(n), ", ".join(names)) for n, (_, names) in enumerate(sorted(ready.items()), start=1)]
     page.table(Table.of("Products by what they wait for", {"in turn": None, "products": None}, rows))
-    one_by_one, both = (median(turn[place] for turn in turns) for place in (0, 2))
+    one_by_one, both = (median(turn[place] for turn in turns) for place in (0, 1))
     rows_s = [("the three products", one.baseline_s), ("one, three times as wide", one.candidate_s)]
     rows_s += [("two of 1024 × 1024, in turn", one_by_one), ("two of them at once", both)]
     page.table(Table.of("What that takes", {"": None, "time": units.seconds}, rows_s))
@@ -730,26 +730,20 @@ def explain_waiting(
     page.claim("three-at-once", first, 3, 3, unit=followed("of 5"))
     page.claim("same-answer", apart, high=1e-3, unit=followed("apart at most", units.number))
     page.claim_duel("one-call-saves", one, low=1.05)
-    two_cores(page, turns)
+    two_cores(page, turns, others)
     page.say(
         "This is what a declared graph tells to whoever runs it. Run as you go, only you know that the lines do not",
         "need each other: then write the wide product yourself, as libraries do for attention.",
     )
 
 
-def two_cores(page: Page, turns: list[tuple[float, float, float]]) -> None:
+def two_cores(page: Page, turns: list[tuple[float, float]], others: Others) -> None:
     """Settle whether two products at once were quicker; on a machine whose cores others use, nothing can be told."""
     if (os.cpu_count() or 1) < 2:
         page.skip("two-cores", "it takes a second core")
         return
-    idle = sum(idle for _, idle, _ in turns) / sum(wall for wall, _, _ in turns)
-    gain, error = middle([wall / both for wall, _, both in turns[1:]])  # the first one starts the threads
-    free = idle > FREE
-    page.claim("two-cores", gain if free else math.nan, low=1, error=error if free else 0.0, unit=units.ratio)
-
-
-FREE = 0.7
-"""How much of a core must have been idle beside a product for a second one to have had a place."""
+    gain, error = middle([wall / both for wall, both in turns[1:]])  # the first one starts the threads
+    page.claim("two-cores", gain, low=1, error=error, noise=math.inf if others.crowd else 0.0, unit=units.ratio)
 
 
 # ── 9 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,6 @@ from typing import Any
 
 import numba
 import numpy as np
-import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import torch
 from torch.utils.benchmark import Measurement, Timer
 from torch.utils.cpp_extension import load_inline
@@ -39,6 +38,7 @@ from harness.extensions import (
     timer_kept,
     took_s,
 )
+from harness.others import Others, others_watched
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
 from lessons.engine.published import QUICK_START_TIMERS
@@ -552,15 +552,15 @@ def ticks_beside(
 @lesson.given
 def two_at_once(
     call: Callable[[int], int], n: int
-) -> tuple[float, float, float]:  # fmt: skip
+) -> tuple[float, float, Others]:  # fmt: skip
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(call, [1, 1]))  # starts the threads
-        idle, cpu = psutil.cpu_times().idle, time.process_time()
-        began = time.perf_counter()
-        list(pool.map(call, [n, n]))
-        wall = time.perf_counter() - began
-        idle = psutil.cpu_times().idle - idle
-        return wall, time.process_time() - cpu, idle
+        with others_watched() as others:
+            cpu, wall = time.process_time(), time.perf_counter()
+            list(pool.map(call, [n, n]))
+            wall = time.perf_counter() - wall
+            cpu = time.process_time() - cpu
+        return wall, cpu, others
 
 
 @lesson.step(
@@ -581,7 +581,7 @@ def two_at_once(
 )
 def held_or_released(
     n: int = 300_000_000,
-) -> dict[str, tuple[int, float, float, float]] | None:
+) -> dict[str, tuple[int, float, float, Others]] | None:
     """One lock, the GIL, says which thread may touch Python objects. C that touches none need not hold it.
 
     An extension keeps it, unless it says `Py_BEGIN_ALLOW_THREADS`. A thread of Python ticks each millisecond, and C
@@ -608,7 +608,7 @@ def held_or_released(
 
 
 @held_or_released.observe
-def explain_lock(page: Page, found: dict[str, tuple[int, float, float, float]] | None) -> None:
+def explain_lock(page: Page, found: dict[str, tuple[int, float, float, Others]] | None) -> None:
     if found is None:
         page.without(lacking(), "two threads in C, one after the other or at once, by what is done about the lock")
         return
@@ -626,9 +626,8 @@ def explain_lock(page: Page, found: dict[str, tuple[int, float, float, float]] |
     if CORES < 2:
         page.skip("released-at-once", "it takes a second core")
     else:
-        _, wall_s, cpu_s, idle_s = released
-        others = ((os.cpu_count() or CORES) * wall_s - idle_s - cpu_s) / wall_s
-        at_once = cpu_s / wall_s if others < CROWDED else math.nan
+        _, wall_s, cpu_s, others = released
+        at_once = math.nan if others.crowd else cpu_s / wall_s
         page.claim("released-at-once", at_once, low=1.4, unit=units.ratio)
     page.say(
         "So a wait in C, or a long computation, is worth the two lines that release the lock, and nothing between them",
@@ -643,9 +642,6 @@ LIVELY = 10
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Cores that this process may use."""
-
-CROWDED = 0.3
-"""How much of a core others may use while two threads spin, before it cannot be told what these two would get."""
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────

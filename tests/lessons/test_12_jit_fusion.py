@@ -8,6 +8,7 @@ import pytest
 from sessions import Play, duel, explained
 
 from harness.compilers import Captured, Pass, Start, Starts
+from harness.others import CROWD, Others
 from lessons.engine.lesson import Lesson
 
 MIB = 1 << 20
@@ -136,21 +137,26 @@ def test_break_even_is_what_the_price_is_worth_in_calls(module: ModuleType) -> N
 
 
 @pytest.mark.parametrize(
-    ("turn", "standing"),
-    [((2.0, 1.9, 1.1), "held"), ((2.0, 1.9, 2.5), "refuted"), ((2.0, 0.2, 2.5), "inconclusive")],
+    ("turn", "others", "standing"),
+    [((2.0, 1.1), 0.1, "held"), ((2.0, 2.5), 0.1, "refuted"), ((2.0, 2.5), CROWD, "inconclusive")],
 )
 def test_two_cores_are_judged_where_nobody_else_uses_them(
-    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch, turn: tuple[float, float, float], standing: str
+    prepare: Play,
+    lesson: Lesson,
+    monkeypatch: pytest.MonkeyPatch,
+    turn: tuple[float, float],
+    others: float,
+    standing: str,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    found = ({1: ["a", "b", "c"], 2: ["d"]}, 0.0, duel(2.0), [turn] * 3)
+    found = ({1: ["a", "b", "c"], 2: ["d"]}, 0.0, duel(2.0), [turn] * 3, Others(others))
     _, standings = explained(prepare, lesson, "what_does_not_wait", found)
     assert standings["two-cores"] == standing
 
 
 def test_one_core_skips_what_takes_two(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    found = ({1: ["a", "b"], 2: ["c"]}, 1.0, duel(0.9), [(1.0, 1.0, 1.0)])
+    found = ({1: ["a", "b"], 2: ["c"]}, 1.0, duel(0.9), [(1.0, 1.0)], Others())
     _, standings = explained(prepare, lesson, "what_does_not_wait", found)
     assert standings.pop("two-cores") == "skipped"
     assert set(standings.values()) == {"refuted"}
