@@ -39,7 +39,7 @@ def test_a_top_row_that_works_itself_and_a_network_that_learns_nothing_are_told_
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     rows = (row("aten::conv2d", 9.0, 9.0), row("forward", 0.1, 1.0))
-    found = module.Profiled([2.0, 2.0], rows, TABLE, 20.0)
+    found = module.Profiled([2.0, 2.0], rows, TABLE, 20.0, 0.0)
     printed, standings = explained(prepare, lesson, "the_top_row", found)
     assert set(standings.values()) == {"refuted"}
     assert "which works itself, for once" in printed
