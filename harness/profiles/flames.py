@@ -12,7 +12,7 @@ from typing import Final
 ALL: Final = "all"
 """The name of the frame that everything stands on."""
 
-_BUILTIN: Final = re.compile(r"<(?:built-in_)?method_(.+?)(?:_of_.*)?>")
+_BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*)?>")
 """A function written in C++: its name, and the object it belongs to, with an address."""
 
 
