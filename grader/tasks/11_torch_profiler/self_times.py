@@ -1,9 +1,10 @@
 """Task (a): own time by name from the events of a trace, which have no tree.
 
-It stands for the time that it takes, in instructions of the processor: plain values are not what timed exams are for,
-and a sort, which is where an opcode hides most, is paid for like all else. The baseline looks for the outer one of each
-event among all. A step of training on two threads, 390 events (Python 3.11): TABLE. Traces keep their shapes and
-are drawn with other names and times, so none of this depends on what is drawn.
+It stands for the time that it takes, in instructions of the processor: exams that are timed are for tensors. A sort,
+which is where an opcode hides most, is paid for like all else. The baseline looks for the outer one of each event among
+all. On a step of training in two threads, 390 events (Python 3.11), grouping by thread first takes 7.2 times fewer, a
+sort and a look at every earlier event 15, a look back to the nearest that holds it 51, a stack 71, and two lists in its
+place 109. Traces keep their shapes and are drawn with other names and times, which moves a ratio by a few percent.
 """
 
 from pathlib import Path
@@ -17,10 +18,10 @@ from .traces import draw_cases, draw_counted
 SELF_TIMES = Task(
     lesson="11_torch_profiler",
     name="self_times",
-    summary="own time by operator from a trace, in a 22nd of the baseline's instructions",
+    summary="own time by operator from a trace, in a 25th of the baseline's instructions",
     points=10.0,
     cost=Cost.INSTRUCTIONS,
-    tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(22.0, 1.0)),
+    tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(25.0, 1.0)),
     hints=(
         "In which order would you have to meet the events, so that one look back tells which one each lies within?",
         (
