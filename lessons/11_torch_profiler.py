@@ -4,6 +4,7 @@ Read it top to bottom: it is the screen's own order. A small ResNet and a module
 thread, and looked at from one side after the other.
 """
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -401,14 +402,13 @@ def explain_mask(page: Page, found: Masked) -> None:
     whole_s = sum(each.own_s for each in named_)
     letters = {"aten::addmm": "a", "aten::gt": "b", "aten::nonzero": "c"}
     page.reveal(letters.get(named_[0].name, "d"), f"`{named_[0].name}`, {PART(named_[0].own_s / whole_s)}.")
-    part, error = middle(found.shares)
-    page.claim("nonzero-dominates", part, low=0.5, error=error, unit=PART)
+    part = median(found.shares)
+    of_all(page, "nonzero-dominates", found.shares, low=0.5, unit=PART)
     page.claim("nonzero-takes-memory", nonzero.own_bytes / found.mask_bytes, low=3, unit=units.ratio)
     asked = any(frame.endswith(": count") for frame in nonzero.stack)
     page.claim("stack-names-the-line", int(asked), 1, 1, unit=yes_no)
     page.claim("same-count", found.counts[1] - found.counts[0], 0, 0, unit=followed("apart"))
-    times, error = middle(found.gains)
-    page.claim("sum-is-faster", times, low=4 / 3, error=error, unit=units.ratio)
+    of_all(page, "sum-is-faster", found.gains, low=4 / 3)
     own_s, whole_of_guide_s = GUIDE_MASK_S
     page.say(
         "`nonzero` does its work well: it writes down where each true value is, as whole numbers of 8 bytes. Nobody",
@@ -420,6 +420,19 @@ def explain_mask(page: Page, found: Masked) -> None:
         f"{units.seconds(own_s, 4)} of {units.seconds(whole_of_guide_s, 4)}, and {GUIDE_MASK_GB} GB.",
         f"Here it is {PART(part)} of the operators' time, and {units.size(nonzero.own_bytes)}.",
     )
+
+
+def of_all(
+    page: Page,
+    id_: str,
+    values: list[float],
+    low: float = -math.inf,
+    high: float = math.inf,
+    unit: Callable[[float], str] = units.ratio,
+) -> None:
+    """Settle a claim about the median of several turns, whose interval is the doubt."""
+    measured, error = middle(values)
+    page.claim(id_, measured, low, high, error=error, unit=unit, shown=unit(median(values)))
 
 
 def called_from(frame: str) -> str:
@@ -450,7 +463,7 @@ class Stacks(NamedTuple):
         "modules-are-frames": "each of the ten convolutions is a frame of its own",
         "backward-is-forward": "the frames above `backward` have less than half of the backward pass's time",
     },
-    fast={"steps": 2, "images": 4},
+    fast={"steps": 1, "images": 4},
 )
 def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
     """`export_stacks` writes each stack on a line, and the microseconds of own time after it.
@@ -787,7 +800,7 @@ class Costs(NamedTuple):
         "stacks-cost-more": "with shapes and stacks, small operators take longer still",
         "paid-afterwards": "adding up takes longer than what was profiled",
     },
-    fast={"turns": 2, "operations": 500, "images": 4},
+    fast={"turns": 3, "operations": 500, "images": 4},
 )
 def what_asking_changes(
     turns: int = 9,
@@ -822,12 +835,10 @@ def explain_asking(page: Page, found: Costs) -> None:
     page.table(Table.of(f"CPU time, the median of {len(turns)} turns", heads, rows))
     dearest = max(rows, key=lambda row: row[2])
     page.reveal("abc"[kinds.index(dearest[0])], f"{units.ratio(dearest[2])}.")
-    slowed, error = middle([turn["many small"][1] / turn["many small"][0] for turn in turns])
-    page.claim("small-are-slowed", slowed, low=1.1, error=error, unit=units.ratio)
-    large, error = middle([turn["few large"][1] / turn["few large"][0] for turn in turns])
-    page.claim("large-hardly", large, high=1.25, error=error, unit=units.ratio)
-    more, error = middle([turn["many small"][2] / turn["many small"][1] for turn in turns])
-    page.claim("stacks-cost-more", more, low=1.0, error=error, unit=units.ratio, remark="of the profiled time")
+    small, large = ([turn[kind] for turn in turns] for kind in ("many small", "few large"))
+    of_all(page, "small-are-slowed", [profiled_s / plain_s for plain_s, profiled_s, _ in small], low=1.1)
+    of_all(page, "large-hardly", [profiled_s / plain_s for plain_s, profiled_s, _ in large], high=1.25)
+    of_all(page, "stacks-cost-more", [stacked_s / profiled_s for _, profiled_s, stacked_s in small], low=1.0)
     after = found.afterwards_s / found.during_s
     page.claim("paid-afterwards", after, low=1.0, unit=units.ratio)
     low, high = PROFILED_TIMES

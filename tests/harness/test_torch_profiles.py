@@ -172,11 +172,11 @@ def test_frames_left_out_leave_their_time_where_it_was() -> None:
 
 
 def test_a_flame_graph_as_text_has_the_caller_below() -> None:
-    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=24)
+    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=40)
     top, middle, bottom = text.splitlines()
     assert bottom.startswith("▏all")
     assert middle.startswith("▏train")
-    assert top.index("back") < top.index("forward")
+    assert top.index("backward") < top.index("forward")
 
 
 def test_a_picture_has_a_box_a_frame_as_wide_as_its_part() -> None:
