@@ -704,7 +704,7 @@ def explain_schedule(page: Page, found: Scheduled) -> None:
     page.claim("by-hand", found.by_hand, low=100, unit=followed("events"))
     page.say(
         "Without `acc_events`, each cycle throws away what the one before saw, and `key_averages` speaks of the last",
-        f"alone. The file of a cycle, here {' and '.join(found.names[:1])}, is a trace as in the step before,",
+        f"alone. The file of a cycle, here {next(iter(found.names), 'none')}, is a trace as in the step before,",
         "compressed: Perfetto opens it as it is.",
     )
     page.table(Table.of("What TensorBoard's plugin made of such files, and what does now", PLUGIN_HEADS, PLUGIN))
