@@ -515,10 +515,11 @@ def explain_flames(page: Page, found: Stacks) -> None:
     most = next(iter(widest(tree)), "nothing")
     page.say(
         "An operator of the backward pass was called by nobody's line: C++ goes back along what the forward pass has",
-        "left. The profiler puts it where its forward operator was called from. So a wide frame of the forward pass",
-        "holds both ways, and `backward` looks cheap."
+        "left.",
+        "The profiler puts it where its forward operator was called from: a wide frame of the forward pass holds both"
+        " ways, and `backward` looks cheap."
         if there.standing is Standing.HELD
-        else "left. Here its time stands above the line that started it.",
+        else "Here its time stands above the line that started it.",
         f"Most time of its own has `{most}`. A label's own time stands where `record_function` was entered.",
     )
     page.say(

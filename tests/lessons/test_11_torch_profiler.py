@@ -77,7 +77,7 @@ def test_stacks_that_are_kept_unasked_and_a_backward_pass_with_a_line_of_its_own
     printed, standings = explained(prepare, lesson, "a_flame_graph", found)
     assert set(standings.values()) == {"refuted"}
     assert "this PyTorch no longer needs it" in printed
-    assert "its time stands above the line that started it" in printed
+    assert "has left. Here its time stands above the line that started it" in printed
 
 
 def test_no_stacks_at_all_leave_no_picture_and_no_error(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
