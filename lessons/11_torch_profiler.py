@@ -569,7 +569,7 @@ class Exported(NamedTuple):
         "arrows": "arrows lead from forward operators to those of the backward pass",
         "modules-need-script": "`with_modules` names no module in it",
     },
-    fast={"images": 4},
+    fast={"images": 2},
 )
 def the_trace(images: int = 16) -> Exported:
     """`export_chrome_trace` writes every event: name, thread, beginning and duration. Nothing is added up.
@@ -651,7 +651,7 @@ class Scheduled(NamedTuple):
         "all-kept": "with `acc_events`, the profile itself keeps the steps of both cycles",
         "by-hand": "between `start` and `stop` everything is recorded",
     },
-    fast={"images": 4},
+    fast={"images": 2},
 )
 def not_all_of_it(images: int = 16) -> Scheduled:
     """A training of hours is not traced whole. `schedule` says which steps are, and `step` tells where one ends.
@@ -801,7 +801,7 @@ class Costs(NamedTuple):
         "stacks-cost-more": "with shapes and stacks, small operators take longer still",
         "paid-afterwards": "adding up takes longer than what was profiled",
     },
-    fast={"turns": 3, "operations": 500, "images": 4},
+    fast={"turns": 2, "operations": 500, "images": 2},
 )
 def what_asking_changes(
     turns: int = 9,
@@ -824,7 +824,7 @@ def what_asking_changes(
     for turn in found:
         for kind, call in work.items():
             turn[kind] = [way(call) for way in ways]
-    return Costs(found, *adding_up(lambda: many_small(500)))
+    return Costs(found, *adding_up(lambda: many_small(300)))
 
 
 @what_asking_changes.observe
@@ -846,7 +846,7 @@ def explain_asking(page: Page, found: Costs) -> None:
     page.say(
         f"Here, a step of training took {units.ratio(rows[1][2])} its time; in measurements published with this",
         f"curriculum it was {units.number(low)} to {units.ratio(high)} for other programs, on another machine.",
-        f"The table of 500 operators took {units.seconds(found.afterwards_s)} afterwards. That is in no row of it.",
+        f"The table of 300 operators took {units.seconds(found.afterwards_s)} afterwards. That is in no row of it.",
     )
     page.say(
         "So do not read from a profile how long something takes, and least of all of something small: read where to",
