@@ -1,9 +1,9 @@
 """Named values as horizontal bars, an SVG with words for those who cannot see it; `plots.bars` is the same as text."""
 
-import html
 import math
 from collections.abc import Sequence
 
+from harness.markup import escaped
 from harness.plots import Show
 from harness.units import UNKNOWN, number
 
@@ -25,10 +25,10 @@ def bar_chart_svg(rows: Sequence[tuple[str, float]], *, title: str, description:
     said = "; ".join(f"{label}: {_text(value, unit)}" for label, value in rows)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">',
-        f"<title>{_escaped(title)}</title>",
-        f"<desc>{_escaped(f'{description} {said}.'.strip())}</desc>",
+        f"<title>{escaped(title)}</title>",
+        f"<desc>{escaped(f'{description} {said}.'.strip())}</desc>",
         f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="8" y="20" font-family="sans-serif" font-size="14" fill="#222222">{_escaped(title)}</text>',
+        f'<text x="8" y="20" font-family="sans-serif" font-size="14" fill="#222222">{escaped(title)}</text>',
         '<g font-family="monospace" font-size="11" fill="#222222">',
         *_bars(rows, unit),
         "</g>",
@@ -54,20 +54,15 @@ def _bars(rows: Sequence[tuple[str, float]], unit: Show) -> list[str]:
     lines = []
     for index, (label, value) in enumerate(rows):
         y = _TOP + index * _ROW
-        lines.append(f'<text x="8" y="{y + 14}">{_escaped(shortened(label))}</text>')
+        lines.append(f'<text x="8" y="{y + 14}">{escaped(shortened(label))}</text>')
         width = abs(value) * scale if math.isfinite(value) else 0.0
         x = zero if value >= 0 else zero - width
         if width:
             fill = _MORE if value >= 0 else _LESS
             lines.append(f'<rect x="{x:.1f}" y="{y + 3}" width="{max(width, 1):.1f}" height="15" fill="{fill}"/>')
-        lines.append(f'<text x="{_WIDTH - _VALUES + 6}" y="{y + 14}">{_escaped(_text(value, unit))}</text>')
+        lines.append(f'<text x="{_WIDTH - _VALUES + 6}" y="{y + 14}">{escaped(_text(value, unit))}</text>')
     return lines
 
 
 def _text(value: float, unit: Show) -> str:
     return unit(value) if math.isfinite(value) else UNKNOWN
-
-
-def _escaped(text: str) -> str:
-    """Return `text` for XML, without the control characters that XML forbids even escaped."""
-    return html.escape("".join(character for character in text if character.isprintable()))

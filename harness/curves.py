@@ -4,11 +4,11 @@ Pure functions from numbers to text. Both scales are logarithmic: what is twice 
 crossing at small sizes is as visible as one at large ones.
 """
 
-import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.markup import escaped
 from harness.units import number, seconds
 
 Show = Callable[[float], str]
@@ -105,8 +105,8 @@ def curves_svg(
     )
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
-        f"<title>{_escaped(title)}</title>",
-        f"<desc>{_escaped(f'{description} {facts}'.strip())}</desc>",
+        f"<title>{escaped(title)}</title>",
+        f"<desc>{escaped(f'{description} {facts}'.strip())}</desc>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         f'<path d="M{_MARGIN} {_MARGIN}V{floor}H{_MARGIN + wide}" stroke="#444444" fill="none"/>',
     ]
@@ -134,12 +134,8 @@ def _svg_curve(name: str, place: int, xy: Sequence[tuple[float, float]]) -> list
 def _svg_text(x: float, y: float, anchor: str, text: str, colour: str = "#222222") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-family="sans-serif" '
-        f'font-size="12">{_escaped(text)}</text>'
+        f'font-size="12">{escaped(text)}</text>'
     )
-
-
-def _escaped(text: str) -> str:
-    return html.escape("".join(character for character in text if character.isprintable()))
 
 
 def _scales(series: Mapping[str, Points]) -> tuple[_Scale, _Scale]:

@@ -4,12 +4,12 @@ Pure functions from numbers to text. A picture shows at least a trace of everyth
 sample among thousands is a bar of the lowest height, never nothing.
 """
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from harness.markup import escaped
 from harness.units import UNKNOWN, number, seconds, some
 
 _HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -108,8 +108,8 @@ def histogram_svg(
     leaning = "start" if share < 0.25 else "end" if share > 0.75 else "middle"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
-        f"<title>{_escaped(title)}</title>",
-        f"<desc>{_escaped(f'{description} {facts}'.strip())}</desc>",
+        f"<title>{escaped(title)}</title>",
+        f"<desc>{escaped(f'{description} {facts}'.strip())}</desc>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         *_svg_bars(parts, across, floor),
         f'<path d="M{_MARGIN} {floor}H{_WIDTH - _MARGIN}" stroke="#444444"/>',
@@ -137,9 +137,4 @@ def _svg_bars(parts: Bins, across: float, floor: float) -> list[str]:
 
 
 def _svg_text(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}">{_escaped(text)}</text>'
-
-
-def _escaped(text: str) -> str:
-    """Return `text` for XML, without the control characters that XML forbids even escaped."""
-    return html.escape("".join(character for character in text if character.isprintable() or character == "\n"))
+    return f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}">{escaped(text)}</text>'

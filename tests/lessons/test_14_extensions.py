@@ -9,6 +9,7 @@ from sessions import Play, explained
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
+from harness.others import CROWD, Others
 from lessons.engine.lesson import Lesson
 
 MODULE = ({"compile": 0.2, "import": 1e-3, "first call": 1e-4}, 0, [60.0] * 9, "builtin_function_or_method", False)
@@ -124,13 +125,12 @@ def test_calls_that_all_cost_the_same_refute_their_prices(prepare: Play, lesson:
     assert set(standings.values()) == {"refuted"}
 
 
-@pytest.mark.parametrize(("cpu", "last"), [(1.0, "held"), (0.6, "inconclusive")])
+@pytest.mark.parametrize(("others", "last"), [(0.1, "held"), (CROWD, "inconclusive")])
 def test_two_threads_are_judged_where_nobody_else_uses_the_cores(
-    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, cpu: float, last: str
+    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, others: float, last: str
 ) -> None:
     monkeypatch.setattr(module, "CORES", 2)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    held, released = (0, 1.0, 1.0, 0.9), (90, 0.5, cpu, 0.0)
+    held, released = (0, 1.0, 1.0, Others(others)), (90, 0.5, 1.0, Others(others))
     found = {"extension": held, "extension, released": released, "ctypes.PyDLL": held, "ctypes.CDLL": released}
     _, standings = told(prepare, lesson, "held_or_released", found)
     assert standings.pop("released-at-once") == last
@@ -138,7 +138,7 @@ def test_two_threads_are_judged_where_nobody_else_uses_the_cores(
 
 
 def test_a_lock_that_nobody_holds_refutes_that_it_stops_anybody(prepare: Play, lesson: Lesson) -> None:
-    free, stuck = (90, 0.5, 1.0, 0.9), (0, 1.0, 1.0, 0.9)
+    free, stuck = (90, 0.5, 1.0, Others(0.0)), (0, 1.0, 1.0, Others(0.0))
     found = {"extension": free, "extension, released": stuck, "ctypes.PyDLL": free, "ctypes.CDLL": stuck}
     printed, standings = told(prepare, lesson, "held_or_released", found)
     assert set(standings.values()) <= {"refuted", "skipped"}
@@ -149,7 +149,7 @@ def test_one_core_skips_what_takes_two(
     prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CORES", 1)
-    same = (0, 1.0, 1.0, 0.0)
+    same = (0, 1.0, 1.0, Others())
     found = dict.fromkeys(("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"), same)
     _, standings = told(prepare, lesson, "held_or_released", found)
     assert standings["released-at-once"] == "skipped"

@@ -1,0 +1,205 @@
+"""torch.profiler's findings as rows, traces and flame graphs; all that need a real run share one."""
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from harness.errors import UsageError
+from harness.profiles import (
+    Frame,
+    Operator,
+    columns,
+    flame_graph,
+    flame_graph_svg,
+    fold_up,
+    keep_stacks,
+    operators,
+    placed,
+    read_stacks,
+    read_trace,
+    widest,
+    without,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a profiler has left of a product of two matrices."""
+
+    rows: tuple[Operator, ...]
+    by_shape: tuple[Operator, ...]
+    table: str
+    trace: Path
+    stacks: str
+    unasked: str
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("profiled")
+    network, x = torch.nn.Linear(32, 8), torch.rand(64, 32)
+    with (
+        profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True) as found,
+        record_function("product"),
+    ):
+        network(x)
+        x.t() @ x
+    found.export_chrome_trace(str(folder / "trace.json"))
+    texts = []
+    for config in (keep_stacks(), None):
+        with profile(activities=[ProfilerActivity.CPU], with_stack=True, experimental_config=config) as stacked:
+            network(x)
+        stacked.export_stacks(str(folder / "stacks.txt"))
+        texts.append((folder / "stacks.txt").read_text(encoding="utf-8"))
+    averages = found.key_averages()
+    by_shape = operators(found.key_averages(group_by_input_shape=True))
+    table = averages.table(sort_by="cpu_time_total")
+    return Run(operators(averages), by_shape, table, folder / "trace.json", *texts)
+
+
+def drawn(text: str) -> ET.Element:
+    return ET.fromstring(text)  # noqa: S314 - our own
+
+
+def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
+    named = {each.name: each for each in run.rows}
+    product = named["aten::mm"]
+    assert (product.calls, product.flops) == (1, 2 * 32 * 64 * 32)
+    assert product.own_bytes == 4 * 32 * 32
+    assert 0 < product.own_s <= product.total_s < named["product"].total_s
+    own_s = [each.own_s for each in run.rows]
+    assert own_s == sorted(own_s, reverse=True)
+
+
+def test_rows_by_shape_say_which(run: Run) -> None:
+    assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
+    assert {each.shapes for each in run.rows} == {""}
+
+
+def test_of_a_printed_table_some_columns_are_left(run: Run) -> None:
+    lines = columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
+    assert lines[0].split() == ["Name", "CPU", "total", "#", "of", "Calls"]
+    assert len(lines) == 1 + len(run.rows)
+    assert len(set(map(len, lines))) == 1
+    with pytest.raises(ValueError, match="not in list"):
+        columns(run.table, "Name", "CUDA total")
+
+
+def test_a_trace_has_the_table_s_times(run: Run) -> None:
+    trace = read_trace(run.trace)
+    calls = [each for each in trace.events if each.name == "aten::mm"]
+    (row,) = (each for each in run.rows if each.name == "aten::mm")
+    assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(row.total_s, rel=0.01, abs=1e-8)
+    (label,) = (each for each in trace.events if each.name == "product")
+    assert set(calls) < set(trace.within(label))
+    assert trace.entangled() == 0
+
+
+def event(name: str, start: float, length: float, tid: int | str = 1) -> dict[str, object]:
+    return {"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length}
+
+
+def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_are_counted(tmp_path: Path) -> None:
+    arrows = [{"ph": phase, "name": "to", "id": 1} for phase in "sf"]
+    found = [event("b", 2, 1), event("a", 0, 5), {"ph": "M", "name": "process_name"}, *arrows]
+    plain, packed = tmp_path / "plain.json", tmp_path / "packed.json.gz"
+    plain.write_text(json.dumps(found), encoding="utf-8")
+    packed.write_bytes(gzip.compress(json.dumps({"traceEvents": found}).encode()))
+    for file in (plain, packed):
+        trace = read_trace(file)
+        assert [each.name for each in trace.events] == ["a", "b"]
+        assert (trace.arrows, trace.phases["M"]) == (1, 1)
+
+
+def test_events_that_overlap_in_part_are_counted_by_thread(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    across = [event("a", 0, 5), event("b", 3, 5), event("c", 4, 9, tid="other"), event("d", 8, 2)]
+    file.write_text(json.dumps(across), encoding="utf-8")
+    assert read_trace(file).entangled() == 1
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'])
+def test_what_is_no_trace_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="no trace"):
+        read_trace(file)
+
+
+def test_stacks_are_those_of_the_module_and_what_it_calls(run: Run) -> None:
+    stacks = read_stacks(run.stacks)
+    (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
+    assert linear == "<linear>"
+    assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
+
+
+def test_without_being_asked_twice_the_profiler_keeps_no_stacks(run: Run) -> None:
+    """When this fails, torch has mended its fault: `keep_stacks` can go, and the lesson's claim with it."""
+    assert run.stacks
+    assert run.unasked == ""
+
+
+def test_the_same_function_of_two_objects_is_one_frame() -> None:
+    text = (
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00aa> 3\n"
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00bb> 4\n"
+        "a.py(1):_run;<built-in_method_relu_of_type_object_at_0x55> 2\n"
+    )
+    tree = fold_up(read_stacks(text))
+    (run,) = tree.above
+    assert (run.name, run.total, run.own) == ("a.py(1): run", 9, 0)
+    assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
+
+
+def test_frames_stand_on_their_callers_in_order_of_name() -> None:
+    tree = fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
+    boxes = [(each.frame.name, each.depth, each.start, each.frame.total) for each in placed(tree)]
+    assert boxes == [("all", 0, 0, 15), ("a", 1, 5, 5), ("c", 2, 8, 2), ("b", 1, 10, 5), ("c", 2, 11, 4)]
+    assert widest(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
+
+
+def test_frames_left_out_leave_their_time_where_it_was() -> None:
+    stacks = without([(("a", "call", "b"), 2), (("a", "call"), 1)], "^call$")
+    assert stacks == [(("a", "b"), 2), (("a",), 1)]
+
+
+def test_a_flame_graph_as_text_has_the_caller_below() -> None:
+    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=40)
+    top, middle, bottom = text.splitlines()
+    assert bottom.startswith("▏all")
+    assert middle.startswith("▏train")
+    assert top.index("backward") < top.index("forward")
+
+
+def test_a_picture_has_a_box_a_frame_as_wide_as_its_part() -> None:
+    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1)])
+    svg = drawn(flame_graph_svg(tree, title="Where it goes", description="Of a test."))
+    boxes = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
+    widths = {name: float(boxes[name].find(f"{SVG}rect").attrib["width"]) for name in ("all", "train", "<conv2d>")}  # type: ignore[union-attr]
+    assert widths["train"] == widths["all"]
+    assert widths["<conv2d>"] == pytest.approx(0.75 * widths["all"], rel=0.01)
+    assert boxes["<conv2d>"].find(f"{SVG}rect").attrib["class"] == "native"  # type: ignore[union-attr]
+    said = svg.findtext(f"{SVG}desc") or ""
+    assert said.startswith("Of a test. 4 frames, 4 in all. Most of its own has: <conv2d> 75 %")
+    assert svg.findtext(f"{SVG}title") == "Where it goes"
+
+
+def test_a_picture_loads_nothing_and_a_name_is_words_whatever_it_holds() -> None:
+    text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
+    assert "<script" not in text
+    assert "href" not in text
+    assert drawn(text).findtext(f"{SVG}title") == "<b>"
+
+
+def test_a_tree_that_cost_nothing_is_refused() -> None:
+    for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
+        with pytest.raises(ValueError, match="cost something"):
+            draw(Frame("all", 0, ()))
