@@ -32,13 +32,11 @@ ON_GPUS: Final = (
 """Seconds a call of mul-sum and bmm on GPUs, `timeit` without synchronisation. The first three: PyTorch's benchmark
 recipe. The others: the same notebook on another GPU."""
 
-<<<<<<< HEAD
 QUICK_START_TIMERS: Final = (("Python", 2.34e-6, 0.07e-6), ("C++", 1.21e-6, 0.03e-6))
 """Seconds, median and IQR, of `x * y` on 128 numbers by the Timer of either language: PyTorch's Timer quick start.
 
 docs.pytorch.org/tutorials/recipes/recipes/timer_quick_start.html
 """
-=======
 GUIDE_MASK_S: Final = (375.8e-3, 463.2e-3)
 GUIDE_MASK_GB: Final = 3
 """A public guide to torch.profiler: on a module that works with a mask, the own time of `aten::nonzero`, the time of
@@ -46,4 +44,3 @@ all operators, and the memory that the former takes, in GB."""
 
 PROFILED_TIMES: Final = (1.4, 1.6)
 """How many times as long programs took under torch.profiler, measured on a shared 2-core machine with torch 2.13."""
->>>>>>> l11
