@@ -228,8 +228,15 @@ def sizes_and_threads(
     )
     a, b = torch.rand(2, 1, cells.sizes[0])
     given = {"mul_sum": mul_sum, "a": a, "b": b}
-    one, several = (Timer("mul_sum(a, b)", globals=given, num_threads=n) for n in cells.threads)
-    return cells, [one.timeit(100).mean / several.timeit(100).mean for _ in range(rounds)]
+    one, several = (
+        Timer("mul_sum(a, b)", globals=given, num_threads=n)
+        for n in cells.threads
+    )  # fmt: skip
+    gains = []
+    for _ in range(rounds):
+        one_s = one.timeit(100).mean
+        gains.append(one_s / several.timeit(100).mean)
+    return cells, gains
 
 
 @sizes_and_threads.observe
