@@ -17,7 +17,7 @@ from harness.callgrind import (
     by_file,
     collect,
     collect_all,
-    count_script,
+    count_scripts,
     denoise,
     file_of,
     lacking,
@@ -72,11 +72,9 @@ def counted_and_timed(
     """
     if lacking():
         return None
-    fixed = [count_script(squares(n)) for _ in range(2)]
-    by_chance = [
-        count_script(squares(n), hash_seed="random"),
-        count_script(squares(n), hash_seed="random"),
-    ]
+    twice = [squares(n)] * 2
+    fixed = count_scripts(twice)
+    by_chance = count_scripts(twice, hash_seed="random")
     loop = Timer(squares(n))
     runs = [loop.blocked_autorange(min_run_time=0.05) for _ in range(5)]
     return fixed, by_chance, [run.median for run in runs]
@@ -138,12 +136,12 @@ def a_count_is_no_time(
     """
     if lacking():
         return None
-    start_up = count_script("pass").instructions
     fill = 'text = b"x" * 50_000_000'
     scripts = {"loop": squares(20_000), "fill": fill}
+    start_up, *counted = count_scripts(["pass", *scripts.values()])
     found = {}
-    for name, script in scripts.items():
-        instructions = count_script(script).instructions - start_up
+    for (name, script), counts in zip(scripts.items(), counted, strict=True):
+        instructions = counts.instructions - start_up.instructions
         timer = Timer(script)
         times = [timer.timeit(3).median for _ in range(turns)]
         found[name] = (instructions, times)

@@ -10,7 +10,7 @@
 
 from harness.callgrind.collect import Counted, Snippet, collect, collect_all
 from harness.callgrind.counts import by_file, denoise, file_of, picture
-from harness.callgrind.script import ScriptCounts, count_script
+from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "collect",
     "collect_all",
     "count_script",
+    "count_scripts",
     "denoise",
     "file_of",
     "lacking",

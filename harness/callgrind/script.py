@@ -4,11 +4,14 @@ The interpreter is started without site packages, with fixed hashes and an empty
 script are the very same number. (`-E` would ignore the fixed hash seed: with it, counts scatter by 0.05 %.)
 """
 
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -70,6 +73,12 @@ def count_script(
         _counts(profile.inclusive, inclusive=True),
         done.stdout,
     )
+
+
+def count_scripts(sources: Sequence[str], *, hash_seed: str = tools.HASH_SEED) -> list[ScriptCounts]:
+    """Count several scripts, as many at a time as there are cores: what runs beside one moves no count."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(partial(count_script, hash_seed=hash_seed), sources))
 
 
 def _counts(found: dict[str, int], *, inclusive: bool) -> FunctionCounts:
