@@ -138,9 +138,11 @@ def a_count_is_no_time(
         return None
     fill = 'text = b"x" * 50_000_000'
     scripts = {"loop": squares(20_000), "fill": fill}
-    start_up, *counted = count_scripts(["pass", *scripts.values()])
+    sources = ["pass", *scripts.values()]
+    start_up, *counted = count_scripts(sources)
     found = {}
-    for (name, script), counts in zip(scripts.items(), counted, strict=True):
+    both = zip(scripts.items(), counted, strict=True)
+    for (name, script), counts in both:
         instructions = counts.instructions - start_up.instructions
         timer = Timer(script)
         times = [timer.timeit(3).median for _ in range(turns)]
