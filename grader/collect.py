@@ -137,7 +137,7 @@ def _places(folder: Path, lessons: Sequence[str], kit: str, zone: tzinfo) -> Ite
         name = _text(entry.name)
         if archives.is_junk(name):
             continue
-        if entry.is_symlink() and (_is_zip(entry) or entry.is_dir()):
+        if entry.is_symlink() and (_is_zip(entry) or not entry.is_file()):
             yield _of_link(_Place(entry, root, name, name))
         elif (canvas := _CANVAS.fullmatch(name)) and _is_file(entry) and _is_exercise(canvas, lessons):
             student = f"{canvas['name']}_{canvas['number']}"

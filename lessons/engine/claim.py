@@ -64,6 +64,7 @@ def claim(
         raise ValueError(f"Claim {id}: the bounds {low} and {high} are in the wrong order.")
     if not (error >= 0 and noise >= 0):
         raise ValueError(f"Claim {id}: a doubt is a half width, zero or more; got {error} and {noise}.")
+    measured = float(measured)  # a yes or no is 1 or 0, also where it is written down
     standing = _standing(measured, low, high, error + noise)
     return Claim(id, measured, low, high, error, noise, standing, _reason(measured, low, high, error, standing))
 

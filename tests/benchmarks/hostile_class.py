@@ -66,7 +66,7 @@ def main() -> int:
         got = by_student.get(student)
         if one.path.parent == HONEST:
             moved += _differs(one, by_name[one.path.stem], got)
-        elif got is None or got[1] > one.points:
+        elif got is None or got[1] > one.points:  # each must be told that it was refused, not left out
             paid += 1
             print(f"PAID   {one.path.stem}: {got} instead of {one.points:g} points")
     print(

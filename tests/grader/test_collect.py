@@ -123,9 +123,10 @@ def test_a_folder_or_a_zip_that_is_a_link_to_a_neighbours_is_refused_and_the_nei
         archive.writestr("01_dot.py", "another answer")
     (tmp_path / "eve").symlink_to("ada")
     (tmp_path / "eva.zip").symlink_to("bob.zip")
+    (tmp_path / "evi").symlink_to("who has left")
     found = {one.student: one for one in collected(tmp_path).submissions}
     assert [found[name].source for name in ("ada", "bob")] == ["the answer", "another answer"]
-    assert all("is a link" in found[name].refusal for name in ("eve", "eva"))
+    assert all("is a link" in found[name].refusal for name in ("eve", "eva", "evi"))
 
 
 def test_the_same_lesson_as_text_and_as_notebook_is_refused_and_names_both(tmp_path: Path) -> None:

@@ -34,6 +34,10 @@ def test_an_inconclusive_claim_says_whether_the_measurement_or_the_machine_was_t
     assert claim("id", 2.0, low=1.0, error=0.5, noise=0.5).reason == ""
 
 
+def test_a_yes_or_no_is_kept_as_a_number() -> None:
+    assert repr(claim("it-is-so", True, 1, 1).measured) == "1.0"
+
+
 def test_impossible_bounds_and_doubts_are_refused() -> None:
     with pytest.raises(ValueError, match="wrong order"):
         claim("id", 1.0, low=2.0, high=1.0)
