@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from grader.reports import words
 from grader.reports.filled import Filled
+from grader.reports.gradebook import heading as heading_of
 from grader.reports.gradebook import title
 from grader.reports.roster import Line, places
 from grader.reports.sheet import Sheet, folded, number
@@ -104,7 +105,7 @@ def _columns(
     found: list[_Column] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
         lessons = roll.lessons if one == TOTAL else (one,)
-        wanted = {folded(named[one])} if one in named else {folded(one), folded(title(one))}
+        wanted = {folded(named[one])} if one in named else {folded(one), folded(title(one)), folded(heading_of(one))}
         at = [place for place, cell in enumerate(head) if wanted & _names(cell)]
         if not at and one not in named:
             done.told.append(f"Left out: {one} has no column; name one with --column {one}=TITLE.")

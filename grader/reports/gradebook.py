@@ -21,13 +21,18 @@ def render(roll: Roll) -> str:
     """Return the file's text."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
-    table.writerow([*HEADER, *(f"{title(lesson)} ({lesson})" for lesson in roll.lessons)])
+    table.writerow([*HEADER, *map(heading, roll.lessons)])
     table.writerow([POSSIBLE, "", "", "", "", *(words.points(roll.possible(each)) for each in roll.lessons)])
     for student, grades in roll.grades().items():
         earned = (grades.get(lesson) for lesson in roll.lessons)
         cells = ["" if points is None else words.points(points) for points in earned]
         table.writerow([harmless(student), "", "", harmless(student), "", *cells])
     return text.getvalue()
+
+
+def heading(lesson: str) -> str:
+    """Return what a lesson's column is called, and so the assignment that Canvas makes of it."""
+    return f"{title(lesson)} ({lesson})"
 
 
 def title(lesson: str) -> str:

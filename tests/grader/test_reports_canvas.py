@@ -92,6 +92,14 @@ def test_a_column_is_named_by_title_number_or_heading(named: str) -> None:
     assert differing(CANVAS, done.data) == {("ada", "Homework 2: timers (9002)"): ("", "6")}
 
 
+def test_an_assignment_that_canvas_made_of_our_own_gradebook_is_known_again() -> None:
+    """Canvas calls it as its column was called, and puts its own number behind."""
+    text = CANVAS.replace("Dot (9001)", "Dot (01_dot) (9001)")
+    assert differing(text, filled(class_of(submission("ada")), text).data) == {
+        ("ada", "Dot (01_dot) (9001)"): ("", "6")
+    }
+
+
 def test_a_lesson_without_a_column_is_told_and_how_to_name_one() -> None:
     assert (
         "Left out: 02_timer has no column; name one with --column 02_timer=TITLE."
