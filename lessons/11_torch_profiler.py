@@ -801,7 +801,7 @@ class Costs(NamedTuple):
         "stacks-cost-more": "with shapes and stacks, small operators take longer still",
         "paid-afterwards": "adding up takes longer than what was profiled",
     },
-    fast={"turns": 2, "operations": 500, "images": 2},
+    fast={"turns": 5, "operations": 300, "images": 2},
 )
 def what_asking_changes(
     turns: int = 9,
