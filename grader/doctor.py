@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from grader import sandbox
 from harness import noise, twins
 from harness.clocks import process_cpu
+from harness.environment import usable_cores
 from harness.errors import MachineError
 
 
@@ -43,7 +44,7 @@ def examine() -> Iterator[Finding]:
         "setarch -R" if twins.fixed_layout() else "processes get random layouts: ratios scatter by 2 to 6 %",
         "apt-get install util-linux",
     )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     yield Finding("cores", cores > 1, str(cores), "grade with --jobs 1, and expect restless times")
     yield _program("valgrind", "counts instructions in lesson 08 and its exercise", "apt-get install valgrind")
     yield _program("gcc", "compiles in lesson 14, and its exercise", "apt-get install gcc libc6-dev")

@@ -25,7 +25,7 @@ def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], b
         for path in task.wrong_answers:
             source = path.read_text(encoding="utf-8")
             try:
-                one.load(native.built_once(task, source, place).timed if native.is_native(task) else source)
+                one.load(native.built_once(task, source, place).timed)
                 if reproduces(one):
                     return docstring(path)
             except (Raised, WorkerFault):

@@ -92,7 +92,7 @@ class Environment:
             machine=platform.machine(),
             cpu=_cpu_model(),
             cores=os.cpu_count() or 1,
-            usable_cores=_usable_cores(),
+            usable_cores=usable_cores(),
             cuda_device=_cuda_device() if ask_cuda else NOT_ASKED,
             libc=" ".join(_libc()),
             settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
@@ -179,7 +179,8 @@ def _cpu_model() -> str:
     return os.environ.get("PROCESSOR_IDENTIFIER", platform.machine())
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

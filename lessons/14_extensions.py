@@ -5,7 +5,6 @@ Read it top to bottom: it is the screen's own order. What is compiled is kept in
 
 import ctypes
 import math
-import os
 import threading
 import time
 import timeit
@@ -25,6 +24,7 @@ from harness import plots, units
 from harness.bar_chart import bar_chart_svg
 from harness.compilers import lacking as lacking_cpp
 from harness.compilers.waiting import waiting
+from harness.environment import usable_cores
 from harness.errors import MachineError
 from harness.extensions import (
     build,
@@ -640,7 +640,7 @@ def explain_lock(page: Page, found: dict[str, tuple[int, float, float, Others]] 
 LIVELY = 10
 """Ticks, of a hundred or so, from which on another thread is said to run: on a crowded machine, too."""
 
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CORES = usable_cores()
 """Cores that this process may use."""
 
 
