@@ -78,7 +78,7 @@ CHECKSUM = Task(
     ),
     exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True),
     folder=Path(__file__).parent,
-    read="lesson 14, steps 1 and 4",
+    read="lesson 14, step 1",
     idea=(
         "sixteen bytes at a time: a checksum is linear, so the part of each byte can be looked up by itself, in the "
         "table for as many zero bytes as follow it, and these look-ups do not wait for each other. memcpy reads "
