@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.pool import Trees
 from harness.errors import MachineError
@@ -31,8 +31,13 @@ def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every grading of a run has in common. `seed` is secret: inputs are drawn from it."""
+    """What every grading of a run has in common. `seed` is secret: inputs are drawn from it.
+
+    `counted` keeps what baselines took beyond an empty process, by the seed of what they were given: what is graded on
+    the very same inputs needs no other count.
+    """
 
     seed: str
     pool: Trees
     lane: LaneFactory = timing_lane
+    counted: dict[tuple[str, ...], int] = field(default_factory=dict)

@@ -1,15 +1,16 @@
 """Plain Python counted: what costs, what does not, and what earns nothing. A count is exact, so ratios are compared."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from small_tasks import QUICK, hand_in
 
-from grader import valgrind
-from grader.counted import examine, imported, speed
+from grader import counted, valgrind
+from grader.counted import NOTHING, SUBMISSION, Count, examine, imported, speed
 from grader.errors import WorkerFault
 from grader.grade import grade_task
 from grader.pool import Pool
@@ -134,8 +135,28 @@ def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
 ) -> None:
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
     first = ratio_of(baseline)
-    assert ratio(task, BASELINE, settings) == pytest.approx(first, rel=1e-5)
-    assert ratio(task, verbose, settings) == pytest.approx(first, rel=1e-3)
+    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1e-5)
+    assert ratio(task, verbose, replace(settings, counted={})) == pytest.approx(first, rel=1e-3)
+
+
+@pytest.mark.valgrind
+def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    count = counted._count
+
+    def noted(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
+        ran.append(given["run"])
+        return count(task, settings, given)
+
+    monkeypatch.setattr(counted, "_count", noted)
+    assert isinstance(task.exam, CountedExam)
+    with Pool(sandboxed=False) as pool:
+        settings = Settings("a secret", pool)
+        attempts = [examine(task, task.exam, FORMULA, settings, (*SEED, salt)) for salt in ("", "", "another")]
+    assert [ran.count(each) for each in (SUBMISSION, NOTHING, counted.BASELINE)] == [3, 3, 2]
+    assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.01)
 
 
 @pytest.mark.valgrind
