@@ -14,10 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
-
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from typing import TYPE_CHECKING, Final
 
 from grader import catalogue
 from grader.errors import UsageError
@@ -26,6 +23,9 @@ from grader.records import Cost
 from grader.reports.words import points
 from grader.task import Task
 from grader.tryout import functions_of
+
+if TYPE_CHECKING:  # it is slow to import, and every verb of the grader loads this module
+    from nbformat import NotebookNode
 
 LISTING: Final = catalogue.EXERCISES / "notebooks.json"
 """What every exported notebook holds, as it was when the stubs were last written: lesson, cells, SHA-256."""
@@ -83,17 +83,24 @@ def write(lesson: str, out: Path) -> Path:
     return out
 
 
-def as_bytes(made: nbformat.NotebookNode) -> bytes:
+def as_bytes(made: "NotebookNode") -> bytes:
     """Return a notebook as its file holds it."""
+    import nbformat  # noqa: PLC0415 - as above
+
     text: str = nbformat.writes(made, version=4)  # type: ignore[no-untyped-call]
     return text.encode() + b"\n"
 
 
-def notebook(cells: Sequence[Cell]) -> nbformat.NotebookNode:
+def notebook(cells: Sequence[Cell]) -> "NotebookNode":
     """Return valid cells as a notebook of the current format."""
-    made = [_node(cell) for cell in cells]
-    whole: nbformat.NotebookNode = new_notebook(cells=made, metadata=_KERNEL)  # type: ignore[no-untyped-call]
-    nbformat.validate(whole)
+    from nbformat import v4, validate  # noqa: PLC0415 - as above
+
+    made = [
+        (v4.new_code_cell if cell.kind == "code" else v4.new_markdown_cell)(cell.text, id=cell.id)  # type: ignore[no-untyped-call]
+        for cell in cells
+    ]
+    whole: NotebookNode = v4.new_notebook(cells=made, metadata=_KERNEL)  # type: ignore[no-untyped-call]
+    validate(whole)
     return whole
 
 
@@ -157,12 +164,6 @@ def listing() -> str:
         digest = hashlib.sha256(text.encode()).hexdigest()
         rows.append({"lesson": lesson, "cells": [cell.id for cell in made], "sha256": digest})
     return json.dumps(rows, indent=1) + "\n"
-
-
-def _node(cell: Cell) -> nbformat.NotebookNode:
-    make = new_code_cell if cell.kind == "code" else new_markdown_cell
-    node: nbformat.NotebookNode = make(cell.text, id=cell.id)  # type: ignore[no-untyped-call]
-    return node
 
 
 def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:

@@ -12,8 +12,6 @@ import tokenize
 from collections.abc import Sequence
 from typing import Any
 
-import nbformat
-
 from grader.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
 
 MAX_CELLS = 2_000
@@ -77,6 +75,8 @@ def _parsed(data: bytes, name: str) -> dict[str, object]:
 
 def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     """Return (kind, source) of each cell, once nbformat has found the notebook well-formed."""
+    import nbformat  # noqa: PLC0415 - slow to import, and most hand-ins are plain files
+
     cells = content.get("cells")
     broken = Refusal(f"{name} breaks the notebook format; open it in Jupyter and save it again.")
     if not isinstance(cells, list) or not all(_has_kind(cell) for cell in cells):

@@ -8,12 +8,15 @@ import base64
 import hashlib
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.reports.shown import shortened, shown
 from harness import units
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,9 @@ def inline(name: str) -> Inline:
 
 
 @cache
-def _rooms() -> Environment:
+def _rooms() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to import, and for pages alone
+
     rooms = Environment(
         loader=PackageLoader("grader", "reports"),
         autoescape=True,
