@@ -6,6 +6,7 @@ import signal
 from itertools import count
 
 import pytest
+from once import shared
 
 from grader import sandbox, valgrind
 from harness.lanes import DIRECTORY_VARIABLE
@@ -17,17 +18,21 @@ NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background jobs are started, and all they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what hundreds of commands import is compiled by the first
 
 _numbers = count()
 
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep progress and lane locks of the tests apart from those of whoever runs them."""
+    """Keep progress and lane locks of the tests apart from those of whoever runs them.
+
+    Progress is each test's own. Lanes are the session's: what two workers time at once, they time on two cores.
+    """
     folder = tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))  # `mktemp` looks through all there are
     folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
-    monkeypatch.setenv(DIRECTORY_VARIABLE, str(folder / "lanes"))
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

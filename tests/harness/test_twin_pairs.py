@@ -15,7 +15,7 @@ from harness import clocks, twin_pairs, twins
 from harness.blocks import COUNTED
 from harness.clocks import Clock, FakeClock
 from harness.errors import FairclockError, MachineError, UsageError
-from harness.lanes import free_cores
+from harness.lanes import DIRECTORY_VARIABLE, free_cores
 from harness.pairs import Ground, Side
 from harness.rounds import Reading
 from harness.twin import job
@@ -99,7 +99,10 @@ def test_any_other_clock_of_the_caller_may_count() -> None:
 
 
 @linux
-def test_while_it_asks_the_caller_holds_a_lane_and_shares_its_core_with_the_twins() -> None:
+def test_while_it_asks_the_caller_holds_a_lane_and_shares_its_core_with_the_twins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "lanes"))  # nobody else's come and go here
     before, free = os.sched_getaffinity(0), free_cores()
     with ground(at_once=2) as here, here.open_pair(0), here.open_pair(1):
         (core,) = os.sched_getaffinity(0)
