@@ -134,7 +134,9 @@ def test_a_file_without_benchmarks_is_refused_in_a_sentence(tmp_path: Path) -> N
     file.write_text("x = 1\n", encoding="utf-8")
     with pytest.raises(UsageError, match="does not define BENCHMARKS"):
         works_of(file)
-    file.write_text("1 / 0\n", encoding="utf-8")
+    file.write_text(
+        "1 / 0  # of another size: what was compiled from the first text is not taken for it\n", encoding="utf-8"
+    )
     with pytest.raises(UsageError, match="ZeroDivisionError"):
         works_of(file)
     with pytest.raises(UsageError, match="no file"):
