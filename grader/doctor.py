@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from grader import sandbox
+from grader.isolation import sandbox
 from harness import noise, twins
 from harness.clocks import process_cpu
 from harness.environment import usable_cores

@@ -7,7 +7,8 @@ from itertools import count
 
 import pytest
 
-from grader import sandbox, valgrind
+from grader.isolation import sandbox
+from grader.trials import valgrind
 from harness.lanes import DIRECTORY_VARIABLE
 from harness.state import FOLDER_VARIABLE
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.class_run.roll import Roll
 from grader.reports import words
 from grader.reports.filled import Filled
 from grader.reports.gradebook import heading as heading_of
 from grader.reports.gradebook import title
 from grader.reports.roster import Line, places
 from grader.reports.sheet import Sheet, folded, number
-from grader.roll import Roll
 from harness.errors import UsageError
 
 IDS = ("id", "sis user id", "sis login id", "integration id")

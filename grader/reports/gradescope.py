@@ -9,9 +9,9 @@ stands.
 import json
 import math
 
+from grader.class_run.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import words
-from grader.roll import Roll, Standing, is_faulted
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 

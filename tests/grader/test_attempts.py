@@ -15,13 +15,15 @@ from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
 from commanding import grader
 from rich.console import Console
 
-from grader import journal, moments, reports
-from grader.collect import collect
-from grader.course import parse
-from grader.executors import Threads
+from grader import reports
+from grader.class_run import journal
+from grader.class_run.course import parse
+from grader.class_run.executors import Threads
+from grader.class_run.run import Summary, grade_class
+from grader.class_run.standing import may_count
+from grader.hand_ins import moments
+from grader.hand_ins.collect import collect
 from grader.records import Report, Submission
-from grader.run import Summary, grade_class
-from grader.standing import may_count
 from harness.errors import UsageError
 
 LATE = """

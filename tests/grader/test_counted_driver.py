@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import GRADER
-from grader.counted import FLAGS
+from grader.trials.counted import FLAGS
 
 DRIVER = (GRADER / "counted_driver.py").read_text(encoding="utf-8")
 NAMED_TUPLE = """

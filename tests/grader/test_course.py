@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader.course import Course, parse
-from grader.policy import Late, Rule, Which
+from grader.class_run.course import Course, parse
+from grader.class_run.policy import Late, Rule, Which
 from harness.errors import UsageError
 
 LESSONS = ("01_dot", "02_timer")
@@ -112,7 +112,7 @@ def test_a_mistake_is_named_by_its_key_with_what_to_write(text: str, says: str) 
 def test_the_example_in_the_documentation_is_one() -> None:
     import textwrap
 
-    from grader import course
+    from grader.class_run import course
 
     assert course.__doc__
     lines = course.__doc__.splitlines()

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from commanding import ROOT, Ended, grader
 
-from grader import bundle, catalogue, release, sandbox
+from grader import catalogue, release
 from grader.errors import GraderFault, UsageError
+from grader.gradescope import bundle
+from grader.isolation import sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from trees import bare, opened
 
-from grader import loading
-from grader.pool import Pool
+from grader.inside import loading
+from grader.isolation.pool import Pool
 from grader.settings import Settings
-from grader.supervisor import worker
 from grader.task import Limits
+from grader.trials.supervisor import worker
 
 LIMITS = Limits(load_s=60, call_s=20, memory_bytes=2 << 30)
 CACHED = """

@@ -4,9 +4,9 @@ import io
 import pytest
 from exported import CANVAS, class_of, submission, with_a_fault
 
+from grader.class_run.roll import HandIn, Roll
 from grader.reports import canvas
 from grader.reports.filled import Filled
-from grader.roll import HandIn, Roll
 from harness.errors import UsageError
 
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 from classroom import CALL, KIT, REPAIR, TASKS, grade
 
+from grader.class_run.roll import HandIn, Roll
 from grader.records import Attempt, Speed, Status, Submission
 from grader.reports import gradescope
-from grader.roll import HandIn, Roll
 
 
 def submission(text: str | None, student: str = "ada", lesson: str = "01_dot", refusal: str = "") -> Submission:
