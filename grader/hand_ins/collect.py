@@ -107,7 +107,8 @@ def _collection(places: list[tuple[str, _Taken]], lessons: Sequence[str]) -> Col
             if taken.blanket and (student, lesson) not in given:
                 given[student, lesson] = [replace(taken.blanket, lesson=lesson)]
     students = sorted({student for student, _ in places})
-    left = [f"{student}: no exercise found" for student in students if student not in {name for name, _ in given}]
+    found = {student for student, _ in given}
+    left = [f"{student}: no exercise found" for student in students if student not in found]
     return Collection(
         tuple(students),
         tuple(attempt for key in sorted(given) for attempt in _attempts(given[key])),
