@@ -108,7 +108,7 @@ def divided(colours: Counter[Colour], functions: Sequence[Function]) -> bool:
     """Whether that is two colours, as wide as the two waits are long, but for the lines between."""
     times = {each.name: each.cumulative_s for each in functions}
     parts = [times[wait.__name__] / times[wait_twice.__name__] for wait in (wait_long, wait_briefly)]
-    drawn = colours.most_common(2)
+    drawn = [*colours.most_common(2), (WHITE, 0)][:2]
     off = [abs(count / POINTS - part) for (_, count), part in zip(drawn, parts, strict=True)]
     return WHITE not in dict(drawn) and max(off) < 0.02
 
