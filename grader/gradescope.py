@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader import catalogue, sandbox
+from grader import catalogue, native, sandbox, valgrind
 from grader.collect import collect_one
 from grader.errors import FairclockError, UsageError
 from grader.files import explained, write_atomically
 from grader.grade import grade
 from grader.pool import Pool
-from grader.records import Report, Submission
+from grader.records import Cost, Report, Submission
 from grader.refusal import digest
 from grader.reports import gradescope
 from grader.roll import Roll, TaskPoints, is_faulted
@@ -51,6 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     root = Path(arguments[-1])
     try:
         settings = _settings(root)
+        _require_tools(settings.lessons)
         trouble = sandbox.trouble()
         if trouble and settings.needs_sandbox:
             print(f"Nothing is graded here: other people's code needs a sandbox, and {trouble}.")
@@ -74,6 +75,15 @@ def _settings(root: Path) -> Settings:
         return Settings(tuple(read["lessons"]), read["sandbox"] == NEEDED)
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise UsageError(f"{path} cannot be read ({fault}); make the bundle again.") from None
+
+
+def _require_tools(lessons: Sequence[str]) -> None:
+    """Raise a `MachineError` when the image lacks what measures a lesson's costs."""
+    tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson)]
+    if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
+        valgrind.require()
+    if any(map(native.is_native, tasks)):
+        native.require()
 
 
 def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
