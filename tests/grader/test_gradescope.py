@@ -131,7 +131,7 @@ def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(
     assert "NO SANDBOX: bubblewrap does not work" in ended.out
     result = json.loads((autograder / "results" / "results.json").read_text())
     assert result["score"] == 10.0
-    assert "04_autorange: graded with no sandbox." in result["output"]
+    assert "Graded with no sandbox: 04_autorange." in result["output"]
 
 
 @pytest.mark.parametrize(
