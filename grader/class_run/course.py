@@ -20,6 +20,9 @@
     students = ["bob", "eve"]
     lessons.04_autorange.due = 2026-11-21
 
+    [struck.bob]                       # attempts that were handed in by mistake, and are none:
+    04_autorange = ["3fa1c0de"]        # how the SHA-256 of the file begins, which stands in its report
+
 An extension and a section's due date move the closing by as much as the due date.
 """
 
@@ -35,9 +38,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from grader.class_run.policy import NO_PENALTY, Late, Rule, Which
 from harness.errors import UsageError
 
+KEYS = ("title", "timezone", "attempts", "late", "lessons", "extensions", "sections", "struck")
 ALL = "all"
 _MOMENT = "a date such as 2026-11-20T23:59:00"
 _MORE = re.compile(r"(\d+(?:\.\d+)?) (hour|day|week)s?")
+_SHA256 = re.compile(r"[0-9a-f]{8,64}")
 _LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 
 
@@ -62,6 +67,11 @@ class Course:
     lessons: Mapping[str, Dates] = field(default_factory=dict)
     sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, datetime | timedelta]] = field(default_factory=dict)
+    struck: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def strikes(self, student: str, lesson: str, sha256: str) -> bool:
+        """Whether an attempt is struck: as if it had never been handed in."""
+        return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
 
     def rule(self, student: str, lesson: str) -> Rule:
         """Return what holds for a student's hand-ins of a lesson."""
@@ -82,7 +92,7 @@ class Course:
 
     def strangers(self, students: Iterable[str]) -> tuple[str, ...]:
         """Return who is named here and is none of these `students`: a name written wrongly, perhaps."""
-        named = {*self.extensions, *(one for members, _ in self.sections.values() for one in members)}
+        named = {*self.extensions, *self.struck, *(one for members, _ in self.sections.values() for one in members)}
         return tuple(sorted(named - set(students)))
 
 
@@ -127,7 +137,7 @@ class _Reader:
     zone: tzinfo | None = None
 
     def course(self, text: str, table: dict[str, object]) -> Course:
-        self._keys(table, "", ("title", "timezone", "attempts", "late", "lessons", "extensions", "sections"))
+        self._keys(table, "", KEYS)
         self._is(table, "title", str, "a text")
         self.zone = self._zone(table)
         late = self._table(table, "late")
@@ -135,6 +145,7 @@ class _Reader:
         closes_after = self._number(late, "closes_after_days", None)
         extensions = self._table(table, "extensions")
         sections = self._table(table, "sections")
+        struck = self._table(table, "struck")
         return Course(
             text,
             self.zone or UTC,
@@ -148,6 +159,7 @@ class _Reader:
             self._lessons(self._table(table, "lessons"), "lessons."),
             {section: self._section(sections, section) for section in sections},
             {student: self._extension(extensions, student) for student in extensions},
+            {student: self._struck(struck, student) for student in struck},
         )
 
     def _section(self, sections: dict[str, object], section: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
@@ -173,6 +185,17 @@ class _Reader:
         table, where = self._table(extensions, student, "extensions."), f"extensions.{student}."
         self._names({lesson: None for lesson in table if lesson != ALL}, where)
         return {lesson: self._more(value, where + lesson) for lesson, value in table.items()}
+
+    def _struck(self, struck: dict[str, object], student: str) -> dict[str, tuple[str, ...]]:
+        table, where = self._table(struck, student, "struck."), f"struck.{student}."
+        self._names(table, where)
+        return {lesson: self._digests(value, where + lesson) for lesson, value in table.items()}
+
+    def _digests(self, value: object, where: str) -> tuple[str, ...]:
+        given = [str(one).lower() for one in value] if isinstance(value, list) else []
+        if not given or not all(map(_SHA256.fullmatch, given)):
+            raise self._wrong(where, 'how the SHA-256 of each file begins, 8 digits or more, such as ["3fa1c0de"]')
+        return tuple(given)
 
     def _more(self, value: object, where: str) -> datetime | timedelta:
         if not isinstance(value, str):

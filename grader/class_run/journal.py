@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.class_run import place, rows
 from grader.class_run.course import Course, parse
 from grader.class_run.roll import HandIn, Roll, Span, TaskPoints, is_faulted
-from grader.class_run.standing import Row, Stand, stands
+from grader.class_run.standing import Row, Stand, stands, struck
 from grader.files import WriteError, explained, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Submission
@@ -191,7 +191,7 @@ class Journal:
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the reports of all attempts that count, or of one student's, by student and lesson."""
-        found = self._standing(student)
+        found = stands(self._attempts(student), self.course())
         return tuple(rows.report(self._db, self._grading(one)) for one in found if one.grading is not None)
 
     def pseudonym_key(self) -> str:
@@ -212,7 +212,8 @@ class Journal:
     def roll(self) -> Roll:
         """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
         meta = _meta(self._db, self.out)
-        found = self._standing()
+        attempts, course = self._attempts(), self.course()
+        found = list(stands(attempts, course))
         graded = [self._grading(one) for one in found if one.grading is not None]
         return Roll(
             title=Path(meta["class"]).name,
@@ -224,15 +225,16 @@ class Journal:
             notes=(
                 *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
                 *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
+                *struck(attempts, course),
             ),
             standings=tuple(one.standing for one in found if one.standing),
             spans=tuple(_span(row) for row in graded),
         )
 
-    def _standing(self, student: str | None = None) -> list[Stand]:
-        """What counts of every attempt of the class, or of one student, by student and lesson."""
+    def _attempts(self, student: str | None = None) -> list[Row]:
+        """Every attempt of the class, or of one student, by student and lesson."""
         asked = (rows.ATTEMPTS,) if student is None else (rows.ATTEMPTS_OF, [student])
-        attempts = [
+        return [
             Row(
                 HandIn(row["student"], row["lesson"], row["path"], row["sha256"]),
                 rows.moment(row["handed_in_utc"]),
@@ -243,7 +245,6 @@ class Journal:
             )
             for row in self._db.execute(*asked)
         ]
-        return list(stands(attempts, self.course()))
 
     def _grading(self, stand: Stand) -> sqlite3.Row:
         """The row of the grade that counts."""

@@ -47,6 +47,7 @@ def stands(rows: Sequence[Row], course: Course) -> Iterator[Stand]:
     for (student, lesson), group in groupby(rows, key=lambda row: (row.hand_in.student, row.hand_in.lesson)):
         # What was replaced before it was graded cannot be graded any more: only the journal's own rows have its source.
         attempts = [row for row in group if row.there or row.grading is not None]
+        attempts = [row for row in attempts if not course.strikes(student, lesson, row.hand_in.sha256)]
         if not any(row.there for row in attempts):
             continue
         rule = course.rule(student, lesson)
@@ -68,6 +69,16 @@ def stands(rows: Sequence[Row], course: Course) -> Iterator[Stand]:
 def may_count(submissions: Sequence[Submission], course: Course) -> Iterator[Submission]:
     """Yield those of the attempts in a class that may count, which are those to be graded."""
     for (student, lesson), group in groupby(submissions, key=lambda one: (one.student, one.lesson)):
-        attempts = list(group)
+        attempts = [one for one in group if not course.strikes(student, lesson, one.sha256)]
         handed = [Handed(one.handed_in, None, one.source is None) for one in attempts]
         yield from (attempts[place] for place in policy.candidates(handed, course.rule(student, lesson)))
+
+
+def struck(rows: Sequence[Row], course: Course) -> Iterator[str]:
+    """Say of each attempt that the course strikes which it was, or that there is none such."""
+    for student, lessons in course.struck.items():
+        for lesson, begins in ((lesson, one) for lesson, given in lessons.items() for one in given):
+            mine = (row.hand_in for row in rows if (row.hand_in.student, row.hand_in.lesson) == (student, lesson))
+            paths = [hand_in.path for hand_in in mine if hand_in.sha256.startswith(begins)]
+            what = f"struck, as if never handed in: {', '.join(paths)}" if paths else "to be struck, and not there"
+            yield f"{student}, {lesson}: {what} (SHA-256 {begins}…)"

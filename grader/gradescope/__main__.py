@@ -27,8 +27,9 @@ from grader.hand_ins.collect import collect_one
 from grader.hand_ins.refusal import digest
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.records import Report, Submission
+from grader.records import Cost, Report, Submission
 from grader.reports import gradescope
+from grader.trials import native, valgrind
 from harness.environment import Environment
 
 TRIES = 2
@@ -52,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     root = Path(arguments[-1])
     try:
         settings = _settings(root)
+        _require_tools(settings.lessons)
         trouble = sandbox.trouble()
         if trouble and settings.needs_sandbox:
             print(f"Nothing is graded here: other people's code needs a sandbox, and {trouble}.")
@@ -75,6 +77,15 @@ def _settings(root: Path) -> Settings:
         return Settings(tuple(read["lessons"]), read["sandbox"] == NEEDED)
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise UsageError(f"{path} cannot be read ({fault}); make the bundle again.") from None
+
+
+def _require_tools(lessons: Sequence[str]) -> None:
+    """Raise a `MachineError` when the image lacks what measures a lesson's costs."""
+    tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson)]
+    if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
+        valgrind.require()
+    if any(map(native.is_native, tasks)):
+        native.require()
 
 
 def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:

@@ -26,10 +26,11 @@ if [ -z "$python" ]; then
     }
     version=$("$found" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
     "$found" -c 'import ensurepip' 2>/dev/null || apt "$version-venv"
-    apt bubblewrap util-linux || echo "No bubblewrap from the system; the one that pip brings is tried." >&2
+    apt bubblewrap || echo "No bubblewrap from the system; the one that pip brings is tried." >&2
+    apt util-linux valgrind gcc libc6-dev  # costs in instructions are counted by valgrind, functions in C compiled
     "$found" -m venv "$root/venv"
     python=$root/venv/bin/python
-    "$python" -m pip install --no-cache-dir ./fairclock
+    "$python" -m pip install --no-cache-dir -e ./fairclock  # so that there is one kit, which the sandbox hides
 fi
 new_enough "$python" || { echo "$python is no Python 3.11 or newer." >&2; exit 2; }
 echo "$python" > python-path

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 FILE_NAME = "submission.py"
+CHAIN = 16
+"""Exceptions, each raised for another, that are looked through for the first."""
 
 
 class MissingError(Exception):
@@ -67,5 +69,15 @@ def raised(error: BaseException, file: str) -> dict[str, Any]:
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
         "missing": isinstance(error, MissingError),
-        "errno": error.errno if isinstance(error, OSError) else None,
+        "errno": root_errno(error),
     }
+
+
+def root_errno(error: BaseException) -> int | None:
+    """The number of the system's refusal that an exception is, or was raised for: libraries wrap it in their own."""
+    at: BaseException | None = error
+    for _ in range(CHAIN):  # a chain may be a ring
+        if at is None or isinstance(at, OSError):
+            break
+        at = at.__cause__ or at.__context__
+    return at.errno if isinstance(at, OSError) else None

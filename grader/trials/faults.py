@@ -14,8 +14,13 @@ NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
 NO_PROCESSES: Final = (
     "Starting processes is not allowed here (fork, subprocess, multiprocessing): "
-    "do the work in the function that is called. Threads may be used."
+    "do the work in the function that is called. Threads may be used. torch.compile and load_inline start a C++ "
+    "compiler, so they cannot work here; numba compiles without one."
 )
+NO_NINJA: Final = "Ninja is required"
+"""So torch.utils.cpp_extension says it when it could not start anything, ninja first."""
+ADVICE: Final = "\n\n"
+"""What torch.compile puts between a fault and its advice on debugging it, which is of no use here."""
 WORD_CHARACTERS: Final = 80
 MESSAGE_CHARACTERS: Final = 2000
 
@@ -49,9 +54,10 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
         return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
     if raised.syntax:
         return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
-    said = f"{where} raised {raised.type}: {raised.message}{line}."
-    if raised.errno == seccomp.PROCESS_ERRNO:
+    if raised.errno == seccomp.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
+        said = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
         return WorkerFault(Status.RAISED, said, NO_PROCESSES)
+    said = f"{where} raised {raised.type}: {raised.message}{line}."
     if raised.errno == errno.EPERM:
         return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
     return WorkerFault(Status.RAISED, said)
