@@ -29,8 +29,9 @@ from grader.records import Status
 from grader.task import Limits, Task, TensorExam
 from grader.trials import failing
 from grader.trials.faults import NOT_WRITTEN
+from harness import programs
 
-INSTALL_HINT: Final = "install it with `apt-get install gcc libc6-dev`"
+INSTALL_HINT: Final = f"install it with `{programs.C_COMPILER}`"
 MOST_FILE_BYTES: Final = 16 << 20
 MOST_PROCESSES: Final = 16
 """gcc starts its parts as processes, and they hand over files."""

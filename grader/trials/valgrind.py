@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from grader.errors import MachineError
+from harness import programs
 
-INSTALL_HINT: Final = "install it with `apt-get install valgrind`"
+INSTALL_HINT: Final = f"install it with `{programs.VALGRIND}`"
 _TOTAL: Final = re.compile(r"==(\d+)== Collected : (\d+)")
 _AGAIN: Final = re.compile(r"==(\d+)== I   refs: +([\d,]+)")
 
