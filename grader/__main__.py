@@ -16,32 +16,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader import (
-    bundle,
-    calibrate,
-    catalogue,
-    completion,
-    crew,
-    doctor,
-    exercise_notebook,
-    export,
-    journal,
-    lint,
-    release,
-    reports,
-    run,
-    sandbox,
-    watch,
-)
+from grader import calibrate, catalogue, completion, doctor, exercise_notebook, export, lint, release, reports, watch
 from grader import check as checking
 from grader import submit as handing_in
-from grader.course import read as read_course
+from grader.class_run import crew, journal, run
+from grader.class_run.course import read as read_course
+from grader.class_run.roll import TaskPoints
 from grader.errors import UsageError
 from grader.files import explained
-from grader.pool import Pool
+from grader.gradescope import bundle
+from grader.isolation import sandbox
+from grader.isolation.pool import Pool
 from grader.records import Status
 from grader.reports import pseudonyms
-from grader.roll import TaskPoints
 from grader.settings import Settings
 from harness.command import guarded
 from harness.environment import Environment

@@ -13,11 +13,11 @@ from typing import Final
 
 from grader import catalogue
 from grader.grade import grade_task
+from grader.hand_ins.refusal import digest
 from grader.records import CLOCKED, Speed, Submission, Verdict
-from grader.refusal import digest
-from grader.score import EARNS
 from grader.settings import Settings
 from grader.task import Task, Tier
+from grader.trials.score import EARNS
 from harness import units
 from harness.errors import UsageError
 

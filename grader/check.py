@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.text import Text
 
 from grader import catalogue, hints
-from grader.collect import submission_of
 from grader.errors import UsageError
-from grader.faults import NOT_WRITTEN
 from grader.grade import grade
-from grader.pool import Pool
+from grader.hand_ins.collect import submission_of
+from grader.isolation.pool import Pool
 from grader.records import Report, Status, Verdict
 from grader.reports import words
-from grader.score import EARNS
 from grader.task import Task
+from grader.trials.faults import NOT_WRITTEN
+from grader.trials.score import EARNS
 
 TREES = 2
 """Process trees that a check of a tensor task needs: the student's and the baseline's. They start side by side."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from grader import sandbox
-from harness import noise, twins
+from grader.isolation import sandbox
+from harness import noise, programs, twins
 from harness.clocks import process_cpu
 from harness.environment import usable_cores
 from harness.errors import MachineError
@@ -42,13 +42,13 @@ def examine() -> Iterator[Finding]:
         "fixed memory layout",
         twins.fixed_layout(),
         "setarch -R" if twins.fixed_layout() else "processes get random layouts: ratios scatter by 2 to 6 %",
-        "apt-get install util-linux",
+        programs.SETARCH,
     )
     cores = usable_cores()
     yield Finding("cores", cores > 1, str(cores), "grade with --jobs 1, and expect restless times")
-    yield _program("valgrind", "counts instructions in lesson 08 and its exercise", "apt-get install valgrind")
-    yield _program("gcc", "compiles in lesson 14, and its exercise", "apt-get install gcc libc6-dev")
-    yield _program("g++", "compiles in lessons 08, 12 and 14", "apt-get install g++")
+    yield _program("valgrind", "counts instructions in lesson 08 and its exercise", programs.VALGRIND)
+    yield _program("gcc", "compiles in lesson 14, and its exercise", programs.C_COMPILER)
+    yield _program("g++", "compiles in lessons 08, 12 and 14", programs.CPP_COMPILER)
     yield _program("nvidia-smi", "CUDA for lesson 03", "none needed: the lesson simulates a stream without")
     control = noise.aa_control()
     yield Finding("noise", not control.restless, str(control), "close what else runs; grading pairs its rounds anyway")

@@ -1,7 +1,7 @@
 """An exercise as a Jupyter notebook: the tasks' text as words, the stub as code cells, a try-out, and how to check it.
 
 The code cells are the exercise file, cut where one idea ends and the next begins. All of them are graded, in their
-order (`grader.notebooks`); the cells that only help run under `if __name__ == "__main__"`, which is so in a notebook
+order (`hand_ins.notebooks`); the cells that only help run under `if __name__ == "__main__"`, which is so in a notebook
 and not where it is graded. Cell ids come from names in the file, so that a notebook written anew differs only where
 the exercise does.
 """

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.class_run.roll import Roll
 from grader.errors import UsageError
 from grader.files import explained, write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.filled import Filled
-from grader.roll import Roll
 
 
 @dataclass(frozen=True, slots=True)

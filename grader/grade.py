@@ -8,14 +8,16 @@ import os
 from dataclasses import replace
 from typing import Final
 
-from grader import catalogue, counted, forkserver, metered, sandbox, tensors
+from grader import catalogue
 from grader.errors import FairclockError, GraderFault, WorkerFault
-from grader.notebooks import by_cell
-from grader.pool import Pool
+from grader.hand_ins.notebooks import by_cell
+from grader.isolation import forkserver, sandbox
+from grader.isolation.pool import Pool
 from grader.records import Attempt, Report, Status, Submission, Verdict
-from grader.score import score
 from grader.settings import Settings
 from grader.task import CountedExam, Task, TensorExam
+from grader.trials import counted, metered, tensors
+from grader.trials.score import score
 from harness.clocks import wall
 from harness.environment import Environment
 

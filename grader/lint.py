@@ -14,14 +14,14 @@ from typing import Final
 
 from grader import catalogue
 from grader.grade import grade_task
-from grader.known import docstring
-from grader.pool import Pool
+from grader.hand_ins.refusal import digest
+from grader.isolation.pool import Pool
 from grader.records import Status, Submission, Verdict
-from grader.refusal import digest
-from grader.score import EARNS
 from grader.settings import Settings
 from grader.stubs import stub_of
 from grader.task import Task
+from grader.trials.known import docstring
+from grader.trials.score import EARNS
 
 FEWEST_WRONG: Final = 2
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from grader.pool import Trees
+from grader.isolation.pool import Trees
 from harness.errors import MachineError
 from harness.lanes import Lane, lane, physical_cores
 

@@ -8,11 +8,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import manifest
-from grader.collect import submission_of
 from grader.files import explained, write_atomically
-from grader.manifest import Entry, Manifest
-from grader.refusal import digest
+from grader.hand_ins import manifest
+from grader.hand_ins.collect import submission_of
+from grader.hand_ins.manifest import Entry, Manifest
+from grader.hand_ins.refusal import digest
 from harness.errors import UsageError
 
 _SUFFIXES = (".py", ".ipynb")

@@ -82,10 +82,10 @@ class TensorExam:
     of it, in its shape. The answer must have the dtype of the first input.
 
     `also_timed` are further sizes, for a function that must be fast at each: every size is timed in a duel of its own,
-    and the worst ratio decides (`grader.sizes`).
+    and the worst ratio decides (`grader.trials.sizes`).
 
     A function `in_c` is a string of the task's name that holds C source: `uint32_t name(const uint8_t *, size_t)`, the
-    bytes of one uint8 tensor in, and four bytes out, the lowest first (`grader.native`). Its baseline is Python.
+    bytes of one uint8 tensor in, and four bytes out, the lowest first (`grader.trials.native`). Its baseline is Python.
     """
 
     parameters: tuple[str, ...]

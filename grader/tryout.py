@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from grader import catalogue, native
-from grader.correctness import Answer, Expected, judge
+from grader import catalogue
 from grader.errors import UsageError
-from grader.inputs import describe, generator
 from grader.task import CountedExam, Inputs, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
+from grader.trials import native
+from grader.trials.correctness import Answer, Expected, judge
+from grader.trials.inputs import describe, generator
 from grader.values import Value
 
 SEED: Final = "try"

@@ -47,8 +47,9 @@ def polynomial(x: torch.Tensor) -> torch.Tensor:
     of something wider; leave it as it is. Its numbers lie between -1.5 and 1.5, or are NaN, which gives NaN. The answer
     is a new tensor of its shape and dtype.
 
-    You may use torch, NumPy and numba, which compiles what it is given at the first call with each new dtype. x.numpy()
-    and torch.from_numpy(array) copy nothing.
+    You may use torch, NumPy and numba, which compiles what it is given at the first call with each new dtype.
+    torch.compile starts a C++ compiler, and a submission can start nothing. x.numpy() and torch.from_numpy(array) copy
+    nothing.
 
     It is timed on 262144 numbers, float32, on one thread.
 

@@ -8,7 +8,8 @@ from itertools import count
 import pytest
 from once import shared
 
-from grader import sandbox, valgrind
+from grader.isolation import sandbox
+from grader.trials import valgrind
 from harness.lanes import DIRECTORY_VARIABLE
 from harness.state import FOLDER_VARIABLE
 

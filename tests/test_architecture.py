@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bubblewrap import KIT_FILES
+from grader.isolation.bubblewrap import INSIDE
 
 ROOT = Path(__file__).parent.parent
 MAY_IMPORT = {
@@ -83,16 +83,12 @@ def test_no_lesson_is_imported_by_statement() -> None:
     assert wrong == []
 
 
-SENT_THERE = {"counted_driver", "native_build", "native_module", "opcode_counter"}
-"""Texts that are handed to a process in there."""
-INSIDE = sorted({name.removesuffix(".py") for name in KIT_FILES} - {"__init__"} | SENT_THERE)
-
-
 def test_what_runs_inside_the_sandbox_needs_nothing_that_is_not_there() -> None:
-    trees = dict(sources())
-    seen = {module for name in INSIDE for module in imported(trees[f"grader/{name}.py"])}
-    there = {"grader.protocol.Channel", *(f"grader.{name}" for name in INSIDE)}
-    assert {module for module in seen if module.split(".")[0] in OURS} <= there
+    seen = {module for name, tree in sources() if name.startswith("grader/inside/") for module in imported(tree)}
+    there = {"grader.inside.protocol.Channel", *(f"grader.inside.{Path(name).stem}" for name in INSIDE)}
+    ours = {module for module in seen if module.split(".")[0] in OURS}
+    assert ours
+    assert ours <= there
 
 
 def test_no_file_is_more_than_one_idea_long() -> None:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from grader.class_run.journal import Journal
+from grader.class_run.roll import Roll, folder_name
 from grader.files import explained, write_atomically
-from grader.journal import Journal
 from grader.records import Report
 from grader.reports import class_page, gradebook, gradescope, guide, leaderboard, pseudonyms, student_page
 from grader.reports.links import BOARD, PAGE, RESULTS
 from grader.reports.pseudonyms import NameOf
-from grader.roll import Roll, folder_name
 
 __all__ = ["BOARD", "GRADEBOOK", "PAGE", "RESULTS", "of_journal", "write"]
 

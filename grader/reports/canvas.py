@@ -5,16 +5,16 @@ stays, columns that Canvas computes are never touched, and rows are never added.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.class_run.roll import Roll
 from grader.reports import words
 from grader.reports.filled import Filled
 from grader.reports.gradebook import heading as heading_of
 from grader.reports.gradebook import title
 from grader.reports.roster import Line, places
 from grader.reports.sheet import Sheet, folded, number
-from grader.roll import Roll
 from harness.errors import UsageError
 
 IDS = ("id", "sis user id", "sis login id", "integration id")
@@ -103,12 +103,13 @@ def _columns(
         raise UsageError(f"This class has no {min(unknown)}; it has {', '.join(roll.lessons)}, and {TOTAL}.")
     there = [cell for cell in head if _ASSIGNMENT.fullmatch(cell)]
     found: list[_Column] = []
+    without: list[str] = []
     for one in (*roll.lessons, *([TOTAL] if TOTAL in named else [])):
         lessons = roll.lessons if one == TOTAL else (one,)
         wanted = {folded(named[one])} if one in named else {folded(one), folded(title(one)), folded(heading_of(one))}
         at = [place for place, cell in enumerate(head) if wanted & _names(cell)]
         if not at and one not in named:
-            done.told.append(f"Left out: {one} has no column; name one with --column {one}=TITLE.")
+            without.append(one)
             continue
         if len(at) != 1:
             which = f"{len(at)} columns" if at else "no column"
@@ -119,7 +120,15 @@ def _columns(
     if not found:
         listed = ", ".join(repr(cell) for cell in there) or "none"
         raise UsageError(f"{name} has no column of a lesson; it has {listed}. Name one: --column LESSON=TITLE.")
+    done.told += _left_out(without)
     return found
+
+
+def _left_out(lessons: Sequence[str]) -> Iterator[str]:
+    """One sentence on all lessons that have no column, however many there are."""
+    if lessons:
+        have, which = ("has", lessons[0]) if len(lessons) == 1 else ("have", "LESSON")
+        yield f"Left out: {', '.join(lessons)} {have} no column; name one with --column {which}=TITLE."
 
 
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.class_run.roll import Roll
 from grader.records import Report, Speed, Status
 from grader.reports import course, links, spread, table, templates, words
 from grader.reports.gradebook import title
 from grader.reports.guide import Guide
-from grader.roll import Roll
 from harness import units
 
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from grader.class_run.roll import Roll, Span
 from grader.records import Control
 from grader.reports import charts
 from grader.reports.charts import Axis, Chart, Mark
-from grader.roll import Roll, Span
 from harness import units
 
 PAUSE: Final = timedelta(minutes=15)

@@ -9,9 +9,9 @@ in, not graded yet, or a fault of ours.
 import csv
 import io
 
+from grader.class_run.roll import Roll
 from grader.reports import words
 from grader.reports.sheet import harmless
-from grader.roll import Roll
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POSSIBLE = "Points Possible"

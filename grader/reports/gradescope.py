@@ -8,10 +8,11 @@ stands.
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 
+from grader.class_run.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
 from grader.reports import words
-from grader.roll import Roll, Standing, is_faulted
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -23,6 +24,7 @@ def render(roll: Roll, student: str) -> str:
     standings = roll.standings_of(student)
     said = [_said(report, standings.get(report.submission.lesson)) for report in reports]
     said += [f"{hand_in.lesson}: not graded yet." for hand_in in waiting]
+    said += _how(reports)
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     result: dict[str, Json] = {
         "score": sum(_counted(report, standings.get(report.submission.lesson)) for report in reports),
@@ -53,10 +55,16 @@ def _said(report: Report, standing: Standing | None) -> str:
     lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.notes]
     if is_faulted(report):
         lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
-    if not report.sandboxed:
-        lines.append("graded with no sandbox.")
-    lines += [f"graded in a sandbox that lacked a layer: {layer}." for layer in report.missing]
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
+
+
+def _how(reports: Sequence[Report]) -> Iterator[str]:
+    """What the sandbox lacked, once for all that ran in it; what was refused never ran."""
+    ran = [report for report in reports if report.submission.source is not None]
+    if bare := [report.submission.lesson for report in ran if not report.sandboxed]:
+        yield f"Graded with no sandbox: {', '.join(bare)}."
+    for layer in dict.fromkeys(layer for report in ran for layer in report.missing):
+        yield f"Graded in a sandbox that lacked a layer: {layer}."
 
 
 def _test(verdict: Verdict) -> Json:

@@ -7,10 +7,10 @@ where the journal was written by this very kit: another one may ask otherwise.
 from dataclasses import dataclass
 
 from grader import catalogue
+from grader.class_run.roll import Roll
 from grader.records import Speed
 from grader.reports import words
 from grader.reports.charts import Mark
-from grader.roll import Roll
 from grader.task import Task
 from harness import units
 from harness.environment import Environment

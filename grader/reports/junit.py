@@ -6,10 +6,10 @@ an error, what is not graded yet is skipped.
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from grader.class_run.roll import HandIn, Roll
 from grader.records import Report, Status, Verdict
 from grader.reports import words
-from grader.roll import HandIn, Roll
-from grader.score import EARNS
+from grader.trials.score import EARNS
 
 _SHOWN = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 _SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)

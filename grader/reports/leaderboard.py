@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from grader.class_run.roll import Roll
 from grader.records import CLOCKED, Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.reports.pseudonyms import NameOf
-from grader.roll import Roll
 from harness import units
 
 MOST: Final = 100

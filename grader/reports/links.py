@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from grader.roll import folder_name
+from grader.class_run.roll import folder_name
 
 PAGE = "report.html"
 """The class's page in OUT, and a student's in the student's folder."""

@@ -7,11 +7,11 @@ comment that a person wrote. Moodle reads comments as HTML.
 import html
 from collections.abc import Sequence
 
+from grader.class_run.roll import Roll
 from grader.reports import words
 from grader.reports.filled import Filled
 from grader.reports.roster import Line, places
 from grader.reports.sheet import Sheet, folded, harmless, number
-from grader.roll import Roll
 from harness.errors import UsageError
 
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"

@@ -8,8 +8,8 @@ import csv
 import io
 from datetime import datetime
 
+from grader.class_run.roll import Roll
 from grader.reports.sheet import harmless
-from grader.roll import Roll
 
 COLUMNS = (
     "assignment",

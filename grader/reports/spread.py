@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader import failing
+from grader.class_run.roll import Roll
 from grader.records import CLOCKED, Status, Verdict
 from grader.reports import charts, words
 from grader.reports.charts import Axis, Chart, Mark
 from grader.reports.guide import Guide
-from grader.roll import Roll
+from grader.trials import failing
 from harness import units
 
 BINS: Final = 20

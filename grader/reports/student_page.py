@@ -8,15 +8,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader import failing
-from grader.faults import NOT_WRITTEN
+from grader.class_run.roll import Roll, Span, Standing
 from grader.records import Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, templates, words
 from grader.reports.charts import Chart, Mark
 from grader.reports.gradebook import title
 from grader.reports.guide import Guide
 from grader.reports.table import Cell, cell, look
-from grader.roll import Roll, Span, Standing
+from grader.trials import failing
+from grader.trials.faults import NOT_WRITTEN
 from harness import units
 from harness.environment import Environment
 from harness.rounds import HIDDEN_WORK, Round

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from grader.class_run.roll import Roll, is_faulted
 from grader.records import Report, Status, Verdict
 from grader.reports import links, words
-from grader.roll import Roll, is_faulted
 
 NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
 """What a task can end in that somebody should look at."""

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-VALGRIND: Final = "apt-get install valgrind"
-COMPILER: Final = "apt-get install g++"
+from harness import programs
+
 HASH_SEED: Final = "0"
 """Python's hashes decide how often a dictionary is searched in vain: left to chance, they move every count."""
 
@@ -20,16 +20,14 @@ def lacking(*, compiler: bool = False) -> str:
     """What this machine lacks for counting (and, if asked, for compiling), with what brings it; "" when nothing."""
     if platform.system() != "Linux":
         return "valgrind counts on Linux alone"
-    if any(shutil.which(name) is None for name in ("valgrind", "callgrind_annotate", "callgrind_control")):
-        return f"valgrind is missing: {VALGRIND}"
-    return lacking_compiler() if compiler else ""
+    commands = ("valgrind", "callgrind_annotate", "callgrind_control")
+    missing = programs.lacking("valgrind", programs.VALGRIND, *commands)
+    return missing or (lacking_compiler() if compiler else "")
 
 
 def lacking_compiler() -> str:
     """What this machine lacks for compiling, with what brings it; "" when nothing."""
-    if shutil.which(os.environ.get("CXX", "c++")) is None:
-        return f"a C++ compiler is missing: {COMPILER}"
-    return ""
+    return programs.lacking("a C++ compiler", programs.CPP_COMPILER, os.environ.get("CXX", "c++"))
 
 
 def surroundings(shims: Path | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:

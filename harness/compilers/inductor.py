@@ -7,7 +7,6 @@ processor. Here that is in a folder of the kit's own in the user's cache, beside
 import importlib
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Final
 
 from torch import Tensor
 
+from harness import programs
 from harness.callgrind.cache import folder
-from harness.callgrind.tools import COMPILER
 from harness.compilers.torchscript import deprecated
 from harness.compilers.waiting import waiting
 
@@ -31,9 +30,7 @@ def lacking() -> str:
     """What this machine lacks for `torch.compile`, with what brings it; "" when nothing."""
     if sys.platform == "win32":
         return "compiling needs a set-up C++ compiler, which this lesson looks for on Linux and macOS alone"
-    if shutil.which(compiler()) is None:
-        return f"a C++ compiler is missing: {COMPILER}"
-    return ""
+    return programs.lacking("a C++ compiler", programs.CPP_COMPILER, compiler())
 
 
 def compiler() -> str:

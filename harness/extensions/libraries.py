@@ -8,7 +8,6 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -19,11 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from harness import programs
 from harness.callgrind import cache, tools
 from harness.errors import MachineError
 
-COMPILER: Final = "apt-get install gcc libc6-dev"
-HEADERS: Final = "apt-get install python3-dev"
 FLAGS: Final = ("-O2", "-shared", "-fPIC")
 KIND: Final = "extensions"
 """The folder for it."""
@@ -41,10 +39,10 @@ def lacking(*, python: bool = True) -> str:
     """What this machine lacks for C, and if asked for modules of Python, with what brings it; "" when nothing."""
     if sys.platform == "win32":
         return "compiling needs a set-up C compiler, which this lesson looks for on Linux and macOS alone"
-    if shutil.which(compiler()) is None:
-        return f"a C compiler is missing: {COMPILER}"
+    if missing := programs.lacking("a C compiler", programs.C_COMPILER, compiler()):
+        return missing
     if python and not Path(headers(), "Python.h").is_file():
-        return f"the header Python.h is missing: {HEADERS}"
+        return f"the header Python.h is missing: {programs.PYTHON_HEADERS}"
     return ""
 
 

@@ -17,12 +17,13 @@ from unittest import mock
 
 import numpy as np
 
-from grader import catalogue, sandbox, seccomp
-from grader.forkserver import ForkServer
-from grader.speed import Contestants
-from grader.supervisor import worker
+from grader import catalogue
+from grader.isolation import sandbox, seccomp
+from grader.isolation.forkserver import ForkServer
 from grader.task import Task, TensorExam
-from grader.turns import Supply
+from grader.trials.speed import Contestants
+from grader.trials.supervisor import worker
+from grader.trials.turns import Supply
 from harness import twins
 from harness.lanes import lane
 from harness.noise import p95

@@ -22,9 +22,9 @@ from neighbours import LOADS, disturbed
 
 from grader import catalogue
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.hand_ins.refusal import digest
+from grader.isolation.pool import Pool
 from grader.records import Submission, Verdict
-from grader.refusal import digest
 from grader.settings import Settings
 from grader.task import Task, Tier
 from harness.noise import p95

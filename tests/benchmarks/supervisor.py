@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 import generated_class
 from rich.console import Console
 
-from grader.executors import Threads
+from grader.class_run.executors import Threads
+from grader.class_run.run import grade_class
 from grader.records import Report, Submission
-from grader.run import grade_class
 from harness.clocks import wall
 from harness.units import size
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from classroom import KIT, TASKS, grade
 from rich.console import Console
 
-from grader.executors import Threads
+from grader.class_run.executors import Threads
+from grader.class_run.run import grade_class
 from grader.records import Report, Submission
-from grader.run import grade_class
 from harness.errors import FairclockError
 
 folder, out, log = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[4])

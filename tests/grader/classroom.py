@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from grader.collect import Collection, collect
+from grader.class_run.roll import TaskPoints
+from grader.hand_ins.collect import Collection, collect
 from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
-from grader.roll import TaskPoints
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from classroom import KIT, TASKS, grade
 
+from grader.class_run.roll import HandIn, Roll
 from grader.records import Attempt, Status, Submission
-from grader.roll import HandIn, Roll
 
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Dot (9001),Homework 2: timers (9002),Notes,"

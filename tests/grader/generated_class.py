@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from grader import catalogue, journal
-from grader.collect import Collection
-from grader.journal import Graded
+from grader import catalogue
+from grader.class_run import journal
+from grader.class_run.journal import Graded
+from grader.class_run.roll import Roll, Span, TaskPoints
+from grader.hand_ins.collect import Collection
 from grader.records import CLOCKED, Attempt, Control, Report, Speed, Status, Submission
-from grader.roll import Roll, Span, TaskPoints
-from grader.score import score
 from grader.task import Task, TensorExam
+from grader.trials.score import score
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 

@@ -16,15 +16,17 @@ from typing import cast
 
 import numpy as np
 
-from grader import catalogue, metered, rows
-from grader.correctness import Answer, Expected, judge, same
+from grader import catalogue
+from grader.class_run import rows
 from grader.errors import WorkerFault
-from grader.faults import Raised, fault_of
-from grader.forkserver import Forked, ForkServer
-from grader.inputs import pack
+from grader.isolation.forkserver import Forked, ForkServer
 from grader.records import Attempt, Cost, Verdict
-from grader.supervisor import Worker
 from grader.task import Inputs, Limits, MeteredExam, Scenario, Task, TensorExam
+from grader.trials import metered
+from grader.trials.correctness import Answer, Expected, judge, same
+from grader.trials.faults import Raised, fault_of
+from grader.trials.inputs import pack
+from grader.trials.supervisor import Worker
 
 SILENT, CLOSED = Limits(load_s=0.001, call_s=0.001), Limits(load_s=5, call_s=5)
 """A worker that hangs up is not waited for, so that its limits can be long enough for all that it said."""

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_notebooks import json_values, patient
 
-from grader import archives
-from grader.collect import collect
-from grader.manifest import Manifest
+from grader.hand_ins import archives
+from grader.hand_ins.collect import collect
+from grader.hand_ins.manifest import Manifest
+from grader.hand_ins.refusal import Refusal
 from grader.records import Submission
-from grader.refusal import Refusal
 from grader.submit import submit
 
 

@@ -1,6 +1,7 @@
 """Several attempts of a student: in folders named after a time, and over several runs."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -15,13 +16,15 @@ from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
 from commanding import grader
 from rich.console import Console
 
-from grader import journal, moments, reports
-from grader.collect import collect
-from grader.course import parse
-from grader.executors import Threads
+from grader import reports
+from grader.class_run import journal
+from grader.class_run.course import parse
+from grader.class_run.executors import Threads
+from grader.class_run.run import Summary, grade_class
+from grader.class_run.standing import may_count
+from grader.hand_ins import moments
+from grader.hand_ins.collect import collect
 from grader.records import Report, Submission
-from grader.run import Summary, grade_class
-from grader.standing import may_count
 from harness.errors import UsageError
 
 LATE = """
@@ -167,6 +170,49 @@ def test_who_took_everything_back_has_handed_in_nothing(folder: Path) -> None:
         path.unlink()
     run(folder, "best")
     assert points(folder) == ""
+
+
+# ---------------------------------------------------------------------------------------------------- struck
+
+
+def strike(folder: Path, *texts: str) -> None:
+    """Report by a policy that strikes ada's attempts with these contents; nothing is graded for that."""
+    begins = [hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts]
+    course = parse(f"{LATE.format(which='best')}\n[struck.ada]\n01_dot = {begins}", "course.toml", LESSONS)
+    with journal.read(folder.with_name("out")) as book:
+        book.set_course(course.text)
+        reports.of_journal(book, "")
+
+
+def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: Path) -> None:
+    run(folder, "best")
+    assert points(folder) == "9"
+    strike(folder, "edge")
+    assert points(folder) == "6"
+    digest = hashlib.sha256(b"edge").hexdigest()[:12]
+    said = f"ada, 01_dot: struck, as if never handed in: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
+    assert said in (folder.with_name("out") / reports.PAGE).read_text()
+    with journal.read(folder.with_name("out")) as book:
+        assert "ada, 01_dot: Attempt 1 of 2 counts: the best." in book.roll().notes
+    run(folder)
+    assert points(folder) == "6"
+
+
+def test_who_has_struck_attempts_alone_has_handed_in_nothing_and_none_is_graded(folder: Path) -> None:
+    run(folder, "best")
+    strike(folder, "right", "edge", "wrong")
+    assert points(folder) == ""
+    seen: list[str] = []
+    run(folder, regrade=("ada",), seen=seen)
+    assert seen == []
+
+
+def test_what_is_to_be_struck_and_is_not_there_is_told(folder: Path) -> None:
+    run(folder, "best")
+    strike(folder, "something else")
+    assert points(folder) == "9"
+    with journal.read(folder.with_name("out")) as book:
+        assert any(note.startswith("ada, 01_dot: to be struck, and not there (SHA-256 ") for note in book.roll().notes)
 
 
 # ------------------------------------------------------------------------------------------------ collecting

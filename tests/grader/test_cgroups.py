@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import cgroups
-from grader.cgroups import Group, Place
+from grader.isolation import cgroups
+from grader.isolation.cgroups import Group, Place
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 from commanding import CLASS, PATIENCE_S, ROOT, command, golden, grader, nothing_left_running, outcomes, rows, verdicts
 
-from grader import cluster
+from grader.class_run import cluster
+from grader.class_run.remote import Standard
 from grader.errors import MachineError
-from grader.remote import Standard
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -109,7 +109,7 @@ def test_a_worker_whose_kit_differs_grades_nothing_and_the_instructor_reads_why(
     other = tmp_path / "other"
     for room in ("grader", "harness", "lessons", "solutions"):
         shutil.copytree(ROOT / room, other / room, ignore=shutil.ignore_patterns("__pycache__"))
-    with (other / "grader" / "score.py").open("a", encoding="utf-8") as changed:
+    with (other / "grader" / "trials" / "score.py").open("a", encoding="utf-8") as changed:
         changed.write("# a better idea\n")
     with worker(address, cwd=other):
         ended = grader("run", CLASS, "--out", tmp_path / "out", "--scheduler", address, *CHOSEN)

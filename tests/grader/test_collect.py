@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from classroom import collected, hand_in, notebook
 
-from grader.collect import submission_of
+from grader.hand_ins.collect import submission_of
+from grader.hand_ins.refusal import MAX_SOURCE_BYTES, digest
 from grader.records import Submission
-from grader.refusal import MAX_SOURCE_BYTES, digest
 from harness.errors import UsageError
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import confined
-from grader.confined import Ended
+from grader.isolation import confined
+from grader.isolation.confined import Ended
 from grader.task import Limits
 
 LIMITS = Limits(memory_bytes=512 << 20)

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from trees import opened
 
-from grader import faults, seccomp
 from grader.errors import WorkerFault
-from grader.pool import Pool
-from grader.seccomp import ARCHITECTURES, TREE, WORKER
+from grader.isolation import seccomp
+from grader.isolation.pool import Pool
+from grader.isolation.seccomp import ARCHITECTURES, TREE, WORKER
 from grader.settings import Settings
 from grader.task import Limits
+from grader.trials import faults
 
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
 BARE, SAFE = Settings("a secret", Pool(sandboxed=False)), Settings("a secret", Pool(sandboxed=True))

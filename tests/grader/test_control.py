@@ -8,13 +8,13 @@ import pytest
 from small_tasks import AT_ONCE, hand_in, negation
 from trees import bare
 
-from grader import control, speed
 from grader.grade import grade_task
-from grader.inputs import generator
 from grader.records import Control, Status
 from grader.settings import Settings
 from grader.task import TensorExam
-from grader.turns import Side, Supply
+from grader.trials import control, speed
+from grader.trials.inputs import generator
+from grader.trials.turns import Side, Supply
 from harness.decide import Rules
 from harness.rounds import Reading
 

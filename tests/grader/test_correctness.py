@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.correctness import DTYPES, Answer, Expected, judge, right, same
-from grader.memory import SharedMemory
 from grader.task import Array, Mismatch
+from grader.trials.correctness import DTYPES, Answer, Expected, judge, right, same
+from grader.trials.memory import SharedMemory
 
 NAN, INF = float("nan"), float("inf")
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from small_tasks import QUICK, hand_in
 
-from grader import counted, valgrind
-from grader.counted import NOTHING, SUBMISSION, Count, examine, imported, speed
 from grader.errors import WorkerFault
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.records import Attempt, Cost, Status
 from grader.settings import Settings
 from grader.task import CountedExam, Metered, Mismatch, Scenario, Task, Tier
+from grader.trials import counted, valgrind
+from grader.trials.counted import NOTHING, SUBMISSION, Count, examine, imported, speed
 from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.total", "0")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from grader.catalogue import GRADER
-from grader.counted import FLAGS
+from grader.isolation import confined
+from grader.trials.counted import FLAGS
 
-DRIVER = (GRADER / "counted_driver.py").read_text(encoding="utf-8")
+DRIVER = confined.program("counted_driver")
 NAMED_TUPLE = """
 from collections import namedtuple
 Row = namedtuple("Row", "name total")

@@ -11,13 +11,13 @@ import pytest
 from small_tasks import QUICK
 from test_counted import BASELINE, FORMULA, SEED, Sum, ratio, right, run
 
-from grader import counted, valgrind
 from grader.errors import WorkerFault
-from grader.pool import Pool
-from grader.protocol import ProtocolError
+from grader.inside.protocol import ProtocolError
+from grader.isolation.pool import Pool
 from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.task import CountedExam, Task, Tier
+from grader.trials import counted, valgrind
 
 DEEP = "def g(n): return g(n + 1)\ndef total(n):\n    try: g(0)\n    except RecursionError: return n * (n - 1) // 2\n"
 

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader.course import Course, parse
-from grader.policy import Late, Rule, Which
+from grader.class_run.course import Course, parse
+from grader.class_run.policy import Late, Rule, Which
 from harness.errors import UsageError
 
 LESSONS = ("01_dot", "02_timer")
@@ -74,6 +74,15 @@ def test_who_is_named_and_not_in_the_class_is_found() -> None:
     assert read(WHOLE).strangers(["ada", "eve"]) == ("bob",)
 
 
+def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None:
+    course = read('[struck.ada]\n01_dot = ["3FA1C0DE", "00ff00ff"]')
+    assert course.strikes("ada", "01_dot", "3fa1c0de" + "0" * 56)
+    assert not course.strikes("ada", "01_dot", "3fa1c0d0" + "0" * 56)
+    assert not course.strikes("ada", "02_timer", "3fa1c0de" + "0" * 56)
+    assert not course.strikes("bob", "01_dot", "3fa1c0de" + "0" * 56)
+    assert course.strangers(["bob"]) == ("ada",)
+
+
 MISTAKES = {
     "due = ": "course.toml is not TOML: Invalid value (at end of document).",
     "[lessons\n": "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 9).",
@@ -96,6 +105,10 @@ MISTAKES = {
     '[extensions.ada]\n01_dot = "soon"': "extensions.ada.01_dot is wrong; write a date such as",
     "[extensions]\nada = 2026-11-20": "extensions.ada is wrong; write a table, that is a line [extensions.ada]",
     '[sections.a]\nstudents = "ada"': 'sections.a.students is wrong; write a list of names, such as ["ada", "bob"].',
+    '[struck.ada]\n01_dot = "3fa1c0de"': "struck.ada.01_dot is wrong; write how the SHA-256 of each file begins",
+    '[struck.ada]\n01_dot = ["3fa1"]': "struck.ada.01_dot is wrong; write how the SHA-256",
+    "[struck.ada]\n01_dot = []": "struck.ada.01_dot is wrong; write how the SHA-256",
+    '[struck.ada]\n01_dott = ["3fa1c0de"]': "struck.ada.01_dott means nothing here; write struck.ada.01_dot.",
     "late = 10": "late is wrong; write a table",
     "title = 3": "title is wrong; write a text.",
 }
@@ -112,7 +125,7 @@ def test_a_mistake_is_named_by_its_key_with_what_to_write(text: str, says: str) 
 def test_the_example_in_the_documentation_is_one() -> None:
     import textwrap
 
-    from grader import course
+    from grader.class_run import course
 
     assert course.__doc__
     lines = course.__doc__.splitlines()

@@ -5,8 +5,9 @@ import shutil
 import pytest
 from commanding import grader
 
-from grader import doctor, sandbox
+from grader import doctor
 from grader.__main__ import app
+from grader.isolation import sandbox
 from harness.command import guarded
 
 PARTS = (

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from grader.executors import Threads
+from grader.class_run.executors import Threads
 
 PATIENCE_S = 60
 

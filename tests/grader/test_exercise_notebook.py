@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from grader import catalogue, exercise_notebook
 from grader.errors import UsageError
 from grader.exercise_notebook import Cell, cells, listing, notebook, parts
-from grader.notebooks import python_source
+from grader.hand_ins.notebooks import python_source
 from grader.task import MeteredExam
 
 LESSONS = catalogue.load().lessons

@@ -11,11 +11,11 @@ from commanding import grader
 from exported import CANVAS, MOODLE, class_of, submission
 from rich.console import Console
 
-from grader import journal
+from grader.class_run import journal
+from grader.class_run.executors import Threads
+from grader.class_run.run import grade_class
 from grader.errors import UsageError
-from grader.executors import Threads
 from grader.export import Wanted, export
-from grader.run import grade_class
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from small_tasks import hand_in, negation, search
 
-from grader import failing
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.records import Attempt, Status
 from grader.settings import Settings
+from grader.trials import failing
 
 FORGED = "The smallest case: of my own choosing"
 

@@ -5,10 +5,10 @@ import sys
 import pytest
 from trees import bare
 
-from grader import forkserver
 from grader.errors import WorkerFault
-from grader.supervisor import Worker
+from grader.isolation import forkserver
 from grader.task import Limits
+from grader.trials.supervisor import Worker
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that stop a process")

@@ -25,8 +25,8 @@ from pathlib import Path
 import pytest
 from commanding import CLASS, Ended, command, golden, grader, nothing_left_running, outcomes, rows, tree, verdicts
 
-from grader.manifest import Manifest
-from grader.roll import folder_name
+from grader.class_run.roll import folder_name
+from grader.hand_ins.manifest import Manifest
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

@@ -7,13 +7,15 @@ import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
 from trees import bare
 
-from grader import catalogue, control, forkserver, grade, sandbox, speed
+from grader import catalogue, grade
 from grader.catalogue import Catalogue
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation import forkserver, sandbox
+from grader.isolation.pool import Pool
 from grader.records import Control, Status, Submission, Verdict
 from grader.settings import Settings
 from grader.task import Limits, Task
+from grader.trials import control, speed
 from harness.decide import MeasurementError
 from harness.errors import MachineError
 

@@ -14,8 +14,12 @@ from pathlib import Path
 import pytest
 from commanding import ROOT, Ended, grader
 
-from grader import bundle, catalogue, release, sandbox
+from grader import catalogue, release
 from grader.errors import GraderFault, UsageError
+from grader.gradescope import bundle
+from grader.gradescope.__main__ import main
+from grader.isolation import sandbox
+from grader.trials import native
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -131,7 +135,22 @@ def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(
     assert "NO SANDBOX: bubblewrap does not work" in ended.out
     result = json.loads((autograder / "results" / "results.json").read_text())
     assert result["score"] == 10.0
-    assert "04_autorange: graded with no sandbox." in result["output"]
+    assert "Graded with no sandbox: 04_autorange." in result["output"]
+
+
+@pytest.mark.parametrize(
+    ("lesson", "says"),
+    [("13_bytecode", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")],
+)
+def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lesson: str, says: str
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(native, "compiler", native.compiler.__wrapped__)
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
+    assert main(["--check", str(tmp_path)]) == 2
+    assert says in capsys.readouterr().out
 
 
 def test_the_bundle_has_scripts_at_its_root_and_nothing_that_solves_an_exercise(made: Path, tmp_path: Path) -> None:

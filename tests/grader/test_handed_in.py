@@ -18,7 +18,7 @@ import pytest
 from commanding import CLASS, Outcome, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from promises import HANDED_IN, Promised, all_promised, hand_in
 
-from grader.roll import folder_name
+from grader.class_run.roll import folder_name
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

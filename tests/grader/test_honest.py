@@ -11,7 +11,7 @@ import pytest
 from commanding import ROOT, nothing_left_running
 from promises import HONEST, Promised, all_promised
 
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 

@@ -13,9 +13,9 @@ from hostile import ask, requests, saying
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader import protocol
 from grader.errors import WorkerFault
-from grader.protocol import Channel, ProtocolError
+from grader.inside import protocol
+from grader.inside.protocol import Channel, ProtocolError
 from grader.records import Status
 
 NAMES = sorted(requests())

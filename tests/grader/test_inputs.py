@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from trees import opened
 
-from grader.correctness import DTYPES, Answer
-from grader.inputs import ALIGNMENT, describe, generator, pack, root
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.settings import Settings
-from grader.supervisor import Worker
 from grader.task import Array, Inputs, Limits
+from grader.trials.correctness import DTYPES, Answer
+from grader.trials.inputs import ALIGNMENT, describe, generator, pack, root
+from grader.trials.supervisor import Worker
 
 MIRROR = """
 import torch

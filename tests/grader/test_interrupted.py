@@ -12,7 +12,8 @@ import pytest
 from classroom import hand_in
 from test_run import run
 
-from grader import journal, reports
+from grader import reports
+from grader.class_run import journal
 from grader.files import WriteError
 
 HERE = Path(__file__).parent

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from classroom import ENVIRONMENT, KIT, ROUNDS, TASKS, collected, grade, hand_in
 
-from grader import journal
-from grader.collect import Collection
+from grader.class_run import journal
+from grader.class_run.journal import Graded, Journal
 from grader.files import WriteError, write_atomically
-from grader.journal import Graded, Journal
+from grader.hand_ins.collect import Collection
 from grader.records import Speed, Status, Submission
 from harness.errors import UsageError
 

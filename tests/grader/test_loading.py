@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from trees import bare, opened
 
-from grader import loading
-from grader.pool import Pool
+from grader.inside import loading
+from grader.isolation.pool import Pool
 from grader.settings import Settings
-from grader.supervisor import worker
 from grader.task import Limits
+from grader.trials.supervisor import worker
 
 LIMITS = Limits(load_s=60, call_s=20, memory_bytes=2 << 30)
 CACHED = """
@@ -83,3 +83,28 @@ def test_a_cache_ends_with_its_tree_also_where_there_is_no_sandbox(tmp_path: Pat
             folder = Path(one._server._folder.name) if one._server._folder else tmp_path
             assert list(folder.rglob("submission.py"))
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("how", ["raise RuntimeError from error", "raise RuntimeError from None", "raise RuntimeError"])
+def test_the_systems_refusal_is_told_through_whatever_it_was_wrapped_in(tmp_path: Path, how: str) -> None:
+    source = f"""
+def f():
+    try:
+        try:
+            raise OSError(95, "no")
+        except OSError as error:
+            {how}
+    except RuntimeError as error:
+        raise ValueError("wrapped") from error
+f()
+"""
+    module, file = loading.prepared(source, str(tmp_path))
+    with pytest.raises(ValueError, match="wrapped") as caught:
+        loading.execute(source, module)
+    assert loading.raised(caught.value, file)["errno"] == 95
+
+
+def test_exceptions_in_a_ring_are_looked_through_once(tmp_path: Path) -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__context__, other.__context__ = other, one
+    assert loading.raised(one, str(tmp_path))["errno"] is None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.memory import POISON, SharedMemory
+from grader.trials.memory import POISON, SharedMemory
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
 from trees import bare
 
 from grader.errors import GraderFault, WorkerFault
-from grader.metered import examine
 from grader.records import Attempt, Status
 from grader.task import Limits, MeteredExam, Mismatch, Scenario, Task
+from grader.trials.metered import examine
 
 SEED = ("a secret", "ada", "00_small.find", "0")
 

@@ -13,16 +13,17 @@ import torch
 from commanding import ROOT
 from small_tasks import negation
 
-from grader import catalogue, native
+from grader import catalogue
 from grader.errors import MachineError, UsageError, WorkerFault
-from grader.faults import NOT_WRITTEN
 from grader.grade import grade_task
-from grader.native import Built, Here
-from grader.native_build import FaultError, c_source
-from grader.pool import Pool
+from grader.inside.native_build import FaultError, c_source
+from grader.isolation.pool import Pool
 from grader.records import Status, Submission, Verdict
 from grader.settings import Settings
 from grader.task import Task
+from grader.trials import native
+from grader.trials.faults import NOT_WRITTEN
+from grader.trials.native import Built, Here
 from grader.tryout import tryout
 
 (TASK,) = catalogue.load().tasks("14_extensions")

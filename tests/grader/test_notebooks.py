@@ -5,8 +5,8 @@ from classroom import notebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.notebooks import by_cell, magic_line, python_source
-from grader.refusal import MAX_SOURCE_BYTES, Refusal, python_text
+from grader.hand_ins.notebooks import by_cell, magic_line, python_source
+from grader.hand_ins.refusal import MAX_SOURCE_BYTES, Refusal, python_text
 
 
 def test_a_notebook_gives_its_code_cells_in_order_and_nothing_it_claims_to_have_printed() -> None:

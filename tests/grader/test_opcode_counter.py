@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from test_counted_driver import answered
 
-from grader.catalogue import GRADER
+from grader.isolation import confined
 
-COUNTER = (GRADER / "opcode_counter.py").read_text(encoding="utf-8")
+COUNTER = confined.program("opcode_counter")
 LOOP = "def f(n):\n    total = 0\n    for i in range({}):\n        total += i\n    return total\n"
 LOST, ODD = -1, -2
 

@@ -6,9 +6,9 @@ import pytest
 from trees import bare, opened
 
 from grader.errors import WorkerFault
-from grader.patience import ANSWERED_S, MOST_FORGIVEN, Deadline
 from grader.records import Status
 from grader.task import Limits
+from grader.trials.patience import ANSWERED_S, MOST_FORGIVEN, Deadline
 from harness.clocks import FakeClock
 
 HASTY = Limits(load_s=20, call_s=0.3, patience=4.0)

@@ -10,14 +10,14 @@ import pytest
 from small_tasks import hand_in, negation
 from trees import bare
 
-from grader import peak
 from grader.errors import GraderFault, WorkerFault
-from grader.forkserver import ForkServer
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
 from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.task import Inputs, Limits, Task, TensorExam, Tier
+from grader.trials import peak
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
 
@@ -148,7 +148,7 @@ def test_each_answer_is_checked(task: Task, settings: Settings, body: str, said:
 def test_a_helper_process_is_noticed_where_no_filter_denies_it(
     task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.forkserver.seccomp.worker_filter", lambda **_: None)
+    monkeypatch.setattr("grader.isolation.forkserver.seccomp.worker_filter", lambda **_: None)
     source = "import os\ndef negate(x):\n    if not os.fork():\n        os._exit(0)\n    os.wait()\n    return -x\n"
     with settings.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault, match="processes of its own"):
         held_mib(task, tree, source)

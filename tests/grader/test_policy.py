@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.policy import DAY, Counted, Handed, Late, Rule, Which, candidates, count
+from grader.class_run.policy import DAY, Counted, Handed, Late, Rule, Which, candidates, count
 
 DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import pool as pools
 from grader.errors import WorkerFault
-from grader.pool import Pool
+from grader.isolation import pool as pools
+from grader.isolation.pool import Pool
 from grader.records import Status
 
 

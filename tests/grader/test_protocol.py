@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import protocol
 from grader.catalogue import KIT
-from grader.protocol import MAX_DEPTH, MAX_FRAME_BYTES, Channel, Closed, Late, ProtocolError
+from grader.inside import protocol
+from grader.inside.protocol import MAX_DEPTH, MAX_FRAME_BYTES, Channel, Closed, Late, ProtocolError
 
 JSON = st.recursive(
     st.none()
@@ -153,7 +153,9 @@ def test_one_who_never_reads_cannot_hold_the_sender_up(channel: Channel) -> None
 
 
 def test_the_worker_side_needs_nothing_but_the_standard_library() -> None:
-    command = "import sys; sys.modules['numpy'] = sys.modules['torch'] = None; import grader.protocol, grader.worker"
+    command = (
+        "import sys; sys.modules['numpy'] = sys.modules['torch'] = None; from grader.inside import protocol, worker"
+    )
     assert subprocess.run([sys.executable, "-c", command], cwd=KIT, check=False).returncode == 0
 
 

@@ -1,12 +1,13 @@
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from exported import CANVAS, class_of, submission, with_a_fault
 
+from grader.class_run.roll import HandIn, Roll, TaskPoints
 from grader.reports import canvas
 from grader.reports.filled import Filled
-from grader.roll import HandIn, Roll
 from harness.errors import UsageError
 
 
@@ -105,6 +106,13 @@ def test_a_lesson_without_a_column_is_told_and_how_to_name_one() -> None:
         "Left out: 02_timer has no column; name one with --column 02_timer=TITLE."
         in filled(class_of(submission("ada"))).told
     )
+
+
+def test_many_lessons_without_a_column_are_told_in_one_sentence() -> None:
+    roll = class_of(submission("ada"))
+    more = (TaskPoints(lesson, f"{lesson}.task", 10.0) for lesson in ("03_sync", "04_blocks"))
+    said = [line for line in filled(replace(roll, tasks=(*roll.tasks, *more))).told if "column" in line]
+    assert said == ["Left out: 02_timer, 03_sync, 04_blocks have no column; name one with --column LESSON=TITLE."]
 
 
 def test_the_sum_of_all_lessons_has_a_column_when_one_is_named() -> None:

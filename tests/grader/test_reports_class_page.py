@@ -14,9 +14,9 @@ from outline import Outline, policy
 from test_reports_gradescope import roll, submission
 
 from grader import reports
+from grader.class_run.roll import HandIn, Roll, folder_name
 from grader.reports import class_page
 from grader.reports.guide import guides
-from grader.roll import HandIn, Roll, folder_name
 
 
 def render(class_: Roll) -> str:

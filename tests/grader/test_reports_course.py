@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from test_reports_gradescope import roll, submission
 
+from grader.class_run.roll import Roll, Span
 from grader.records import Control, Report
 from grader.reports import course
 from grader.reports.course import PAUSE, SITTINGS
-from grader.roll import Roll, Span
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

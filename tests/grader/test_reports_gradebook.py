@@ -6,9 +6,9 @@ import pytest
 from classroom import KIT, TASKS
 from test_reports_gradescope import roll, submission
 
+from grader.class_run.roll import HandIn, Roll
 from grader.records import Attempt, Status
 from grader.reports import gradebook
-from grader.roll import HandIn, Roll
 
 
 def rows(of: Roll) -> list[list[str]]:

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 from classroom import CALL, KIT, REPAIR, TASKS, grade
 
+from grader.class_run.roll import HandIn, Roll
 from grader.records import Attempt, Speed, Status, Submission
 from grader.reports import gradescope
-from grader.roll import HandIn, Roll
 
 
 def submission(text: str | None, student: str = "ada", lesson: str = "01_dot", refusal: str = "") -> Submission:
@@ -67,14 +67,15 @@ def test_the_top_tells_the_points_of_each_lesson() -> None:
     both = roll(submission("right"), submission("wrong", lesson="02_timer"))
     output = json.loads(gradescope.render(both, "ada"))["output"]
     assert output == (
-        "01_dot: 6 of 10 points.\n01_dot: a note\n01_dot: graded in a sandbox that lacked a layer: a layer.\n"
-        "02_timer: 0 of 10 points.\n02_timer: a note\n02_timer: graded in a sandbox that lacked a layer: a layer."
+        "01_dot: 6 of 10 points.\n01_dot: a note\n02_timer: 0 of 10 points.\n02_timer: a note\n"
+        "Graded in a sandbox that lacked a layer: a layer."
     )
 
 
 def test_a_refusal_is_said_at_the_top() -> None:
     result = json.loads(gradescope.render(roll(submission(None, refusal="The zip is damaged.")), "ada"))
     assert "01_dot: The zip is damaged." in result["output"]
+    assert "sandbox" not in result["output"]
 
 
 def test_a_fault_of_ours_a_missing_sandbox_and_a_wait_are_said() -> None:
@@ -85,7 +86,7 @@ def test_a_fault_of_ours_a_missing_sandbox_and_a_wait_are_said() -> None:
     faulted = replace(class_, reports=(replace(report, verdicts=(broken,), sandboxed=False),))
     output = json.loads(gradescope.render(faulted, "ada"))["output"]
     assert "no fault of yours" in output
-    assert "no sandbox" in output
+    assert "Graded with no sandbox: 01_dot" in output
     assert "lacked a layer: a layer." in output
     assert "02_timer: not graded yet." in output
 

@@ -11,8 +11,8 @@ from browser import Page, chromium
 from test_reports_gradescope import roll, submission
 
 from grader import reports
+from grader.class_run.roll import folder_name
 from grader.reports import class_page, pseudonyms
-from grader.roll import folder_name
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

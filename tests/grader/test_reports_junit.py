@@ -2,8 +2,8 @@ from xml.etree import ElementTree as ET
 
 from exported import class_of, submission, with_a_fault
 
+from grader.class_run.roll import HandIn, Roll
 from grader.reports import junit
-from grader.roll import HandIn, Roll
 
 
 def suites(roll: Roll) -> dict[str, ET.Element]:

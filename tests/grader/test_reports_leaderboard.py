@@ -10,10 +10,10 @@ from outline import Outline, policy
 from test_reports_gradescope import roll, submission
 
 from grader import reports
+from grader.class_run.roll import Roll
 from grader.errors import UsageError
 from grader.records import Cost, Report, Speed, Status
 from grader.reports import leaderboard, pseudonyms
-from grader.roll import Roll
 
 NAMES = ("ada", "bob", "eve", "may", "zoe")
 

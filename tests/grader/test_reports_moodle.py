@@ -4,9 +4,9 @@ import io
 import pytest
 from exported import MOODLE, class_of, submission, with_a_fault
 
+from grader.class_run.roll import Roll
 from grader.reports import moodle
 from grader.reports.filled import Filled
-from grader.roll import Roll
 from harness.errors import UsageError
 
 

@@ -3,8 +3,8 @@ import io
 
 from exported import class_of, submission, with_a_fault
 
+from grader.class_run.roll import Roll
 from grader.reports import nbgrader
-from grader.roll import Roll
 
 
 def rows(roll: Roll) -> list[list[str]]:

@@ -5,10 +5,10 @@ import pytest
 from classroom import CALL, DOT
 from test_reports_gradescope import roll, submission
 
+from grader.class_run.roll import Roll
 from grader.records import Attempt, Speed, Status
 from grader.reports import spread
 from grader.reports.guide import Guide, Step, guides
-from grader.roll import Roll
 
 GUIDES = {DOT: Guide("rows", (Step(2.0, 6.0), Step(8.0, 10.0)), (), "", "", "")}
 

@@ -9,10 +9,10 @@ from classroom import ENVIRONMENT, KIT, TASKS
 from outline import Outline, policy
 from test_reports_gradescope import roll, submission
 
+from grader.class_run.roll import HandIn, Roll, Span
 from grader.records import Attempt, Control, Cost, Report, Speed, Status
 from grader.reports import student_page
 from grader.reports.guide import Guide, Step
-from grader.roll import HandIn, Roll, Span
 from harness.rounds import Reading, Round
 
 GUIDE = Guide(

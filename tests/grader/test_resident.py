@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import resident
 from grader.errors import MachineError
+from grader.isolation import resident
 
 MIB = 1 << 20
 

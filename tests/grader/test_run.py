@@ -7,11 +7,12 @@ import pytest
 from classroom import KIT, LESSONS, TASKS, grade, hand_in
 from rich.console import Console
 
-from grader import journal, reports
-from grader.executors import Threads
-from grader.hand_in import Grade
+from grader import reports
+from grader.class_run import journal
+from grader.class_run.executors import Threads
+from grader.class_run.hand_in import Grade
+from grader.class_run.run import Summary, grade_class, pace
 from grader.records import Report, Status, Submission
-from grader.run import Summary, grade_class, pace
 from harness.errors import UsageError
 
 HERE = Path(__file__).parent

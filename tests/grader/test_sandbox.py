@@ -14,14 +14,15 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 from trees import opened
 
-from grader import bubblewrap, faults, sandbox, seccomp, users
 from grader.catalogue import KIT
 from grader.errors import MachineError, WorkerFault
-from grader.pool import Pool
-from grader.protocol import Closed
+from grader.inside.protocol import Closed
+from grader.isolation import bubblewrap, sandbox, seccomp, users
+from grader.isolation.pool import Pool
 from grader.settings import Settings
-from grader.supervisor import Worker
 from grader.task import Limits
+from grader.trials import faults
+from grader.trials.supervisor import Worker
 from harness import twins
 
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
@@ -98,7 +99,8 @@ def test_no_processes_are_seen_but_its_own_three() -> None:
 def test_of_this_kit_only_the_worker_and_what_it_imports_are_seen() -> None:
     seen = answer("[p for p in paths if os.path.exists(p)]", setup=f"import os\npaths = {list(map(str, _private()))}")
     assert seen == []
-    assert sorted(answer("os.listdir('/kit/grader')", setup="import os")) == sorted(bubblewrap.KIT_FILES)
+    inside = "[os.path.relpath(one, '/kit/grader') for one in glob.glob('/kit/**/*.*', recursive=True)]"
+    assert sorted(answer(inside, setup="import glob, os")) == sorted(bubblewrap.KIT_FILES)
 
 
 def _private() -> list[Path]:
@@ -254,8 +256,8 @@ def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
 def test_a_killed_supervisor_takes_its_workers_along() -> None:
     program = """
 import sys, time
-from grader.forkserver import ForkServer
-from grader.supervisor import Worker
+from grader.isolation.forkserver import ForkServer
+from grader.trials.supervisor import Worker
 from grader.task import Limits
 one = Worker(ForkServer(tensors=False, sandboxed=sys.argv[1] == "sandbox"), Limits())
 one.load("")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from small_tasks import negation
 
 from grader.records import Attempt, Speed, Status
-from grader.score import score, share
 from grader.task import Task, Tier
+from grader.trials.score import score, share
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
 EVIDENCE = Speed(ratio=3.0, low=2.9, high=3.1, rounds=60, tier=1)

@@ -13,9 +13,9 @@ from bpf import ALLOWED, KILLED, denied, run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader import seccomp, syscalls
 from grader.catalogue import KIT
-from grader.seccomp import ARCHITECTURES, OUTSIDE, TREE, WORKER, Architecture, Condition, If, Rule, compiled
+from grader.isolation import seccomp, syscalls
+from grader.isolation.seccomp import ARCHITECTURES, OUTSIDE, TREE, WORKER, Architecture, Condition, If, Rule, compiled
 
 MACHINES = pytest.mark.parametrize("machine", ARCHITECTURES.values(), ids=ARCHITECTURES)
 PROGRAMS = {
@@ -170,7 +170,7 @@ def test_the_kernel_takes_the_programs(kind: str) -> None:
     if reason := seccomp.trouble():
         pytest.skip(reason)
     program = PROGRAMS[platform.machine(), kind].hex()
-    install = "import sys; from grader import confine; confine.install(sys.argv[1]); print('installed')"
+    install = "import sys; from grader.inside import confine; confine.install(sys.argv[1]); print('installed')"
     done = subprocess.run(
         [sys.executable, "-c", install, program], cwd=KIT, capture_output=True, text=True, check=False
     )
@@ -180,7 +180,7 @@ def test_the_kernel_takes_the_programs(kind: str) -> None:
 def test_a_filter_that_is_no_program_is_refused_aloud() -> None:
     if reason := seccomp.trouble():
         pytest.skip(reason)
-    install = "from grader import confine; confine.install('00' * 8)"
+    install = "from grader.inside import confine; confine.install('00' * 8)"
     done = subprocess.run([sys.executable, "-c", install], cwd=KIT, capture_output=True, text=True, check=False)
     assert "no seccomp filter: Invalid argument" in done.stderr
 
@@ -190,7 +190,7 @@ def test_a_process_with_threads_is_not_filtered_by_half() -> None:
         pytest.skip(reason)
     install = """
 import threading, time
-from grader import confine
+from grader.inside import confine
 threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
 confine.install('00' * 8)
 """

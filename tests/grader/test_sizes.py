@@ -11,13 +11,13 @@ import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 from trees import bare
 
-from grader import control, sizes, speed
 from grader.grade import grade_task
 from grader.lint import _solution
 from grader.records import Attempt, Control, Speed, Status, Verdict
-from grader.score import score
-from grader.sizes import Fought, in_words, worst
 from grader.task import Inputs, Limits, Task, TensorExam
+from grader.trials import control, sizes, speed
+from grader.trials.score import score
+from grader.trials.sizes import Fought, in_words, worst
 from harness.decide import Estimate, Rules
 from harness.rounds import Outcome
 

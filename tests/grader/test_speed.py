@@ -16,17 +16,17 @@ import pytest
 from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
 from trees import bare
 
-from grader import control, speed
 from grader.errors import GraderFault, WorkerFault
-from grader.forkserver import ForkServer
 from grader.grade import grade_task
-from grader.inputs import generator, pack
-from grader.pool import Pool
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
 from grader.records import Control, Cost, Status
 from grader.settings import Settings
-from grader.supervisor import worker
 from grader.task import Limits, Task, TensorExam
-from grader.turns import Supply
+from grader.trials import control, speed
+from grader.trials.inputs import generator, pack
+from grader.trials.supervisor import worker
+from grader.trials.turns import Supply
 from harness import twins
 from harness.decide import Rules
 from harness.rounds import Outcome, Round, judge

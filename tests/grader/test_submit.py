@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from classroom import KIT, LESSONS, hand_in, notebook
 
-from grader.manifest import Entry, Manifest
-from grader.refusal import digest
+from grader.hand_ins.manifest import Entry, Manifest
+from grader.hand_ins.refusal import digest
 from grader.submit import submit
 from harness.errors import UsageError
 

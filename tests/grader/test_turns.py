@@ -1,6 +1,6 @@
 """What a turn costs: the median call, less the price of asking."""
 
-from grader.turns import LEAST_NET, net
+from grader.trials.turns import LEAST_NET, net
 from harness.rounds import Reading
 
 

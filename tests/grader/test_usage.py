@@ -6,12 +6,13 @@ import threading
 import pytest
 from trees import opened
 
-from grader import faults, seccomp, usage, users
 from grader.errors import WorkerFault
-from grader.pool import Pool
+from grader.isolation import seccomp, usage, users
+from grader.isolation.pool import Pool
 from grader.records import Status
 from grader.settings import Settings
 from grader.task import Limits
+from grader.trials import faults
 
 BARE, SAFE = Settings("a secret", Pool(sandboxed=False)), Settings("a secret", Pool(sandboxed=True))
 BOTH = pytest.mark.parametrize(

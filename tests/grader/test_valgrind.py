@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from grader import valgrind
 from grader.errors import MachineError
+from grader.trials import valgrind
 
 LOG = """==2== Callgrind, a call-graph generating cache profiler
 ==2== Using Valgrind-3.19.0 and LibVEX; rerun with -h for copyright info

@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 from trees import opened
 
-from grader import faults, forkserver
-from grader.correctness import Answer, Expected, judge
 from grader.errors import MachineError, WorkerFault
-from grader.faults import Raised
-from grader.inputs import Packed, pack
-from grader.pool import Pool
+from grader.isolation import forkserver
+from grader.isolation.pool import Pool
+from grader.isolation.tail import TAIL_BYTES
 from grader.records import Status
 from grader.settings import Settings
-from grader.supervisor import Worker, worker
-from grader.tail import TAIL_BYTES
 from grader.task import Inputs, Limits
+from grader.trials import faults
+from grader.trials.correctness import Answer, Expected, judge
+from grader.trials.faults import Raised
+from grader.trials.inputs import Packed, pack
+from grader.trials.supervisor import Worker, worker
 
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
 HASTY = Limits(load_s=1, call_s=1, memory_bytes=300 << 20)

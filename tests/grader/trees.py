@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.settings import Settings
-from grader.supervisor import Worker, worker
 from grader.task import Limits
+from grader.trials.supervisor import Worker, worker
 
 
 @contextmanager

@@ -1,19 +1,43 @@
-"""SnakeViz's page in a real browser, served and kept: the icicle and the sunburst, each with its functions."""
+"""SnakeViz's page in a real browser, served and kept: what an icicle and a sunburst show, read from their pixels.
+
+The profile has a function that waits in one place about three times as long as in another: as its times say is to be
+divided what lies next to the root in each picture.
+"""
 
 import cProfile
-import json
+import math
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from browser import Page, chromium
+from matplotlib.image import imread
 
-from harness.profiles import Server, served
+from harness.profiles import Function, Server, rows, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SHAPES = {"icicle": "rect", "sunburst": "path"}
+WHITE = (255, 255, 255)
+POINTS = 360
+
+Colour = tuple[int, ...]
+Point = tuple[float, float]
+
+
+def wait_long() -> None:
+    time.sleep(0.3)
+
+
+def wait_briefly() -> None:
+    time.sleep(0.1)
+
+
+def wait_twice() -> None:
+    wait_long()
+    wait_briefly()
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +48,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    file = tmp_path_factory.mktemp("profile") / "json.prof"
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("profile") / "waits.prof"
     profile = cProfile.Profile()
-    profile.runcall(json.dumps, [{str(n): [n]} for n in range(500)], indent=1)
+    profile.runcall(wait_twice)
     profile.dump_stats(file)
-    with served(file) as running:
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(saved: Path) -> Iterator[Server]:
+    with served(saved) as running:
         yield running
 
 
@@ -39,19 +68,56 @@ def choose(page: Page, style: str) -> None:
     page.run(f"{menu}.value = '{style}'; {menu}.dispatchEvent(new Event('change')); 0")
 
 
-def shapes(page: Page, style: str) -> int:
-    """Wait until something is drawn, and count what is."""
+def root(page: Page, style: str) -> tuple[float, float, float, float]:
+    """Wait until a picture is drawn, and return where its root lies: left, top, width, height."""
+    shape = f"#chart svg {SHAPES[style]}"
     until_s = time.monotonic() + 30
-    while not (count := page.run(f"document.querySelectorAll('#chart svg {SHAPES[style]}').length")):
+    while not page.run(f"document.querySelectorAll('{shape}').length"):
         assert time.monotonic() < until_s, page.said
         time.sleep(0.1)
-    return int(count)
+    box = page.run(
+        f"(() => {{ const r = document.querySelector('{shape}').getBoundingClientRect();"
+        " return [r.x, r.y, r.width, r.height]; })()"
+    )
+    return box[0], box[1], box[2], box[3]
+
+
+def below(box: tuple[float, float, float, float]) -> Iterator[Point]:
+    """From left to right through the row below an icicle's root, near its lower edge, where no text is."""
+    left, top, width, height = box
+    return ((left + width * (n + 0.5) / POINTS, top + 1.9 * height) for n in range(POINTS))
+
+
+def around(box: tuple[float, float, float, float]) -> Iterator[Point]:
+    """Once around a sunburst's root, a circle, through the middle of the next ring."""
+    left, top, width, height = box
+    turns = (2 * math.pi * (n + 0.5) / POINTS for n in range(POINTS))
+    return (
+        (left + width / 2 + 0.75 * width * math.sin(a), top + height / 2 - 0.75 * height * math.cos(a)) for a in turns
+    )
+
+
+def seen(page: Page, file: Path, points: Iterator[Point]) -> Counter[Colour]:
+    """What colours the page has at these points, in a photograph of it."""
+    page.photograph(file)
+    picture = (imread(file)[..., :3] * 255).round().astype(int)
+    return Counter(tuple(picture[int(y), int(x)].tolist()) for x, y in points)
+
+
+def divided(colours: Counter[Colour], functions: Sequence[Function]) -> bool:
+    """Whether that is two colours, as wide as the two waits are long, but for the lines between."""
+    times = {each.name: each.cumulative_s for each in functions}
+    parts = [times[wait.__name__] / times[wait_twice.__name__] for wait in (wait_long, wait_briefly)]
+    drawn = [*colours.most_common(2), (WHITE, 0)][:2]
+    off = [abs(count / POINTS - part) for (_, count), part in zip(drawn, parts, strict=True)]
+    return WHITE not in dict(drawn) and max(off) < 0.02
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["served", "kept as one file"])
-def test_both_pictures_are_drawn_and_the_table_names_the_functions(
-    page: Page, server: Server, tmp_path: Path, kept: bool
+def test_both_pictures_show_who_waited_how_long_and_the_table_names_the_functions(
+    page: Page, saved: Path, server: Server, tmp_path: Path, kept: bool
 ) -> None:
+    functions = rows(saved)
     if kept:
         file = tmp_path / "page.html"
         file.write_text(server.standalone(), encoding="utf-8")
@@ -59,11 +125,12 @@ def test_both_pictures_are_drawn_and_the_table_names_the_functions(
     else:
         page.ask("Page.navigate", url=server.url)
         page.loaded()
-    icicle = shapes(page, "icicle")
+    icicle = seen(page, tmp_path / "icicle.png", below(root(page, "icicle")))
+    assert divided(icicle, functions), icicle
     choose(page, "sunburst")
-    sunburst = shapes(page, "sunburst")
-    assert min(icicle, sunburst) > 5
+    sunburst = seen(page, tmp_path / "sunburst.png", around(root(page, "sunburst")))
+    assert divided(sunburst, functions), sunburst
     assert page.run("document.querySelector('#sv-error-div').offsetHeight") == 0
-    rows = page.run("[...document.querySelectorAll('#pstats-table tbody tr')].map((row) => row.textContent)")
-    assert any("_iterencode" in row for row in rows)
+    table = page.run("[...document.querySelectorAll('#pstats-table tbody tr')].map((row) => row.textContent)")
+    assert any("(wait_briefly)" in row for row in table)
     assert page.said == []

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from grader import valgrind
+from grader.trials import valgrind
 from harness.callgrind import outfile, tools
 from harness.errors import MachineError
 

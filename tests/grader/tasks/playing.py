@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from grader import catalogue
-from grader.correctness import right
-from grader.inputs import generator
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
+from grader.trials.correctness import right
+from grader.trials.inputs import generator
 from grader.values import Value
 
 

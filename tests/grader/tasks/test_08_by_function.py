@@ -8,7 +8,7 @@ from playing import find_task, mistakes
 
 from grader import catalogue
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.records import Status, Submission
 from grader.settings import Settings
 from grader.task import CountedExam
@@ -66,7 +66,7 @@ def test_a_total_that_is_no_whole_number_is_wrong() -> None:
 @pytest.mark.valgrind
 @pytest.mark.parametrize("path", [RIGHT[0], TASK.known / "baseline.py"], ids=lambda path: path.stem)
 def test_solution_and_baseline_reach_their_tiers_in_the_sandbox(path: Path, settings: Settings) -> None:
-    """Those between them are counted by `lint`; that a sandbox moves no count is a test of `grader.counted`."""
+    """Those between them are counted by `lint`; that a sandbox moves no count is a test of `grader.trials.counted`."""
     source = path.read_text(encoding="utf-8")
     verdict = grade_task(TASK, Submission("ada", TASK.lesson, path.name, "0", source), settings)
     assert verdict.status is Status.PASSED, verdict.attempt.rationale

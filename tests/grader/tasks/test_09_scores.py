@@ -9,9 +9,9 @@ import torch
 from playing import find_task
 
 from grader import catalogue
-from grader.correctness import right
-from grader.inputs import generator
 from grader.task import TensorExam
+from grader.trials.correctness import right
+from grader.trials.inputs import generator
 
 TASK = find_task("09_cprofile", "scores")
 SOLUTION = catalogue.solution("09_cprofile")

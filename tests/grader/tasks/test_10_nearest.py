@@ -6,9 +6,9 @@ import numpy as np
 from playing import agrees_with_its_oracle, find_task
 
 from grader import catalogue
-from grader.inputs import generator
 from grader.records import Cost
 from grader.task import Task, TensorExam
+from grader.trials.inputs import generator
 
 NEAREST = find_task("10_memory", "nearest")
 CURVE = find_task("10_memory", "tone_curve")

@@ -8,8 +8,8 @@ import torch
 from playing import agrees_with_its_oracle, find_task
 
 from grader import catalogue
-from grader.inputs import generator
 from grader.task import TensorExam
+from grader.trials.inputs import generator
 
 TASK = find_task("12_jit_fusion", "polynomial")
 SOLUTION = catalogue.solution("12_jit_fusion").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from playing import find_task, mistakes
 
 from grader import catalogue
 from grader.grade import grade_task
-from grader.pool import Pool
+from grader.isolation.pool import Pool
 from grader.records import Status, Submission
 from grader.settings import Settings
 from grader.tasks.plain import right_rows

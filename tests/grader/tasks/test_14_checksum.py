@@ -5,8 +5,8 @@ from itertools import islice
 import numpy as np
 from playing import agrees_with_its_oracle, find_task
 
-from grader.inputs import generator, pack, root
 from grader.task import TensorExam
+from grader.trials.inputs import generator, pack, root
 
 TASK = find_task("14_extensions", "checksum")
 

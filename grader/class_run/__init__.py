@@ -1,0 +1,1 @@
+"""Grading a whole class: who grades where, the journal of all grades, and which attempt counts."""

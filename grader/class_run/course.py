@@ -1,0 +1,265 @@
+"""`course.toml`: due dates, lateness, extensions and which attempt counts; read once, with every mistake named.
+
+    timezone = "Europe/Berlin"         # of dates without an offset
+    attempts = "latest"                # or "best", or "first"
+
+    [late]
+    percent_per_day = 10               # of the points earned, for each day begun
+    grace_minutes = 15
+    at_most_percent = 50
+    closes_after_days = 7              # nothing counts that comes later
+
+    [lessons.04_autorange]
+    due = 2026-11-20T23:59:00          # a date alone is its end
+    closes = 2026-11-27                # and here too: attempts = …, where a lesson has its own
+
+    [extensions.ada]
+    04_autorange = 2026-11-24          # her own due date, or "2 days" more; `all` is for every lesson
+
+    [sections.tuesday]                 # students with dates of their own
+    students = ["bob", "eve"]
+    lessons.04_autorange.due = 2026-11-21
+
+    [struck.bob]                       # attempts that were handed in by mistake, and are none:
+    04_autorange = ["3fa1c0de"]        # how the SHA-256 of the file begins, which stands in its report
+
+An extension and a section's due date move the closing by as much as the due date.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from grader.class_run.policy import NO_PENALTY, Late, Rule, Which
+from harness.errors import UsageError
+
+KEYS = ("title", "timezone", "attempts", "late", "lessons", "extensions", "sections", "struck")
+ALL = "all"
+_MOMENT = "a date such as 2026-11-20T23:59:00"
+_MORE = re.compile(r"(\d+(?:\.\d+)?) (hour|day|week)s?")
+_SHA256 = re.compile(r"[0-9a-f]{8,64}")
+_LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """What a lesson says of itself."""
+
+    due: datetime | None = None
+    closes: datetime | None = None
+    which: Which | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's policy. `rule` is what holds for one student and lesson; `text` is the file."""
+
+    text: str = ""
+    zone: tzinfo = UTC
+    which: Which = Which.LATEST
+    late: Late = NO_PENALTY
+    closes_after: timedelta | None = None
+    lessons: Mapping[str, Dates] = field(default_factory=dict)
+    sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, datetime | timedelta]] = field(default_factory=dict)
+    struck: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def strikes(self, student: str, lesson: str, sha256: str) -> bool:
+        """Whether an attempt is struck: as if it had never been handed in."""
+        return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
+
+    def rule(self, student: str, lesson: str) -> Rule:
+        """Return what holds for a student's hand-ins of a lesson."""
+        dates = self.lessons.get(lesson, Dates())
+        due, closes = dates.due, dates.closes
+        if closes is None and due is not None and self.closes_after is not None:
+            closes = due + self.closes_after
+        for students, own in self.sections.values():
+            if student in students and lesson in own:
+                due, closes = _moved(due, closes, own[lesson].due)
+                closes = own[lesson].closes or closes
+        given = self.extensions.get(student, {})
+        more = given.get(lesson, given.get(ALL))
+        if isinstance(more, timedelta):
+            more = due + more if due else None
+        due, closes = _moved(due, closes, more)
+        return Rule(dates.which or self.which, due, closes, self.late)
+
+    def strangers(self, students: Iterable[str]) -> tuple[str, ...]:
+        """Return who is named here and is none of these `students`: a name written wrongly, perhaps."""
+        named = {*self.extensions, *self.struck, *(one for members, _ in self.sections.values() for one in members)}
+        return tuple(sorted(named - set(students)))
+
+
+def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
+    """Read a course file that people know as `name`. `lessons` are those there are; none are compared when it is empty.
+
+    Raises `UsageError`, which names the key and what to write there.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageError(f"{name} is not TOML: {str(fault).rstrip('.')}.") from None
+    return _Reader(name, tuple(lessons)).course(text, table)
+
+
+def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
+    """Read the course file at a path; None for None. Raises `UsageError`, also for one that cannot be read."""
+    if file is None:
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{file} cannot be read ({fault}); name the course's file, such as course.toml.") from None
+    return parse(text, str(file), lessons)
+
+
+def _moved(
+    due: datetime | None, closes: datetime | None, to: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """Return a due date put elsewhere, and the closing moved with it."""
+    if to is None:
+        return due, closes
+    return to, closes + (to - due) if closes and due else closes
+
+
+@dataclass
+class _Reader:
+    """Reads tables, and says where it is when something is wrong."""
+
+    name: str
+    known: tuple[str, ...]
+    zone: tzinfo | None = None
+
+    def course(self, text: str, table: dict[str, object]) -> Course:
+        self._keys(table, "", KEYS)
+        self._is(table, "title", str, "a text")
+        self.zone = self._zone(table)
+        late = self._table(table, "late")
+        self._keys(late, "late.", ("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days"))
+        closes_after = self._number(late, "closes_after_days", None)
+        extensions = self._table(table, "extensions")
+        sections = self._table(table, "sections")
+        struck = self._table(table, "struck")
+        return Course(
+            text,
+            self.zone or UTC,
+            self._which(table, "") or Which.LATEST,
+            Late(
+                (self._number(late, "percent_per_day", 0.0, 100) or 0.0) / 100,
+                timedelta(minutes=self._number(late, "grace_minutes", 0.0) or 0.0),
+                (self._number(late, "at_most_percent", 100.0, 100) or 0.0) / 100,
+            ),
+            None if closes_after is None else timedelta(days=closes_after),
+            self._lessons(self._table(table, "lessons"), "lessons."),
+            {section: self._section(sections, section) for section in sections},
+            {student: self._extension(extensions, student) for student in extensions},
+            {student: self._struck(struck, student) for student in struck},
+        )
+
+    def _section(self, sections: dict[str, object], section: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
+        table, where = self._table(sections, section, "sections."), f"sections.{section}."
+        self._keys(table, where, ("students", "lessons"))
+        students = table.get("students", [])
+        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
+            raise self._wrong(f"{where}students", 'a list of names, such as ["ada", "bob"]')
+        return frozenset(students), self._lessons(self._table(table, "lessons", where), f"{where}lessons.")
+
+    def _lessons(self, table: dict[str, object], where: str) -> dict[str, Dates]:
+        self._names(table, where)
+        return {lesson: self._dates(self._table(table, lesson, where), f"{where}{lesson}.") for lesson in table}
+
+    def _dates(self, table: dict[str, object], where: str) -> Dates:
+        self._keys(table, where, ("due", "closes", "attempts"))
+        due, closes = (self._moment(table[key], where + key) if key in table else None for key in ("due", "closes"))
+        if due and closes and closes < due:
+            raise self._wrong(f"{where}closes", "a date after the due date")
+        return Dates(due, closes, self._which(table, where))
+
+    def _extension(self, extensions: dict[str, object], student: str) -> dict[str, datetime | timedelta]:
+        table, where = self._table(extensions, student, "extensions."), f"extensions.{student}."
+        self._names({lesson: None for lesson in table if lesson != ALL}, where)
+        return {lesson: self._more(value, where + lesson) for lesson, value in table.items()}
+
+    def _struck(self, struck: dict[str, object], student: str) -> dict[str, tuple[str, ...]]:
+        table, where = self._table(struck, student, "struck."), f"struck.{student}."
+        self._names(table, where)
+        return {lesson: self._digests(value, where + lesson) for lesson, value in table.items()}
+
+    def _digests(self, value: object, where: str) -> tuple[str, ...]:
+        given = [str(one).lower() for one in value] if isinstance(value, list) else []
+        if not given or not all(map(_SHA256.fullmatch, given)):
+            raise self._wrong(where, 'how the SHA-256 of each file begins, 8 digits or more, such as ["3fa1c0de"]')
+        return tuple(given)
+
+    def _more(self, value: object, where: str) -> datetime | timedelta:
+        if not isinstance(value, str):
+            return self._moment(value, where)
+        match = _MORE.fullmatch(value.strip())
+        if not match:
+            raise self._wrong(where, f'{_MOMENT}, or a time such as "2 days"')
+        return float(match[1]) * _LENGTH[match[2]]
+
+    def _moment(self, value: object, where: str) -> datetime:
+        """A moment in UTC; of a date alone its last second."""
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time(23, 59, 59))
+        if not isinstance(value, datetime):
+            raise self._wrong(where, _MOMENT)
+        if value.tzinfo is None and self.zone is None:
+            here = f"{value.isoformat()}+01:00"
+            raise self._wrong(where, f'a date with an offset ({here}), or at the top timezone = "Europe/Berlin"')
+        return (value if value.tzinfo else value.replace(tzinfo=self.zone)).astimezone(UTC)
+
+    def _zone(self, table: dict[str, object]) -> tzinfo | None:
+        if (name := table.get("timezone")) is None:
+            return None
+        try:
+            return ZoneInfo(name) if isinstance(name, str) else ZoneInfo("")
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise self._wrong("timezone", 'a zone that this machine knows, such as "Europe/Berlin" or "UTC"') from None
+
+    def _which(self, table: dict[str, object], where: str) -> Which | None:
+        if "attempts" not in table:
+            return None
+        try:
+            return Which(table["attempts"])  # type: ignore[arg-type]  # whatever it is, it is one of these or wrong
+        except ValueError:
+            raise self._wrong(f"{where}attempts", " or ".join(f'"{one}"' for one in Which)) from None
+
+    def _number(self, table: dict[str, object], key: str, default: float | None, most: float = 1e4) -> float | None:
+        value = table.get(key, default)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise self._wrong(f"late.{key}", f"a number from 0 to {most:g}")
+        return float(value)
+
+    def _table(self, table: dict[str, object], key: str, where: str = "") -> dict[str, object]:
+        value = table.get(key, {})
+        if not isinstance(value, dict):
+            raise self._wrong(where + key, f"a table, that is a line [{where}{key}] with keys below it")
+        return value
+
+    def _is(self, table: dict[str, object], key: str, kind: type, what: str) -> None:
+        if not isinstance(table.get(key, kind()), kind):
+            raise self._wrong(key, what)
+
+    def _names(self, table: Mapping[str, object], where: str) -> None:
+        if self.known:
+            self._keys(table, where, self.known)
+
+    def _keys(self, table: Mapping[str, object], where: str, known: Sequence[str]) -> None:
+        for key in table:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                meant = f"write {where}{near[0]}" if near else f"there are: {', '.join(known)}"
+                raise UsageError(f"{self.name}: {where}{key} means nothing here; {meant}.")
+
+    def _wrong(self, where: str, instead: str) -> UsageError:
+        return UsageError(f"{self.name}: {where} is wrong; write {instead}.")

@@ -1,0 +1,61 @@
+"""`manifest.json`: what a zip made by `submit` holds, and which kit made it; collecting compares the two."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from grader.hand_ins.refusal import Refusal
+
+NAME = "manifest.json"
+FORMAT = 1
+
+_CHANGED = "The zip was changed after `submit` wrote it"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One exercise file: its lesson, its name in the zip, and the SHA-256 of its bytes in hexadecimal."""
+
+    lesson: str
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one zip holds, and the version of the kit that made it."""
+
+    kit: str
+    files: tuple[Entry, ...]
+
+    def to_json(self) -> bytes:
+        """Return the file's bytes, the same for the same content."""
+        record = {"format": FORMAT, "kit": self.kit, "files": [asdict(entry) for entry in self.files]}
+        return json.dumps(record, indent=1, sort_keys=True).encode() + b"\n"
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "Manifest":
+        """Return the manifest that `to_json` wrote. Raises `Refusal` for anything else."""
+        wrong = Refusal(f"{_CHANGED} ({NAME} cannot be read); run `python -m grader submit` again.")
+        try:
+            record = json.loads(data)
+        except (ValueError, RecursionError):
+            raise wrong from None
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise wrong
+        kit, files = record.get("kit"), record.get("files")
+        if not isinstance(kit, str) or not isinstance(files, list):
+            raise wrong
+        entries = []
+        for item in files:
+            values = [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
+            if not all(isinstance(value, str) for value in values):
+                raise wrong
+            entries.append(Entry(*values))
+        return cls(kit, tuple(entries))
+
+    def check(self, file: str, sha256: str) -> None:
+        """Raise `Refusal` unless `file`, whose bytes have this SHA-256, is the file that was handed in."""
+        listed = {entry.file: entry.sha256 for entry in self.files}
+        if listed.get(file) != sha256:
+            what = f"{file} is not the file it lists" if file in listed else f"it does not list {file}"
+            raise Refusal(f"{_CHANGED} ({what}); run `python -m grader submit` again.")

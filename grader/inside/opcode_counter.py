@@ -1,0 +1,114 @@
+"""Counts every opcode that Python executes in a process, out of the reach of the code that is counted.
+
+`trials.counted` sends this text to `counted_driver.py`, which executes it before anything of a submission;
+nothing imports it. `start` sets the counter off; the function that it returns gives the sum, or what stands for none.
+
+The counter lives in the very process that it counts, so this is what holds it there:
+
+- *It cannot be reached.* It is a function whose state is in its defaults, and reading those, a frame, or a code object
+  is refused by the driver's audit hook; so is `sys.settrace`. `sys.gettrace`, `sys.monitoring` and the garbage
+  collector have no names any more.
+- *It calls nothing that has a name.* What it needs it took before; new builtins do not change it.
+- *Nothing runs behind its back.* Python does not trace what runs while the tracer does: that would be the finalizer of
+  an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
+  kept to the end. Nobody gets hold of a frame's own dict (no `locals`, no `vars`), and a namespace of another kind, or
+  one from which the interpreter itself takes names away (a class that uses `super`), ends the count.
+- *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
+  takes it off the frame. Then that frame is not seen to be left, and there is no sum.
+
+From Python 3.12 on `sys.monitoring` does all that with one event, and forgets nothing when it fails.
+"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import sys
+
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
+
+TOOL = 3
+"""A tool's place in `sys.monitoring` that nobody has claimed."""
+
+OPTIMIZED = 1
+"""The flag of a function's code, whose names live in no dict."""
+
+GONE = ("settrace", "gettrace", "setprofile", "getprofile", "call_tracing", "monitoring")
+LOST, ODD = -1, -2
+"""Given in place of a sum: the counter was taken off, or met a namespace in which others may act."""
+
+
+def start() -> Callable[[], int]:
+    """Count from now on, every opcode of every frame entered."""
+    gc.collect()
+    gc.disable()
+    said = _monitored() if hasattr(sys, "monitoring") else _traced()
+    for name in GONE:
+        vars(sys).pop(name, None)
+    for name in ("locals", "vars"):
+        vars(builtins).pop(name, None)
+    return said
+
+
+def _monitored() -> Callable[[], int]:
+    monitoring = getattr(sys, "monitoring")  # noqa: B009 - Python 3.11 has none, nor its types
+    event, seen = monitoring.events.INSTRUCTION, [0]
+
+    def one(_code: CodeType, _offset: int, seen: list[int] = seen) -> None:
+        seen[0] += 1
+
+    def said(
+        seen: list[int] = seen,
+        events: Any = monitoring.get_events,
+        event: int = event,
+        tool: int = TOOL,
+        lost: int = LOST,
+    ) -> int:
+        return seen[0] if events(tool) == event else lost
+
+    monitoring.use_tool_id(TOOL, "opcodes")
+    monitoring.register_callback(TOOL, event, one)
+    monitoring.set_events(TOOL, event)
+    vars(monitoring).clear()
+    return said
+
+
+def _traced() -> Callable[[], int]:
+    seen, kept = [0, 0, 0, 0], {}  # type: tuple[list[int], dict[int, object]]  # opcodes, frames entered, left, odd ones
+
+    def local(
+        frame: FrameType, event: str, _: object, seen: list[int] = seen, kept: Any = kept, identity: Any = id
+    ) -> None:
+        if event == "opcode":
+            seen[0] += 1
+        elif event == "return":
+            seen[2] += 1
+        for value in frame.f_locals.values():
+            kept[identity(value)] = value
+
+    def enter(
+        frame: FrameType, _event: str, _: object, local: Any = local, seen: list[int] = seen, kind: Any = type,
+        plain: type = dict, optimized: int = OPTIMIZED,
+    ) -> Any:  # fmt: skip
+        code = frame.f_code
+        seen[1] += 1
+        if kind(frame.f_locals) is not plain or (code.co_cellvars and not code.co_flags & optimized):
+            seen[3] += 1
+            return None
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        local(frame, "call", None)
+        return local
+
+    def said(
+        seen: list[int] = seen, tracer: Any = sys.gettrace, enter: Any = enter, lost: int = LOST, odd: int = ODD
+    ) -> int:
+        if seen[3]:
+            return odd
+        return seen[0] if tracer() is enter and seen[1] == seen[2] + 1 else lost  # one is entered: this very one
+
+    sys.settrace(enter)
+    return said

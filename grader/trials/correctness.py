@@ -1,0 +1,138 @@
+"""Raw bytes → is it right? A tensor answer against the float64 oracle, and a wrong one against known ones.
+
+Pure: NumPy arrays and what a worker claimed in, words out.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.task import Array, Inputs, Mismatch, TensorExam
+from grader.trials.memory import SharedMemory
+from harness.units import percent
+
+SHOWN: Final = 6
+"""Elements of an array that a message shows at most."""
+
+DIGITS: Final = (5, 9, 17)
+"""Digits after the point in which a message shows numbers: the fewest of these that show the difference."""
+
+DTYPES: Final = frozenset(
+    ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back of one call: an array, or the name of a type that is no tensor; and whether inputs survived."""
+
+    array: Array | None
+    type_name: str
+    inputs_unchanged: bool
+
+    @classmethod
+    def read(cls, claim: Mapping[str, Any], outputs: SharedMemory, *, inputs_unchanged: bool) -> "Answer":
+        """Make an answer of a worker's claim and the bytes it left; a claim that fits no bytes is no tensor."""
+        dtype, shape = claim.get("dtype"), claim.get("shape")
+        if not (isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list) and _sizes(shape)):
+            return cls(None, str(claim.get("type", f"tensor of {dtype}"))[:80], inputs_unchanged)
+        extent_bytes = np.dtype(dtype).itemsize * math.prod(max(n, 1) for n in shape)
+        if extent_bytes > outputs.bytes.size:
+            return cls(None, f"tensor of shape {shape!s:.60}, far larger than asked for", inputs_unchanged)
+        array = np.frombuffer(outputs.read(extent_bytes), dtype=dtype, count=math.prod(shape)).reshape(shape)
+        return cls(array, "Tensor", inputs_unchanged)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The right answer to one input: the oracle's elements in float64, the error allowed of each, and the dtype."""
+
+    want: NDArray[np.float64]
+    allowed: NDArray[np.float64]
+    dtype: np.dtype[np.generic]
+
+    @classmethod
+    def of(cls, exam: TensorExam, inputs: Inputs) -> "Expected":
+        """Ask the oracle."""
+        return cls(exam.oracle(*inputs), exam.allowed(*inputs), inputs[0].dtype)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of a right answer."""
+        return self.want.size * self.dtype.itemsize
+
+
+def judge(expected: Expected, answer: Answer) -> Mismatch | None:
+    """Compare an answer with the oracle's: type, shape, dtype, elements, and that the inputs were left alone."""
+    got, want = answer.array, expected.want
+    if got is None:
+        return Mismatch(f"a tensor of shape {want.shape}", f"a {answer.type_name}")
+    if got.shape != want.shape:
+        return Mismatch(f"shape {want.shape}", f"shape {got.shape}")
+    if got.dtype != expected.dtype:
+        return Mismatch(f"dtype {expected.dtype}, as the inputs have", f"dtype {got.dtype}")
+    if not answer.inputs_unchanged:
+        return Mismatch("inputs left as they were", "an input that was changed by the call")
+    return _elements(want, got.astype(np.float64), expected.allowed)
+
+
+def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Element by element: within what is allowed, or the same infinity, or NaN where NaN belongs."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        near: NDArray[np.bool_] = np.isfinite(want) & (np.abs(got - want) <= allowed)
+    if near.all():  # as nearly always, and large answers are looked at by the hundred
+        return near
+    result: NDArray[np.bool_] = near | (got == want) | (np.isnan(got) & np.isnan(want))
+    return result
+
+
+def same(one: Answer, other: Answer) -> bool:
+    """Whether two answers are the same in all that a student can see: how a known wrong answer is recognised."""
+    if one.array is None or other.array is None:
+        return one.array is other.array and one.type_name == other.type_name
+    return (
+        one.array.dtype == other.array.dtype
+        and one.array.shape == other.array.shape
+        and one.inputs_unchanged == other.inputs_unchanged
+        and bool(np.allclose(one.array, other.array, rtol=1e-6, atol=1e-12, equal_nan=True))
+    )
+
+
+def _elements(want: NDArray[np.float64], got: NDArray[np.float64], allowed: NDArray[np.float64]) -> Mismatch | None:
+    wrong = ~right(want, got, allowed)
+    if not wrong.any():
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.where(np.isfinite(got - want), np.abs(got - want), np.inf)
+    worst = np.unravel_index(int(np.argmax(np.where(wrong, off, -1.0))), want.shape)
+    remark = _off(float(want[worst]), float(got[worst]), float(np.broadcast_to(allowed, want.shape)[worst]))
+    if want.size > SHOWN:
+        at = ", ".join(str(int(i)) for i in worst)
+        remark = f"{int(wrong.sum())} of {want.size} elements wrong, the worst at [{at}]: {remark}"
+        want, got = want[worst], got[worst]
+    return Mismatch(*_apart(want, got), remark)
+
+
+def _off(want: float, got: float, allowed: float) -> str:
+    if np.isfinite(want) and np.isfinite(got) and want != 0:
+        return f"off by {percent(abs(got / want - 1))}, allowed {percent(allowed / abs(want))}"
+    if np.isfinite(want) and np.isfinite(got):
+        return f"off by {abs(got - want):.3g}, allowed {allowed:.3g}"
+    return "a NaN or an infinity on one side only"
+
+
+def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, str]:
+    """Both as text, with as many digits as it takes to tell them apart."""
+    for digits in DIGITS:
+        one, other = (np.array2string(values, precision=digits, separator=", ") for values in (want, got))
+        if one != other:
+            break
+    return one, other
+
+
+def _sizes(shape: list[Any]) -> bool:
+    return len(shape) <= 8 and all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 1 << 63 for n in shape)

@@ -1,0 +1,88 @@
+"""What a submission raised, in words for its student, and whose fault it is."""
+
+import contextlib
+import errno
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from grader.errors import GraderFault, WorkerFault
+from grader.isolation import seccomp
+from grader.records import Status
+from grader.task import Mismatch
+
+NOT_WRITTEN: Final = "not written yet"
+"""The help of an attempt whose function is still the stub's."""
+NO_PROCESSES: Final = (
+    "Starting processes is not allowed here (fork, subprocess, multiprocessing): "
+    "do the work in the function that is called. Threads may be used. torch.compile and load_inline start a C++ "
+    "compiler, so they cannot work here; numba compiles without one."
+)
+NO_NINJA: Final = "Ninja is required"
+"""So torch.utils.cpp_extension says it when it could not start anything, ninja first."""
+ADVICE: Final = "\n\n"
+"""What torch.compile puts between a fault and its advice on debugging it, which is of no use here."""
+WORD_CHARACTERS: Final = 80
+MESSAGE_CHARACTERS: Final = 2000
+
+
+class Raised(Exception):  # noqa: N818 - it is the submission's exception, told by the worker
+    """The submission raised; `body` is what the worker says of it."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__(f"{body.get('type')}: {body.get('message')}")
+        self.type = str(body.get("type"))[:WORD_CHARACTERS]
+        self.message = str(body.get("message"))[:MESSAGE_CHARACTERS]
+        line = body.get("line")
+        self.line = line if isinstance(line, int) else None
+        self.not_written = body.get("not_written") is True
+        self.syntax = body.get("syntax") is True
+        self.memory = body.get("memory") is True
+        self.missing = body.get("missing") is True
+        self.errno = body.get("errno")
+
+
+def fault_of(raised: Raised, where: str) -> WorkerFault:
+    """An exception of the submission as a fault with words for the student."""
+    line = f" (line {raised.line} of the file)" if raised.line else ""
+    if raised.not_written:
+        said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
+        return WorkerFault(Status.RAISED, said, NOT_WRITTEN)
+    if raised.missing:
+        said = f"The file has no function {where}."
+        return WorkerFault(Status.RAISED, said, "Write it under that name; the exercise shows how it begins.")
+    if raised.memory:
+        return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
+    if raised.syntax:
+        return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
+    if raised.errno == seccomp.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
+        said = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
+        return WorkerFault(Status.RAISED, said, NO_PROCESSES)
+    said = f"{where} raised {raised.type}: {raised.message}{line}."
+    if raised.errno == errno.EPERM:
+        return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
+    return WorkerFault(Status.RAISED, said)
+
+
+def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
+    """An answer that is wrong `when` its cost was measured, of a submission that was right in every case before."""
+    said = f"Right in the correctness cases, wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
+    help_ = "Each call has an input of its own, and each answer is checked."
+    return WorkerFault(Status.WRONG, f"{said} {mismatch.remark}".rstrip(), help_)
+
+
+@contextlib.contextmanager
+def theirs(where: str) -> Iterator[None]:
+    """Run a submission: what it raises becomes a fault of its own, with words for the student."""
+    try:
+        yield
+    except Raised as raised:
+        raise fault_of(raised, where) from None
+
+
+@contextlib.contextmanager
+def ours(what: str) -> Iterator[None]:
+    """Run trusted code: whatever goes wrong with it is never a submission's fault."""
+    try:
+        yield
+    except (Raised, WorkerFault) as fault:
+        raise GraderFault(f"{what} failed: {fault}") from fault

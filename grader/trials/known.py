@@ -1,0 +1,48 @@
+"""Why an answer is wrong, when somebody has been wrong the same way before.
+
+Each task's truth table has known wrong submissions. When one of them reproduces a student's answer on the failing case,
+its docstring is what the student reads.
+"""
+
+import ast
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from grader.errors import WorkerFault
+from grader.settings import Settings
+from grader.task import Task
+from grader.trials import native
+from grader.trials.faults import Raised, ours
+from grader.trials.supervisor import Worker, worker
+
+
+def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
+    """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
+    what = f"A known wrong answer of {task.full_name}"
+    place = native.Here(settings.pool.sandboxed, tuple(settings.pool.hidden))
+    with ours(what), settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
+        for path in task.wrong_answers:
+            source = path.read_text(encoding="utf-8")
+            try:
+                one.load(native.built_once(task, source, place).timed)
+                if reproduces(one):
+                    return docstring(path)
+            except (Raised, WorkerFault):
+                continue
+    return ""
+
+
+def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
+    """The same in this process: `reproduces` gets the source text, and plays it where it ends for certain."""
+    for path in task.wrong_answers:
+        with suppress(Exception, SystemExit):  # it was another way to be wrong
+            if reproduces(path.read_text(encoding="utf-8")):
+                return docstring(path)
+    return ""
+
+
+def docstring(path: Path) -> str:
+    """A known submission's docstring, on one line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split())

@@ -1,0 +1,204 @@
+"""Measuring functions on trial: played in simulated worlds that live here, against the baseline in equal worlds.
+
+The submission holds nothing but functions that ask the supervisor; the clock, the noise and the truth are out of its
+reach, and every call is counted where it arrives. Its cost is what the world says was spent.
+"""
+
+import json
+import math
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from grader.errors import GraderFault
+from grader.records import Attempt, Speed, Status
+from grader.settings import Settings
+from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.trials.failing import FIRST
+from grader.trials.faults import theirs
+from grader.trials.inputs import generator
+from grader.trials.known import explanation, explanation_here
+from grader.trials.supervisor import Worker, worker
+from grader.values import Value
+
+LEAST_COST: Final = 1e-12
+"""A cost of nothing would give an infinite ratio; no right answer is that cheap."""
+
+SAME_ANSWER: Final = 1e-3
+"""Relative difference within which a known wrong answer counts as the student's."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One scenario after its end: what was answered, and why that is wrong if it is."""
+
+    scenario: Scenario
+    answer: object
+    mismatch: Mismatch | None
+
+
+Play = Callable[[Scenario], Played]
+"""Plays one scenario with some code."""
+
+
+def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
+    """Play all scenarios with the submission and, when it is right in all and its cost counts, with the baseline."""
+    with settings.pool.fresh(tensors=exam.torch) as tree, worker(tree, task.limits) as one:
+        with theirs("The file"):
+            one.load(source)
+        mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
+        printed = one.output_tail
+    if any(played.mismatch for played in mine):
+        return _wrong(task, exam, mine, settings, seed, printed)
+    if mismatch := exam.together([played.scenario for played in mine]):
+        return _wrong_together(task, exam, mine, mismatch, settings, seed, printed)
+    if not task.tiers:
+        speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
+        return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
+    try:
+        reference = _played_here(exam, task.baseline, exam.scenarios(generator(*seed)))
+    except (Exception, SystemExit) as error:  # whatever it is, it is a fault of ours
+        raise GraderFault(f"The baseline of {task.full_name} failed: {type(error).__name__}: {error}.") from error
+    for played in reference:
+        if played.mismatch:
+            raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
+    if mismatch := exam.together([played.scenario for played in reference]):
+        raise GraderFault(f"The baseline of {task.full_name} is wrong over all worlds: {mismatch}.")
+    speed = _speed(task, mine, reference)
+    return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
+
+
+def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
+    arguments = [{"metered": a.name} if isinstance(a, Metered) else {"value": a} for a in scenario.arguments]
+    with theirs(scenario.function):
+        claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
+    if "answer" not in claim:
+        got = f"a {str(claim.get('type'))[:80]}"
+        mismatch = Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them.")
+        return Played(scenario, None, mismatch)
+    return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+
+
+def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
+    """Play all scenarios with a source of ours, in this process.
+
+    What a world counts does not depend on where it is asked from, and a baseline asks often: across a process
+    boundary that would cost more than grading the submission does. It gets copies, and answers in JSON's types alone.
+    """
+    return list(map(_player(exam, source), scenarios))
+
+
+def _player(exam: MeteredExam, source: str) -> Play:
+    """What plays one scenario with a source of ours, in this process. What it raises goes through."""
+    module = types.ModuleType("ours")
+    exec(compile(source, "ours.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
+
+    def metered(scenario: Scenario, name: str) -> Callable[..., Value]:
+        left = iter(range(exam.max_calls))
+
+        def ask(*given: Value) -> Value:
+            if next(left, None) is None:
+                raise GraderFault(f"it asked more than {exam.max_calls} times")
+            return scenario.call(name, _plain(given))
+
+        return ask
+
+    def played(scenario: Scenario) -> Played:
+        arguments = [metered(scenario, a.name) if isinstance(a, Metered) else _plain(a) for a in scenario.arguments]
+        answer = _plain(getattr(module, scenario.function)(*arguments))
+        return Played(scenario, answer, scenario.judge(answer))
+
+    return played
+
+
+def _plain(value: Any) -> Any:
+    """Return a copy, as it comes over the channel."""
+    return json.loads(json.dumps(value))
+
+
+def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:
+    """The geometric mean of the worlds' cost ratios: no world outweighs another. Simulated, so exact."""
+    logs = [
+        math.log(max(theirs.scenario.cost, LEAST_COST) / max(own.scenario.cost, LEAST_COST))
+        for own, theirs in zip(mine, reference, strict=True)
+    ]
+    ratio = math.exp(math.fsum(logs) / len(logs))
+    tier = sum(ratio >= tier.ratio for tier in task.tiers)
+    return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier)
+
+
+def _wrong(
+    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str], printed: str
+) -> Attempt:
+    failed = [number for number, played in enumerate(mine) if played.mismatch]
+    first = mine[failed[0]]
+    assert first.mismatch is not None
+
+    def reproduces(play: Play) -> bool:
+        """Wrong in every world in which the submission is, and the same way: in one alone they may agree by chance."""
+        worlds = exam.scenarios(generator(*seed))
+        played = ((play(worlds[number]), mine[number].answer) for number in failed)
+        return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
+
+    lines = [
+        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}. {FIRST} {first.scenario.title}",
+        *first.mismatch.lines,
+    ]
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join(lines),
+        help=_explanation(task, exam, mine, settings, reproduces),
+        cases_passed=len(mine) - len(failed),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _wrong_together(
+    task: Task,
+    exam: MeteredExam,
+    mine: list[Played],
+    mismatch: Mismatch,
+    settings: Settings,
+    seed: Sequence[str],
+    printed: str,
+) -> Attempt:
+    """Right in each world, and wrong over all of them."""
+
+    def reproduces(play: Play) -> bool:
+        """Answers as the submission did in every single world: two rules that break a promise may do it differently."""
+        worlds = exam.scenarios(generator(*seed))
+        return all(_same(play(w).answer, own.answer) for w, own in zip(worlds, mine, strict=True))
+
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join([f"Wrong over {len(mine)} {exam.worlds} taken together.", *mismatch.lines]),
+        help=_explanation(task, exam, mine, settings, reproduces),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _explanation(
+    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, reproduces: Callable[[Play], bool]
+) -> str:
+    """What explains a wrong answer.
+
+    Known ones that ask are played here, as the baseline is and for the same reason: they end, since what they ask is
+    counted. What merely computes is played in a worker, which has deadlines.
+    """
+    if any(isinstance(argument, Metered) for played in mine for argument in played.scenario.arguments):
+        return explanation_here(task, lambda source: reproduces(_player(exam, source)))
+    return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), tensors=False)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=SAME_ANSWER)
+    return bool(one == other)

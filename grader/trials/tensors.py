@@ -1,0 +1,122 @@
+"""Tensor functions on trial: right on every case first, then timed against the baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.errors import WorkerFault
+from grader.records import Attempt, Cost, Speed, Status
+from grader.settings import Settings
+from grader.task import Inputs, Mismatch, Task, TensorExam
+from grader.trials import failing, native, peak, sizes
+from grader.trials.correctness import Answer, Expected, judge, same
+from grader.trials.faults import Raised, fault_of, theirs
+from grader.trials.inputs import describe, generator, pack
+from grader.trials.known import explanation
+from grader.trials.supervisor import Worker, worker
+from harness.rounds import Outcome
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One case that went wrong: the answer given, or the exception raised."""
+
+    inputs: Inputs
+    answer: Answer | None
+    mismatch: Mismatch | None = None
+    raised: Raised | None = None
+
+    @property
+    def size(self) -> tuple[bool, int]:
+        """Smallest first, and empty ones last: students debug small cases, and nothing is seen in an empty one."""
+        return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
+
+
+def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
+    """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
+    cases = exam.cases(generator(*seed, "cases"))
+    built = native.built(task, source, settings.pool)
+    with settings.pool.fresh(tensors=True) as tree:
+        with native.undefined_told(), worker(tree, task.limits) as one:
+            with theirs("The file"):
+                one.load(built.checked)
+            failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
+            printed = one.output_tail
+        if failures:
+            return _wrong(task, exam, failures, len(cases), settings, printed)
+        if task.cost is Cost.PEAK_MEMORY:
+            compared = peak.compare(task, exam, tree, built.timed, settings, generator(*seed, "measured"))
+            told, count = compared.in_words, len(cases)
+            return Attempt(
+                Status.PASSED, told, speed=compared.speed, cases_passed=count, cases=count, output_tail=printed
+            )
+        fought = sizes.duels(task, exam, tree, built.timed, settings, generator(*seed, "timed"))
+    deciding = sizes.worst(fought)
+    outcome = deciding.outcome
+    return Attempt(
+        Status.UNDECIDED if outcome.undecided else Status.PASSED,
+        rationale=sizes.in_words(fought),
+        speed=_speed(outcome),
+        rounds=outcome.rounds,
+        control=deciding.control,
+        cases_passed=len(cases),
+        cases=len(cases),
+        output_tail=printed,
+    )
+
+
+def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure | None:
+    try:
+        answer = _call(task, one, inputs)
+    except Raised as raised:
+        return Failure(inputs, None, raised=raised)
+    except WorkerFault as fault:
+        where = f"{failing.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
+        raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
+    mismatch = judge(Expected.of(exam, inputs), answer)
+    return Failure(inputs, answer, mismatch) if mismatch else None
+
+
+def _call(task: Task, one: Worker, inputs: Inputs) -> Answer:
+    packed = pack(inputs)
+    one.outputs.poison(4096)
+    claim = one.call(task.name, packed)
+    return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
+
+
+def _wrong(
+    task: Task, exam: TensorExam, failures: list[Failure], cases: int, settings: Settings, printed: str
+) -> Attempt:
+    smallest = min(failures, key=lambda failure: failure.size)
+    where = describe(exam.parameters, smallest.inputs)
+    if smallest.raised:
+        fault = fault_of(smallest.raised, task.name)
+        in_any_case = smallest.raised.not_written or smallest.raised.missing
+        lines = [fault.rationale if in_any_case else f"{fault.rationale} {failing.SMALLEST_RAISED} {where}"]
+        status, help_text = fault.status, fault.help
+    else:
+        assert smallest.mismatch is not None
+        status = Status.WRONG
+        lines = [
+            f"Fails {len(failures)} of {cases} cases. {failing.SMALLEST} {where}",
+            *smallest.mismatch.lines,
+        ]
+        answer = smallest.answer
+        assert answer is not None
+
+        def reproduces(one: Worker) -> bool:
+            return same(_call(task, one, smallest.inputs), answer)
+
+        help_text = explanation(task, settings, reproduces, tensors=True)
+    return Attempt(
+        status,
+        rationale="\n".join(lines),
+        help=help_text,
+        cases_passed=cases - len(failures),
+        cases=cases,
+        output_tail=printed,
+    )
+
+
+def _speed(outcome: Outcome) -> Speed:
+    known = outcome.estimate
+    return Speed(known.ratio, known.low, known.high, known.rounds, outcome.upper_cell, outcome.undecided)

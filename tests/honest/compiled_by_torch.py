@@ -1,0 +1,11 @@
+"""Compiled by torch, which starts a C++ compiler at the first call: no process can be started, and it says so.
+
+01_correct_first earns 0, raised: torch.compile and load_inline start a C++ compiler, so they cannot work here; numba
+"""
+
+import torch
+
+
+@torch.compile
+def batched_dot(a, b):
+    return (a * b).sum(dim=1)

@@ -1,0 +1,21 @@
+"""Compiled by torch where that works, and done without where it does not: here it does not.
+
+01_correct_first earns 10, passed: That is the top tier.
+"""
+
+import torch
+
+
+def dots(a, b):
+    return torch.bmm(a.unsqueeze(1), b.unsqueeze(2)).view(-1)
+
+
+compiled = torch.compile(dots)
+try:
+    compiled(torch.ones(2, 3), torch.ones(2, 3))
+except Exception:
+    compiled = dots
+
+
+def batched_dot(a, b):
+    return compiled(a, b)
