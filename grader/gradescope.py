@@ -1,7 +1,7 @@
 """What a Gradescope autograder runs: `python -m grader.gradescope /autograder`, one submission in, results.json out.
 
     /autograder/source/bundle.json           which lessons, and whether a sandbox is needed
-    /autograder/submission/                  the student's files, or the student's copy of the kit
+    /autograder/submission/                  the student's files, the folder they lie in, or a copy of the kit
     /autograder/submission_metadata.json     who handed it in, and when
     /autograder/results/results.json         what Gradescope reads
 
@@ -31,6 +31,7 @@ from grader.roll import Roll, TaskPoints, is_faulted
 from harness.environment import Environment
 
 TRIES = 2
+KIT_PART = "lessons"
 NEEDED = "needed"
 REFUSED = (
     "No points were given or taken. Make the bundle with `release --gradescope ZIP --no-sandbox` to grade without one, "
@@ -120,10 +121,18 @@ def _report(submission: Submission, pool: Pool) -> Report:
 
 
 def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    """The hand-in for each lesson; from a copy of the whole kit, as of a repository, its exercises."""
-    kit = folder / "lessons" / "exercises"
-    found = collect_one(kit if kit.is_dir() else folder, student, lessons, kit=Environment.capture().kit)
+    """The hand-in for each lesson."""
+    found = collect_one(_place(folder), student, lessons, kit=Environment.capture().kit)
     return {one.lesson: one for one in found.submissions}
+
+
+def _place(folder: Path) -> Path:
+    """Where the files lie: within the one folder that was zipped whole; in a copy of the kit, its exercises."""
+    there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
+    if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
+        folder = there[0]
+    kit = folder / KIT_PART / "exercises"
+    return kit if kit.is_dir() else folder
 
 
 def _nothing(student: str, lesson: str) -> Submission:

@@ -112,6 +112,25 @@ def test_a_copy_of_the_whole_kit_is_a_submission_too(made: Path, tmp_path: Path)
     assert json.loads((autograder / "results" / "results.json").read_text())["score"] == 10.0
 
 
+@pytest.mark.parametrize("place", ["lessons/exercises", "my-kit/lessons/exercises", "homework", ""])
+def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole(tmp_path: Path, place: str) -> None:
+    (tmp_path / "__MACOSX").mkdir()
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / place / "04_autorange.py").write_text("x = 1\n")
+    given = gradescope._given(tmp_path, "ada", ["04_autorange"])
+    assert given["04_autorange"].source == "x = 1\n"
+
+
+def test_what_lies_in_one_of_two_folders_or_behind_a_link_is_no_hand_in(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / "two" / name).mkdir(parents=True)
+        (tmp_path / "two" / name / "04_autorange.py").write_text("x = 1\n")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
+    for folder in ("two", "linked"):
+        assert gradescope._given(tmp_path / folder, "ada", ["04_autorange"]) == {}
+
+
 def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, tmp_path: Path) -> None:
     autograder = unpacked(made, tmp_path / "autograder")
     ended = graded(autograder, "04_autorange.py", without=NO_NAMESPACES)
