@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from commanding import ROOT, Ended, grader
 
-from grader import bundle, catalogue, gradescope, native, release, sandbox
+from grader import bundle, catalogue, gradescope, native, release, sandbox, valgrind
 from grader.errors import GraderFault, UsageError
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -151,6 +152,15 @@ def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(
     result = json.loads((autograder / "results" / "results.json").read_text())
     assert result["score"] == 10.0
     assert "Graded with no sandbox: 04_autorange." in result["output"]
+
+
+def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_install() -> None:
+    script = (bundle.HERE / "setup.sh").read_text()
+    hints = (sandbox.INSTALL_HINT, valgrind.INSTALL_HINT, native.INSTALL_HINT)
+    wanted = {name for hint in hints for name in re.findall(r"`apt-get install ([^`]+)`", hint)[0].split()}
+    installed = {name for line in re.findall(r"^ *apt ([^#|\n]+)", script, re.MULTILINE) for name in line.split()}
+    assert len(wanted) >= 4
+    assert wanted <= installed
 
 
 @pytest.mark.parametrize(
