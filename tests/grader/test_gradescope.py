@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,10 +17,9 @@ from commanding import ROOT, Ended, grader
 
 from grader import catalogue, release
 from grader.errors import GraderFault, UsageError
-from grader.gradescope import bundle
-from grader.gradescope.__main__ import main
+from grader.gradescope import autograder, bundle
 from grader.isolation import sandbox
-from grader.trials import native
+from grader.trials import native, valgrind
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -44,18 +44,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def unpacked(zip_file: Path, autograder: Path) -> Path:
+def unpacked(zip_file: Path, image: Path) -> Path:
     """/autograder as Gradescope builds it."""
     for name in ("source", "submission", "results"):
-        (autograder / name).mkdir(parents=True)
-    subprocess.run([sys.executable, "-m", "zipfile", "-e", zip_file, autograder / "source"], check=True)
-    shutil.copy(autograder / "source" / "run_autograder", autograder)
-    (autograder / "run_autograder").chmod(0o755)
-    (autograder / "submission_metadata.json").write_text(json.dumps(METADATA))
-    return autograder
+        (image / name).mkdir(parents=True)
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", zip_file, image / "source"], check=True)
+    shutil.copy(image / "source" / "run_autograder", image)
+    (image / "run_autograder").chmod(0o755)
+    (image / "submission_metadata.json").write_text(json.dumps(METADATA))
+    return image
 
 
-def inside(autograder: Path, *command: str, without: tuple[str, ...] = ()) -> Ended:
+def inside(image: Path, *command: str, without: tuple[str, ...] = ()) -> Ended:
     """Run a command where `autograder` is /autograder, and all else as it is here."""
     binary = sandbox.bwrap()
     assert binary
@@ -65,7 +65,7 @@ def inside(autograder: Path, *command: str, without: tuple[str, ...] = ()) -> En
             argv += ["--symlink", str(entry.readlink()), str(entry)]
         elif entry.name not in {"autograder", "proc", "dev"} and entry.is_dir():
             argv += ["--bind", str(entry), str(entry)]
-    argv += ["--dev-bind", "/dev", "/dev", "--proc", "/proc", "--bind", str(autograder), "/autograder"]
+    argv += ["--dev-bind", "/dev", "/dev", "--proc", "/proc", "--bind", str(image), "/autograder"]
     done = subprocess.run(
         [*argv, "--chdir", "/autograder", "--", *command],
         env={**os.environ, "FAIRCLOCK_PYTHON": sys.executable},
@@ -78,23 +78,23 @@ def inside(autograder: Path, *command: str, without: tuple[str, ...] = ()) -> En
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def graded(autograder: Path, *files: str, without: tuple[str, ...] = ()) -> Ended:
+def graded(image: Path, *files: str, without: tuple[str, ...] = ()) -> Ended:
     """Set the autograder up, hand in solutions of these lessons and run it."""
-    setup = inside(autograder, "bash", "/autograder/source/setup.sh", without=without)
+    setup = inside(image, "bash", "/autograder/source/setup.sh", without=without)
     assert setup.code == 0, setup.out + setup.err
     for name in files:
-        shutil.copy(ROOT / "solutions" / name, autograder / "submission")
-    return inside(autograder, "/autograder/run_autograder", without=without)
+        shutil.copy(ROOT / "solutions" / name, image / "submission")
+    return inside(image, "/autograder/run_autograder", without=without)
 
 
 def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_points(
     made: Path, tmp_path: Path
 ) -> None:
-    autograder = unpacked(made, tmp_path / "autograder")
-    ended = graded(autograder, "04_autorange.py")
+    image = unpacked(made, tmp_path / "autograder")
+    ended = graded(image, "04_autorange.py")
     assert ended.code == 0, ended.out + ended.err
     assert "handed in 2026-11-20T21:22:32.365935+00:00." in ended.out
-    result = json.loads((autograder / "results" / "results.json").read_text())
+    result = json.loads((image / "results" / "results.json").read_text())
     assert result["score"] == 10.0
     tests = {test["name"]: (test["score"], test["max_score"]) for test in result["tests"]}
     assert [name.partition(".")[0] for name in tests] == ["04_autorange", *["02_timeit_vs_timer"] * (len(tests) - 1)]
@@ -108,34 +108,62 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
 
 
 def test_a_copy_of_the_whole_kit_is_a_submission_too(made: Path, tmp_path: Path) -> None:
-    autograder = unpacked(made, tmp_path / "autograder")
-    exercises = autograder / "submission" / "lessons" / "exercises"
+    image = unpacked(made, tmp_path / "autograder")
+    exercises = image / "submission" / "lessons" / "exercises"
     exercises.mkdir(parents=True)
     shutil.copy(ROOT / "solutions" / "04_autorange.py", exercises)
-    assert graded(autograder).code == 0
-    assert json.loads((autograder / "results" / "results.json").read_text())["score"] == 10.0
+    assert graded(image).code == 0
+    assert json.loads((image / "results" / "results.json").read_text())["score"] == 10.0
+
+
+@pytest.mark.parametrize("place", ["lessons/exercises", "my-kit/lessons/exercises", "homework", ""])
+def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole(tmp_path: Path, place: str) -> None:
+    (tmp_path / "__MACOSX").mkdir()
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / place / "04_autorange.py").write_text("x = 1\n")
+    given = autograder._given(tmp_path, "ada", ["04_autorange"])
+    assert given["04_autorange"].source == "x = 1\n"
+
+
+def test_what_lies_in_one_of_two_folders_or_behind_a_link_is_no_hand_in(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / "two" / name).mkdir(parents=True)
+        (tmp_path / "two" / name / "04_autorange.py").write_text("x = 1\n")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
+    for folder in ("two", "linked"):
+        assert autograder._given(tmp_path / folder, "ada", ["04_autorange"]) == {}
 
 
 def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, tmp_path: Path) -> None:
-    autograder = unpacked(made, tmp_path / "autograder")
-    ended = graded(autograder, "04_autorange.py", without=NO_NAMESPACES)
+    image = unpacked(made, tmp_path / "autograder")
+    ended = graded(image, "04_autorange.py", without=NO_NAMESPACES)
     assert ended.code == 2
     assert "Nothing is graded here: other people's code needs a sandbox, and bubblewrap does not work" in ended.out
     assert "--no-sandbox" in ended.out
-    assert list((autograder / "results").iterdir()) == []
+    assert list((image / "results").iterdir()) == []
 
 
 def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(made: Path, tmp_path: Path) -> None:
-    autograder = unpacked(made, tmp_path / "autograder")
-    (autograder / "source" / "bundle.json").write_text(
+    image = unpacked(made, tmp_path / "autograder")
+    (image / "source" / "bundle.json").write_text(
         json.dumps({"lessons": ["04_autorange"], "sandbox": "where it works"})
     )
-    ended = graded(autograder, "04_autorange.py", without=NO_NAMESPACES)
+    ended = graded(image, "04_autorange.py", without=NO_NAMESPACES)
     assert ended.code == 0, ended.out + ended.err
     assert "NO SANDBOX: bubblewrap does not work" in ended.out
-    result = json.loads((autograder / "results" / "results.json").read_text())
+    result = json.loads((image / "results" / "results.json").read_text())
     assert result["score"] == 10.0
     assert "Graded with no sandbox: 04_autorange." in result["output"]
+
+
+def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_install() -> None:
+    script = (bundle.HERE / "setup.sh").read_text()
+    hints = (sandbox.INSTALL_HINT, valgrind.INSTALL_HINT, native.INSTALL_HINT)
+    wanted = {name for hint in hints for name in re.findall(r"`apt-get install ([^`]+)`", hint)[0].split()}
+    installed = {name for line in re.findall(r"^ *apt ([^#|\n]+)", script, re.MULTILINE) for name in line.split()}
+    assert len(wanted) >= 4
+    assert wanted <= installed
 
 
 @pytest.mark.parametrize(
@@ -149,7 +177,7 @@ def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
     monkeypatch.setattr(native, "compiler", native.compiler.__wrapped__)
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
-    assert main(["--check", str(tmp_path)]) == 2
+    assert autograder.main(["--check", str(tmp_path)]) == 2
     assert says in capsys.readouterr().out
 
 

@@ -1,0 +1,152 @@
+"""What a Gradescope autograder runs: `python -m grader.gradescope /autograder`, one submission in, results.json out.
+
+    /autograder/source/bundle.json           which lessons, and whether a sandbox is needed
+    /autograder/submission/                  the student's files, the folder they lie in, or a copy of the kit
+    /autograder/submission_metadata.json     who handed it in, and when
+    /autograder/results/results.json         what Gradescope reads
+
+Where there is no grade to give, because there is no sandbox or because of a fault of ours, no results.json is written:
+Gradescope then shows a failed autograder and gives no points, which costs nobody any. Why is said on standard output,
+which instructors see. Exit codes: 0 graded, 2 refused, 3 a fault of ours.
+"""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader import catalogue
+from grader.class_run.roll import Roll, TaskPoints, is_faulted
+from grader.errors import FairclockError, UsageError
+from grader.files import explained, write_atomically
+from grader.grade import grade
+from grader.hand_ins.collect import collect_one
+from grader.hand_ins.refusal import digest
+from grader.isolation import sandbox
+from grader.isolation.pool import Pool
+from grader.records import Cost, Report, Submission
+from grader.reports import gradescope
+from grader.trials import native, valgrind
+from harness.environment import Environment
+
+TRIES = 2
+KIT_PART = "lessons"
+NEEDED = "needed"
+REFUSED = (
+    "No points were given or taken. Make the bundle with `release --gradescope ZIP --no-sandbox` to grade without one, "
+    "which is stamped on every report, or grade elsewhere with `python -m grader run`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the bundle was made for."""
+
+    lessons: tuple[str, ...]
+    needs_sandbox: bool
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Grade what lies in the folder named last; with `--check` only say whether it could be."""
+    root = Path(arguments[-1])
+    try:
+        settings = _settings(root)
+        _require_tools(settings.lessons)
+        trouble = sandbox.trouble()
+        if trouble and settings.needs_sandbox:
+            print(f"Nothing is graded here: other people's code needs a sandbox, and {trouble}.")
+            print(REFUSED)
+            return 0 if "--check" in arguments else 2
+        if trouble:
+            print(f"NO SANDBOX: {trouble}. Submissions can read and write what this container holds.")
+        if "--check" in arguments:
+            print(f"Ready to grade {', '.join(settings.lessons)}.")
+            return 0
+        return _grade(root, settings, sandboxed=not trouble)
+    except FairclockError as error:
+        print(error)
+        return error.exit_code
+
+
+def _settings(root: Path) -> Settings:
+    path = root / "source" / "bundle.json"
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return Settings(tuple(read["lessons"]), read["sandbox"] == NEEDED)
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise UsageError(f"{path} cannot be read ({fault}); make the bundle again.") from None
+
+
+def _require_tools(lessons: Sequence[str]) -> None:
+    """Raise a `MachineError` when the image lacks what measures a lesson's costs."""
+    tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson)]
+    if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
+        valgrind.require()
+    if any(map(native.is_native, tasks)):
+        native.require()
+
+
+def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
+    student, at = _who(root / "submission_metadata.json")
+    given = _given(root / "submission", student, settings.lessons)
+    reports: list[Report] = []
+    with Pool(sandboxed=sandboxed, hidden=(root.resolve(),)) as pool:
+        for lesson in settings.lessons:
+            report = _report(given.get(lesson) or _nothing(student, lesson), pool)
+            if is_faulted(report):
+                told = "; ".join(verdict.attempt.rationale for verdict in report.verdicts)
+                print(f"{lesson} could not be graded, which is no fault of the submission: {told}")
+                return 3
+            reports.append(report)
+    of_lessons = [task for lesson in settings.lessons for task in catalogue.load().tasks(lesson)]
+    tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
+    roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
+    results = root / "results" / "results.json"
+    with explained(results):
+        results.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(results, gradescope.render(roll, student).encode())
+    when = at.isoformat() if at else "at no known time"
+    print(f"{sum(report.points for report in reports):g} points; handed in {when}.")
+    return 0
+
+
+def _report(submission: Submission, pool: Pool) -> Report:
+    """Grade with inputs that nobody has seen; what is a fault of ours is tried once more."""
+    for _ in range(TRIES):
+        report = grade(submission, secrets.token_hex(32), pool)
+        if not is_faulted(report):
+            break
+    return report
+
+
+def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
+    """The hand-in for each lesson."""
+    found = collect_one(_place(folder), student, lessons, kit=Environment.capture().kit)
+    return {one.lesson: one for one in found.submissions}
+
+
+def _place(folder: Path) -> Path:
+    """Where the files lie: within the one folder that was zipped whole; in a copy of the kit, its exercises."""
+    there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
+    if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
+        folder = there[0]
+    kit = folder / KIT_PART / "exercises"
+    return kit if kit.is_dir() else folder
+
+
+def _nothing(student: str, lesson: str) -> Submission:
+    why = f"Nothing was handed in for {lesson}; hand in {lesson}.py or {lesson}.ipynb."
+    return Submission(student, lesson, "", digest(why.encode()), None, why)
+
+
+def _who(path: Path) -> tuple[str, datetime | None]:
+    """Who handed it in and when, as far as Gradescope says."""
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        names = [str(user.get("email") or user.get("name") or user.get("id")) for user in read.get("users", [])]
+        at = datetime.fromisoformat(read["created_at"]).astimezone(UTC) if read.get("created_at") else None
+    except (OSError, ValueError, AttributeError, TypeError):
+        return "student", None
+    return " and ".join(names) or "student", at
