@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import select
 import struct
 import termios
 import threading
@@ -22,20 +23,24 @@ class Tail:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._kept = bytearray()
+        self._moving = threading.Lock()  # held while bytes are neither in the pipe nor kept
         self._thread = threading.Thread(target=self._drain, args=(descriptor,), daemon=True)
         self._thread.start()
 
     def text(self) -> str:
         """What is kept, as text, once the pipe is empty."""
         deadline_s = time.monotonic() + SETTLE_S
-        while self._thread.is_alive() and self._unread() and time.monotonic() < deadline_s:
+        while True:
+            with self._moving:
+                if not self._thread.is_alive() or not self._unread() or time.monotonic() >= deadline_s:
+                    return self._kept.decode(errors="replace")
             time.sleep(0.001)
-        return bytes(self._kept[-TAIL_BYTES:]).decode(errors="replace")
 
     def forget(self) -> None:
         """Keep nothing of what was printed so far."""
         self.text()
-        self._kept.clear()
+        with self._moving:
+            self._kept.clear()
 
     def close(self) -> None:
         """Wait a moment for the pipe to end."""
@@ -50,7 +55,16 @@ class Tail:
         return count
 
     def _drain(self, descriptor: int) -> None:
+        ready = select.poll()
+        ready.register(descriptor, select.POLLIN)
         with contextlib.suppress(OSError):
-            while part := os.read(descriptor, 1 << 16):
-                self._kept += part
-                del self._kept[:-TAIL_BYTES]
+            while ready.poll() and self._keep(descriptor):
+                pass
+
+    def _keep(self, descriptor: int) -> bool:
+        """Move what is in the pipe; whether there can be more."""
+        with self._moving:
+            part = os.read(descriptor, 1 << 16)
+            self._kept += part
+            del self._kept[:-TAIL_BYTES]
+            return bool(part)
