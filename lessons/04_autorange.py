@@ -473,7 +473,7 @@ def wandered(answers: list[Measurement]) -> tuple[float, float, float]:
         "nobody-warns": "and no warning comes with it",
         "longer-cures": "time for six of them gives four samples or more",
     },
-    fast={"statement_s": 0.06, "min_run_time": 0.04},
+    fast={"statement_s": 0.04, "min_run_time": 0.03},
 )
 def one_slow_statement(
     statement_s: float = 0.3,
