@@ -456,8 +456,9 @@ def what_a_broadcast_costs(
     A `FunctionCounts` adds, subtracts, filters and renames, also in the other direction: count and difference together
     are the other count, and nothing should be left. What did not change is gone from a difference.
     """
-    plain = collect(in_cpp(numbers=128, runs=2), compiling=bool(compiling))
-    broadcast = collect(in_cpp(numbers=1), compiling=bool(compiling))
+    may_compile = bool(compiling)
+    plain = collect(in_cpp(numbers=128, runs=2), compiling=may_compile)
+    broadcast = collect(in_cpp(numbers=1), compiling=may_compile)
     if plain.reason or broadcast.reason:
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)

@@ -4,9 +4,10 @@ torch's own collection is used, with detours. `Timer.collect_callgrind` times th
 which for C++ compiles a second template: its inner part is called instead. And it runs valgrind with instrumentation
 from start to end, so that importing torch is simulated too, at fifty times the time: a `valgrind` in front of the real
 one starts without, and the setup has it switched on, and off again when the program ends. What Python has imported by
-then is frozen, for torch collects garbage after each repeat and would go through all of it. A C++ snippet is compiled
-without debug information for itself, which takes a quarter off the compiler's time; torch has none either. Nothing of
-this changes what is counted.
+then is frozen: torch collects garbage after each repeat, and would go through all of it. torch also asks each process
+under Callgrind how it is: with a `--vgdb-prefix` of its own, this one alone is asked, and waits for no other. A C++
+snippet is compiled without debug information for itself, which takes a quarter off the compiler's time; torch has none
+either. Nothing of this changes what is counted.
 """
 
 import dataclasses
@@ -33,7 +34,10 @@ for argument; do
     case "$argument" in --instr-atstart=yes) argument=--instr-atstart=no;; esac
     set -- "$@" "$argument"
 done
-exec {valgrind} "$@"
+exec {valgrind} --vgdb-prefix={prefix} "$@"
+"""
+_CONTROL_SHIM = """#!/bin/sh
+exec {callgrind_control} --vgdb-prefix={prefix} "$@"
 """
 _ON_PYTHON = """import atexit as _atexit, gc as _gc, os as _os, subprocess as _subprocess
 def _instrumentation(state):
@@ -69,9 +73,10 @@ def main(described: str, answer: str) -> None:
 
 
 def _shims(folder: Path) -> Path:
-    shim = folder / "valgrind"
-    shim.write_text(_SHIM.format(valgrind=shutil.which("valgrind")), encoding="utf-8")
-    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    for name, text in (("valgrind", _SHIM), ("callgrind_control", _CONTROL_SHIM)):
+        shim = folder / name
+        shim.write_text(text.format(**{name: shutil.which(name)}, prefix=folder / "vgdb"), encoding="utf-8")
+        shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
     return folder
 
 
