@@ -323,7 +323,8 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     truth = moved if sure or moved == "c" else None
     page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=change)
-    page.claim("median-moves-less", apart, low=0, error=apart_error, unit=change, remark="between the two")
+    further_by = "between the two"
+    page.claim("median-moves-less", apart, low=0, error=apart_error, noise=page.noise, unit=change, remark=further_by)
     page.say(*WHY_MOVED[truth])
     warned = sum(loud.has_warnings for _, loud in pairs)
     page.say(
