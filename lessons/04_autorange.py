@@ -323,7 +323,8 @@ def explain_neighbours(page: Page, pairs: list[tuple[Measurement, Measurement]])
     truth = moved if sure or moved == "c" else None
     page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise, unit=change)
-    page.claim("median-moves-less", apart, low=0, error=apart_error, unit=change, remark="between the two")
+    further_by = "between the two"
+    page.claim("median-moves-less", apart, low=0, error=apart_error, noise=page.noise, unit=change, remark=further_by)
     page.say(*WHY_MOVED[truth])
     warned = sum(loud.has_warnings for _, loud in pairs)
     page.say(
@@ -473,7 +474,7 @@ def wandered(answers: list[Measurement]) -> tuple[float, float, float]:
         "nobody-warns": "and no warning comes with it",
         "longer-cures": "time for six of them gives four samples or more",
     },
-    fast={"statement_s": 0.06, "min_run_time": 0.04},
+    fast={"statement_s": 0.04, "min_run_time": 0.03},
 )
 def one_slow_statement(
     statement_s: float = 0.3,

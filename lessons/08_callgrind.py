@@ -180,12 +180,18 @@ def in_python() -> Snippet:
 
 
 @lesson.given
-def in_cpp(numbers: int) -> Snippet:
-    setup = f"""
-        auto x = torch::ones({{128}});
-        auto y = torch::ones({{{numbers}}});
+def in_cpp(numbers: int, runs: int = 1) -> Snippet:
+    setup = """
+        auto x = torch::ones({128});
+        auto y = torch::ones({std::atol(std::getenv("NUMBERS"))});
     """
-    return Snippet("x * y;", setup, language="cpp", runs=2)
+    return Snippet(
+        "x * y;",
+        setup,
+        language="cpp",
+        runs=runs,
+        environment={"NUMBERS": str(numbers)},
+    )
 
 
 @lesson.given
@@ -234,13 +240,14 @@ def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
     gives a `CallgrindStats` for each repeat, and `language="cpp"` for a snippet of C++.
 
     That takes tens of seconds, for Python and torch are imported on the software processor, and C++ is compiled first.
-    So we collect all four that this lesson needs side by side. `harness.callgrind` calls torch's collection and keeps
-    what it gives in your cache folder: the next run takes it from there.
+    So we collect all four that this lesson needs side by side. The C++ program is compiled once, and reads from its
+    environment how many numbers `y` has. `harness.callgrind` calls torch's collection and keeps what it gives in your
+    cache folder: the next run takes it from there.
     """
     return collect_all(
         {
             "Python": in_python(),
-            "C++": in_cpp(numbers=128),
+            "C++": in_cpp(numbers=128, runs=2),
             "C++, broadcast": in_cpp(numbers=1),
             "extension": in_extension(),
         },
@@ -389,7 +396,7 @@ def the_same_in_cpp(
 
     What the Python statement takes on top is the price of Python: its own steps, and torch's way from there to C++.
     """
-    cpp = collect(in_cpp(numbers=128), compiling=bool(compiling))
+    cpp = collect(in_cpp(numbers=128, runs=2), compiling=bool(compiling))
     statement = Timer("x * y", setup="x, y = torch.ones(2, 128)")
     times = [
         statement.blocked_autorange(min_run_time=0.05).median
@@ -449,8 +456,9 @@ def what_a_broadcast_costs(
     A `FunctionCounts` adds, subtracts, filters and renames, also in the other direction: count and difference together
     are the other count, and nothing should be left. What did not change is gone from a difference.
     """
-    plain = collect(in_cpp(numbers=128), compiling=bool(compiling))
-    broadcast = collect(in_cpp(numbers=1), compiling=bool(compiling))
+    may_compile = bool(compiling)
+    plain = collect(in_cpp(numbers=128, runs=2), compiling=may_compile)
+    broadcast = collect(in_cpp(numbers=1), compiling=may_compile)
     if plain.reason or broadcast.reason:
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)

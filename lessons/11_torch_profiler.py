@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import torch
+import torch._inductor  # the first profile imports it in any case: here no step has to wait for it
 from torch import Tensor, nn
 from torch.profiler import (
     ProfilerActivity,

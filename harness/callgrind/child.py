@@ -1,10 +1,13 @@
-"""One collection, in a process of its own: `python -m harness.callgrind.child SNIPPET ANSWER`, started by `collect`.
+"""Collections in a process of their own: `python -m harness.callgrind.child SNIPPETS ANSWER`, started by `collect`.
 
-torch's own collection is used, with two detours. `Timer.collect_callgrind` times the statement once before it counts,
+torch's own collection is used, with detours. `Timer.collect_callgrind` times the statement once before it counts,
 which for C++ compiles a second template: its inner part is called instead. And it runs valgrind with instrumentation
-from the start, so that importing torch is simulated too, at fifty times the time: a `valgrind` in front of the real
-one starts without, and the setup switches it on. A C++ snippet is compiled without debug information for itself, which
-takes a quarter off the compiler's time; torch has none either. Nothing of this changes what is counted.
+from start to end, so that importing torch is simulated too, at fifty times the time: a `valgrind` in front of the real
+one starts without, and the setup has it switched on, and off again when the program ends. What Python has imported by
+then is frozen: torch collects garbage after each repeat, and would go through all of it. torch also asks each process
+under Callgrind how it is: with a `--vgdb-prefix` of its own, this one alone is asked, and waits for no other. A C++
+snippet is compiled without debug information for itself, which takes a quarter off the compiler's time; torch has none
+either. Nothing of this changes what is counted.
 """
 
 import dataclasses
@@ -16,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from torch.utils.benchmark import Timer
 from torch.utils.benchmark.utils import cpp_jit
@@ -30,31 +34,49 @@ for argument; do
     case "$argument" in --instr-atstart=yes) argument=--instr-atstart=no;; esac
     set -- "$@" "$argument"
 done
-exec {valgrind} "$@"
+exec {valgrind} --vgdb-prefix={prefix} "$@"
 """
-_ON_PYTHON = """import os as _os, subprocess as _subprocess
-_subprocess.run(["callgrind_control", "-i", "on", str(_os.getpid())], check=True, stdout=-3)
+_CONTROL_SHIM = """#!/bin/sh
+exec {callgrind_control} --vgdb-prefix={prefix} "$@"
+"""
+_ON_PYTHON = """import atexit as _atexit, gc as _gc, os as _os, subprocess as _subprocess
+def _instrumentation(state):
+    _subprocess.run(["callgrind_control", "-i", state, str(_os.getpid())], check=True, stdout=-3)
+_gc.collect()
+_gc.freeze()
+_atexit.register(_instrumentation, "off")
+_instrumentation("on")
 """
 _HEADERS = "#include <torch/csrc/Exceptions.h>\n#include <torch/csrc/utils/pybind.h>\n"
 """What an extension needs, in place of `torch/extension.h`, which takes half a minute to compile."""
 
-_ON_CPP = "CALLGRIND_START_INSTRUMENTATION;\n"
+_ON_CPP = """struct Instrumentation {
+  Instrumentation() { CALLGRIND_START_INSTRUMENTATION; }
+  ~Instrumentation() { CALLGRIND_STOP_INSTRUMENTATION; }
+} instrumentation;
+"""
 
 
 def main(described: str, answer: str) -> None:
-    """Collect the counts of a snippet, described as JSON, and write them as JSON."""
-    snippet = json.loads(described)
+    """Collect the counts of snippets, described as JSON, and write those of each as a line of JSON.
+
+    torch compiles no code a second time in one process, so snippets of one program are compiled with the first.
+    """
+    lines = []
     with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
         os.environ.update(tools.surroundings(_shims(Path(folder))))
-        setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
-        runs = _collect(snippet, setup)
-    Path(answer).write_text(cache.dumps(runs), encoding="utf-8")
+        for snippet in json.loads(described):
+            setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
+            with mock.patch.dict(os.environ, snippet["environment"]):
+                lines.append(cache.dumps(_collect(snippet, setup)))
+    Path(answer).write_text("\n".join(lines), encoding="utf-8")
 
 
 def _shims(folder: Path) -> Path:
-    shim = folder / "valgrind"
-    shim.write_text(_SHIM.format(valgrind=shutil.which("valgrind")), encoding="utf-8")
-    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    for name, text in (("valgrind", _SHIM), ("callgrind_control", _CONTROL_SHIM)):
+        shim = folder / name
+        shim.write_text(text.format(**{name: shutil.which(name)}, prefix=folder / "vgdb"), encoding="utf-8")
+        shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
     return folder
 
 

@@ -2,7 +2,8 @@
 
 A collection takes tens of seconds, mostly for importing torch under valgrind and for compiling. So each runs in a
 process of its own (`harness.callgrind.child`), as many at a time as there are cores, and its counts are kept in the
-user's cache folder, under everything that they depend on.
+user's cache folder, under everything that they depend on. What differs in its environment alone is one program: that is
+compiled once, and counted in one environment after the other.
 """
 
 import json
@@ -12,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -51,7 +52,8 @@ class Snippet:
 
     `language` is "python" or "cpp". `repeats` counts that many times in one process, `runs` in so many processes.
     `extension` is C++ source that is compiled first, by `load_inline` with these `functions`; setup and statement find
-    it under the name `extension`. It knows `at::Tensor`, and has to include what else it needs.
+    it under the name `extension`. It knows `at::Tensor`, and has to include what else it needs. `environment` is added
+    to that of the counted process.
     """
 
     stmt: str
@@ -64,6 +66,7 @@ class Snippet:
     global_setup: str = ""
     extension: str = ""
     functions: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def compiles(self) -> bool:
@@ -74,6 +77,12 @@ class Snippet:
     def key(self) -> str:
         """A digest of everything that its counts depend on."""
         return cache.digest({**asdict(self), **software(compiles=self.compiles)})
+
+    @property
+    def program(self) -> str:
+        """A digest of the code that is compiled, which one program serves; its key where nothing is."""
+        code = (self.language, self.stmt, self.setup, self.global_setup, self.extension, self.functions)
+        return cache.digest({"code": code}) if self.compiles else self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +130,11 @@ def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> d
 
 
 def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
-    waiting = sorted(missing, key=lambda name: not missing[name].compiles)
-    running: dict[str, _Child] = {}
+    programs: dict[str, list[str]] = {}
+    for name in sorted(missing, key=lambda name: not missing[name].compiles):
+        programs.setdefault(missing[name].program, []).append(name)
+    waiting = list(programs.values())
+    running: list[tuple[list[str], _Child]] = []
     found: dict[str, Counted] = {}
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -133,29 +145,31 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
         task = bar.add_task("counting instructions", total=len(missing))
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
-                name = waiting.pop(0)
-                running[name] = stack.enter_context(_Child(missing[name]))
-            for name, child in list(running.items()):
+                names = waiting.pop(0)
+                running.append((names, stack.enter_context(_Child([missing[name] for name in names]))))
+            for names, child in list(running):
                 if (counted := child.poll()) is not None:
-                    found[name] = counted
-                    del running[name]
-                    bar.advance(task)
-            bar.update(task, description=f"counting instructions of {', '.join(running) or 'nothing more'}")
+                    found |= zip(names, counted, strict=True)
+                    running.remove((names, child))
+                    bar.advance(task, len(names))
+            counting = ", ".join(name for names, _ in running for name in names)
+            bar.update(task, description=f"counting instructions of {counting or 'nothing more'}")
             time.sleep(_POLL_S)
     return found
 
 
 class _Child:
-    """One collection under way, in a process group of its own that ends with it."""
+    """Collections of one program under way, in a process group of their own that ends with it."""
 
-    def __init__(self, snippet: Snippet) -> None:
-        self._snippet = snippet
+    def __init__(self, snippets: Sequence[Snippet]) -> None:
+        self._snippets = snippets
         self._folder = tempfile.TemporaryDirectory(prefix="fairclock-callgrind-")
         self._answer = Path(self._folder.name) / "answer.json"
         self._began_s = time.monotonic()
         self._log = (Path(self._folder.name) / "log").open("w+b")
+        described = json.dumps([asdict(each) for each in snippets])
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", "harness.callgrind.child", json.dumps(asdict(snippet)), str(self._answer)],
+            [sys.executable, "-m", "harness.callgrind.child", described, str(self._answer)],
             env=tools.surroundings(),
             cwd=Path(__file__).parent.parent.parent,
             stdin=subprocess.DEVNULL,
@@ -174,21 +188,26 @@ class _Child:
         self._log.close()
         self._folder.cleanup()
 
-    def poll(self) -> Counted | None:
-        """What came of it; None while it runs."""
+    def poll(self) -> list[Counted] | None:
+        """What came of each snippet; None while any is under way."""
         code = self._popen.poll()
         if code is None and time.monotonic() - self._began_s < _TIMEOUT_S:
             return None
         if code is None:
             os.killpg(self._popen.pid, 9)
             self._popen.wait()
-            return Counted(reason=f"valgrind did not end within {_TIMEOUT_S:g} s")
+            return self._none(f"valgrind did not end within {_TIMEOUT_S:g} s")
         try:
-            runs = cache.loads(self._answer.read_text(encoding="utf-8"))
+            lines = self._answer.read_text(encoding="utf-8").splitlines()
+            found = [cache.loads(line) for line in lines]
         except (OSError, ValueError, KeyError, TypeError):
-            return Counted(reason=f"valgrind failed: {self._last_words()}")
-        cache.keep(self._snippet.key, runs)
-        return Counted(runs)
+            return self._none(f"valgrind failed: {self._last_words()}")
+        for snippet, runs in zip(self._snippets, found, strict=True):
+            cache.keep(snippet.key, runs)
+        return [Counted(runs) for runs in found]
+
+    def _none(self, reason: str) -> list[Counted]:
+        return [Counted(reason=reason)] * len(self._snippets)
 
     def _last_words(self) -> str:
         self._log.seek(0)

@@ -80,6 +80,7 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
     limit_s = lesson.longest_s[fast]
     runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
     gc.freeze()  # what the imports left is there to stay: looking through it takes each duel a tenth of a second
+    gc.enable()  # see `lessons`
     today = Today.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",

@@ -1,3 +1,4 @@
+import gc
 import os
 import sys
 from pathlib import Path
@@ -32,6 +33,12 @@ def at_a_terminal(state: Path, *arguments: str) -> Any:  # what pexpect spawns h
         timeout=60,
         dimensions=(40, 80),
     )
+
+
+def test_the_collector_of_garbage_which_waited_for_the_imports_is_on_when_a_lesson_runs() -> None:
+    gc.disable()
+    assert run_command(small_lesson.lesson, ["--no-input", "--fast"]) == 0
+    assert gc.isenabled()
 
 
 @needs_a_terminal
