@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
 
+from harness import disk_cache
 from harness.callgrind import cache, tools
 from harness.errors import MachineError
 
@@ -76,13 +77,13 @@ class Snippet:
     @property
     def key(self) -> str:
         """A digest of everything that its counts depend on."""
-        return cache.digest({**asdict(self), **software(compiles=self.compiles)})
+        return disk_cache.digest({**asdict(self), **software(compiles=self.compiles)})
 
     @property
     def program(self) -> str:
         """A digest of the code that is compiled, which one program serves; its key where nothing is."""
         code = (self.language, self.stmt, self.setup, self.global_setup, self.extension, self.functions)
-        return cache.digest({"code": code}) if self.compiles else self.key
+        return disk_cache.digest({"code": code}) if self.compiles else self.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from typing import Final
 
 from torch import Tensor
 
-from harness import programs
-from harness.callgrind.cache import folder
+from harness import disk_cache, programs
 from harness.compilers.torchscript import deprecated
 from harness.compilers.waiting import waiting
 
@@ -40,7 +39,7 @@ def compiler() -> str:
 
 def cache_folder() -> Path:
     """Where compiled graphs are kept; it need not exist yet."""
-    return folder() / "inductor"
+    return disk_cache.folder() / "inductor"
 
 
 def prepare() -> None:

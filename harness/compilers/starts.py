@@ -20,11 +20,14 @@ from typing import Final
 
 import torch
 
-from harness import units
-from harness.callgrind import cache, tools
+from harness import disk_cache, units
+from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.compilers.waiting import waiting
 from harness.tables import Table
+
+KIND: Final = "starts"
+"""The folder for them."""
 
 _TIMEOUT_S: Final = 300.0
 """A start that hangs is ended after this long."""
@@ -78,9 +81,9 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
     `program` is Python source that defines `call()`. Both processes have cache folders for numba and Inductor of their
     own, which are empty for the first. `measuring=False` starts nothing: what is not kept has a reason instead.
     """
-    path = cache.folder() / "starts" / f"{_key(program)}.json"
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(path.read_text(encoding="utf-8"))
+    key = _key(program)
+    with contextlib.suppress(KeyError, TypeError):
+        kept = disk_cache.load(KIND, key)
         return Starts(Start(**kept["empty"]), Start(**kept["filled"]), str(kept["measured"]))
     if not measuring:
         return Starts(reason="the short run starts nothing anew: take the lesson without --fast once")
@@ -94,11 +97,7 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
     if not isinstance(first, Start) or not isinstance(second, Start):
         return Starts(reason=f"the program failed: {second}")
     found = Starts(first, second, f"{datetime.now(UTC):%Y-%m-%d}")
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        whole = path.with_suffix(f".{os.getpid()}")
-        whole.write_text(json.dumps(asdict(found)), encoding="utf-8")
-        whole.replace(path)
+    disk_cache.keep(KIND, key, asdict(found))
     return found
 
 
@@ -128,7 +127,7 @@ def _start(folder: Path) -> Start | str:
 
 def _key(program: str) -> str:
     """A digest of everything that the times depend on, but for the machine's weather."""
-    return cache.digest({
+    return disk_cache.digest({
         "program": program,
         "torch": [torch.__version__, torch.version.git_version],
         "numba": version("numba"),

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from harness import programs
-from harness.callgrind import cache, tools
+from harness import disk_cache, programs
+from harness.callgrind import tools
 from harness.errors import MachineError
 
 FLAGS: Final = ("-O2", "-shared", "-fPIC")
@@ -82,15 +82,15 @@ def build(source: str, name: str) -> Build:
     It finds Python's headers where there are any. Raises `MachineError` where it does not compile.
     """
     command = [compiler(), *FLAGS, "-I", headers(), *_unresolved()]
-    key = cache.digest(
+    key = disk_cache.digest(
         {"source": source, "command": command, "compiler": tools.compiler_version(command[0]), "python": sys.version}
     )
-    path = cache.folder() / KIND / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX') or '.so'}"
+    path = disk_cache.folder() / KIND / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX') or '.so'}"
     took = path.with_name("seconds")
     with contextlib.suppress(OSError, ValueError):
         if path.is_file():
             return Build(path, float(took.read_text(encoding="ascii")))
-    with tempfile.TemporaryDirectory(dir=cache.made(path.parent), prefix=".building-") as folder:
+    with tempfile.TemporaryDirectory(dir=disk_cache.made(path.parent), prefix=".building-") as folder:
         Path(folder, f"{name}.c").write_text(source, encoding="utf-8")
         began = time.perf_counter()
         done = subprocess.run(

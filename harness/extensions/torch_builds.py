@@ -19,7 +19,8 @@ from unittest import mock
 
 import torch
 
-from harness.callgrind import cache, tools
+from harness import disk_cache
+from harness.callgrind import tools
 from harness.extensions.libraries import KIND
 
 if sys.platform != "win32":
@@ -107,12 +108,12 @@ def _load(folder: Path, source: str, cpp_jit: Any) -> Any:
 
 
 def _folder(kind: str, code: object) -> Path:
-    key = cache.digest({
+    key = disk_cache.digest({
         "code": code,
         "torch": [torch.__version__, torch.version.git_version],
         "python": [sys.version, os.path.realpath(sys.executable)],
         "system": [platform.libc_ver(), platform.machine(), tools.processor()],
         "compiler": tools.compiler_version(os.environ.get("CXX", "c++")),
     })  # fmt: skip
-    folder = cache.folder() / KIND / f"{kind}_{key}"
-    return cache.made(folder)
+    folder = disk_cache.folder() / KIND / f"{kind}_{key}"
+    return disk_cache.made(folder)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.callgrind import cache, outfile
+from harness import disk_cache
+from harness.callgrind import outfile
 from harness.callgrind.collect import software
 from harness.callgrind.counts import DICTIONARY_LOOKUPS
 from harness.suite import cpp
@@ -31,18 +32,18 @@ def _total(path: Path) -> int:
 
 def kept(work: Work, settings: Settings) -> tuple[int, ...] | None:
     """The counts of an earlier run on the same software; None without any."""
-    found = cache.load_json(KIND, _key(work, settings))
+    found = disk_cache.load(KIND, _key(work, settings))
     return tuple(map(int, found)) if isinstance(found, list) and found else None
 
 
 def keep(work: Work, settings: Settings, counts: tuple[int, ...]) -> None:
     """Keep counts for later runs."""
-    cache.keep_json(KIND, _key(work, settings), list(counts))
+    disk_cache.keep(KIND, _key(work, settings), list(counts))
 
 
 def _key(work: Work, settings: Settings) -> str:
     how = Path(__file__).with_name("worker.py").read_text(encoding="utf-8")
-    return cache.digest({
+    return disk_cache.digest({
         "benchmark": work.key,
         "counted": [settings.number, settings.repeats, how],
         "machine code": cpp.name_of(work) if work.is_cpp else "",

@@ -20,7 +20,8 @@ import torch
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
-from harness.callgrind import cache, tools
+from harness import disk_cache
+from harness.callgrind import tools
 from harness.suite.work import Work
 
 BATCH: Final = 16
@@ -110,12 +111,12 @@ def name_of(work: Work) -> str:
         "torch": [torch.__version__, torch.version.git_version],
         "compiler": [*command(), tools.compiler_version(command()[0])],
     }
-    return f"benchmark_{cache.digest(depends_on)}"
+    return f"benchmark_{disk_cache.digest(depends_on)}"
 
 
 def library_of(work: Work) -> Path:
     """Where the library with a benchmark lies once it is built."""
-    return cache.folder() / "cpp" / f"{name_of(work)}.so"
+    return disk_cache.folder() / "cpp" / f"{name_of(work)}.so"
 
 
 def build(
@@ -174,7 +175,7 @@ def _build(batch: Mapping[str, Work], compiler: Compiler, done: Callable[[int], 
 
 
 def _compile(batch: Mapping[str, Work], compiler: Compiler) -> str:
-    folder = cache.made(cache.folder() / "cpp")
+    folder = disk_cache.made(disk_cache.folder() / "cpp")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
         said = compiler(source_of(batch), library)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from harness.callgrind import cache
+from harness import disk_cache
 from harness.errors import UsageError
 
 
@@ -30,8 +30,8 @@ def deprecation_hidden() -> Iterator[None]:
 
 def path_of(source: str) -> Path:
     """Where the model made from `source` is kept; the same text and release of torch, the same place."""
-    name = cache.digest({"source": source, "torch": torch.__version__})
-    return cache.folder() / "torchscript" / f"{name}.pt"
+    name = disk_cache.digest({"source": source, "torch": torch.__version__})
+    return disk_cache.folder() / "torchscript" / f"{name}.pt"
 
 
 def make(source: str) -> Path:
@@ -42,8 +42,7 @@ def make(source: str) -> Path:
     path = path_of(source)
     if path.exists():
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".making-") as folder:
+    with tempfile.TemporaryDirectory(dir=disk_cache.made(path.parent), prefix=".making-") as folder:
         file = Path(folder) / "model_source.py"
         file.write_text(f"import torch\n{source}\n", encoding="utf-8")
         with deprecation_hidden():

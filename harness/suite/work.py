@@ -5,8 +5,7 @@ from typing import Any, Final, Self
 
 from torch.utils.benchmark import Language
 
-from harness import units
-from harness.callgrind import cache
+from harness import disk_cache, units
 from harness.suite.api import TimerArgs
 from harness.suite.types import FlatDefinition, Label
 
@@ -37,7 +36,7 @@ class Work:
     @property
     def key(self) -> str:
         """A digest of the benchmark: its name, its kind and its code."""
-        return cache.digest({"label": self.label, "runtime": self.runtime, "autograd": self.autograd, **self.code})
+        return disk_cache.digest({"label": self.label, "runtime": self.runtime, "autograd": self.autograd, **self.code})
 
     @property
     def code(self) -> dict[str, Any]:

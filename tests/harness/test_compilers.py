@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from harness.callgrind.cache import FOLDER_VARIABLE
 from harness.compilers import build, captured, deprecated, guards_of, kernel_of, lacking, prepare, starts, traffic
 from harness.compilers import inductor as inductor_
+from harness.disk_cache import FOLDER_VARIABLE
 from harness.errors import MachineError
 
 COUNTING = """

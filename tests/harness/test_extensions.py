@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.callgrind import cache
+from harness import disk_cache
 from harness.errors import MachineError
 from harness.extensions import build, build_library, building, compiled_before, inline_folder, lacking, took_s
 from harness.extensions.libraries import compiler
@@ -19,7 +19,7 @@ ONE = "int one(void) { return 1; }"
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(cache.FOLDER_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -63,8 +63,8 @@ def test_a_missing_compiler_and_a_missing_header_are_told_apart(
 
 
 def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.FOLDER_VARIABLE, "/dev/null/cache")
-    with pytest.raises(MachineError, match=cache.FOLDER_VARIABLE):
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, "/dev/null/cache")
+    with pytest.raises(MachineError, match=disk_cache.FOLDER_VARIABLE):
         inline_folder("int x;")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from test_suite_expand import shaped_for_pytorch
 
-from harness.callgrind.cache import FOLDER_VARIABLE
+from harness.disk_cache import FOLDER_VARIABLE
 from harness.suite import cpp
 from harness.suite.command import DEFAULT, SOME_FAILED, chosen, main, works_of
 from harness.suite.compare import SAME, Comparison

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from torch.utils.benchmark import Language
 
-from harness.callgrind.cache import FOLDER_VARIABLE
+from harness.disk_cache import FOLDER_VARIABLE
 from harness.suite import TimerArgs, cpp
 from harness.suite.work import Work
 
