@@ -12,12 +12,13 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Self
 
+from harness import units
 from harness.errors import UsageError
 
 ABSENT = "absent"
@@ -116,19 +117,16 @@ class Environment:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values that JSON can hold; `from_dict` takes them back."""
-        return {**asdict(self), "settings": dict(self.settings)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "settings": dict(self.settings)}
 
     def fingerprint(self) -> str:
         """Return twelve hexadecimal digits, the same for two environments whose timings may be compared."""
-        record = {name: value for name, value in self.to_dict().items() if name not in _NO_INFLUENCE}
-        if record["cuda_device"] == NOT_ASKED:
-            record["cuda_device"] = None
-        text = json.dumps(record, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return _fingerprint(self)
 
     def describe(self) -> str:
         """Return one line for people: "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"."""
-        cores = f"{self.cores} core{'s' if self.cores != 1 else ''}"
+        cores = units.some(self.cores, "core")
         if self.usable_cores != self.cores:
             cores = f"{self.usable_cores} of {cores}"
         name = "Python" if self.implementation == "CPython" else self.implementation
@@ -151,6 +149,16 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{name}={setting}" for name, setting in value.items()) or "none"
     return "none" if value is None else str(value)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(environment: Environment) -> str:
+    """Worked out once for a machine: a class has thousands of reports of it."""
+    record = {name: value for name, value in environment.to_dict().items() if name not in _NO_INFLUENCE}
+    if record["cuda_device"] == NOT_ASKED:
+        record["cuda_device"] = None
+    text = json.dumps(record, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache

@@ -121,7 +121,7 @@ class Grid:
     def _curves(self) -> dict[str, list[tuple[float, float]]]:
         several = len(self.threads) > 1
         return {
-            f"{name}, {threads} thread{'s' if threads > 1 else ''}" if several else name: [
+            f"{name}, {units.some(threads, 'thread')}" if several else name: [
                 (size, self.median_s(name, size, threads)) for size in self.sizes
             ]
             for name, threads in product(self.names, self.threads)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from grader.class_run import place, rows
@@ -207,7 +208,7 @@ class Journal:
 
     def course(self) -> Course:
         """Return the course's policy; one without dates where none was given."""
-        return parse(_meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
+        return _course(_meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
         """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
@@ -250,6 +251,10 @@ class Journal:
         """The row of the grade that counts."""
         row: sqlite3.Row = self._db.execute(rows.GRADING, [stand.grading]).fetchone()
         return row
+
+
+_course = lru_cache(maxsize=4)(parse)
+"""The same text is the same course: reports ask for it once a student."""
 
 
 def _span(row: sqlite3.Row) -> Span:
