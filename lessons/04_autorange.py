@@ -328,10 +328,9 @@ def explain_neighbours(page: Page, found: tuple[list[tuple[Measurement, Measurem
     crowded = used_by_others >= CROWD
     truth = moved if (sure or moved == "c") and not crowded else None
     page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
-    noise = math.inf if crowded else page.noise
-    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=noise, unit=change)
-    further_by = "between the two"
-    page.claim("median-moves-less", apart, low=0, error=apart_error, noise=noise, unit=change, remark=further_by)
+    crowd, further_by = math.inf if crowded else 0.0, "between the two"
+    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise + crowd, unit=change)
+    page.claim("median-moves-less", apart, low=0, error=apart_error, noise=crowd, unit=change, remark=further_by)
     page.say(*WHY_MOVED[truth])
     warned = sum(loud.has_warnings for _, loud in pairs)
     page.say(
