@@ -95,10 +95,8 @@ def notebook(cells: Sequence[Cell]) -> "NotebookNode":
     """Return valid cells as a notebook of the current format."""
     from nbformat import v4, validate  # noqa: PLC0415 - as above
 
-    made = [
-        (v4.new_code_cell if cell.kind == "code" else v4.new_markdown_cell)(cell.text, id=cell.id)  # type: ignore[no-untyped-call]
-        for cell in cells
-    ]
+    make = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
+    made = [make[cell.kind](cell.text, id=cell.id) for cell in cells]  # type: ignore[no-untyped-call]
     whole: NotebookNode = v4.new_notebook(cells=made, metadata=_KERNEL)  # type: ignore[no-untyped-call]
     validate(whole)
     return whole

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
 from harness import units
-from harness.others import CROWD, others_watched
+from harness.others import Others, others_watched
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
 from lessons.engine.words import change
@@ -290,7 +290,7 @@ def neighbours(lifetime_s: float) -> Iterator[None]:
 def beside_neighbours(
     rounds: int = 5,
     seconds: float = 0.25,
-) -> tuple[list[tuple[Measurement, Measurement]], float]:
+) -> tuple[list[tuple[Measurement, Measurement]], Others]:
     """Now we make the disturbance ourselves: two processes a core, busy for 20 of every 100 milliseconds.
 
     They are busy all at once. They are started here and ended here, and end by themselves should we be
@@ -306,12 +306,12 @@ def beside_neighbours(
             loud = timer.blocked_autorange(min_run_time=seconds)
         pairs.append((quiet, loud))
         used.append(others.cores)
-    return pairs, median(used)
+    return pairs, Others(median(used))
 
 
 @beside_neighbours.observe
-def explain_neighbours(page: Page, found: tuple[list[tuple[Measurement, Measurement]], float]) -> None:
-    pairs, used_by_others = found
+def explain_neighbours(page: Page, found: tuple[list[tuple[Measurement, Measurement]], Others]) -> None:
+    pairs, others = found
     means = [loud.mean / quiet.mean - 1 for quiet, loud in pairs]
     medians = [loud.median / quiet.median - 1 for quiet, loud in pairs]
     for name, side in (("quiet", 0), ("loud", 1)):
@@ -325,10 +325,9 @@ def explain_neighbours(page: Page, found: tuple[list[tuple[Measurement, Measurem
     further = [x - y for x, y in zip(means, medians, strict=True)]
     (felt, felt_error), (apart, apart_error) = every(means), every(further)
     moved, sure = which_moved(further), felt - felt_error > page.noise
-    crowded = used_by_others >= CROWD
-    truth = moved if (sure or moved == "c") and not crowded else None
+    truth = moved if (sure or moved == "c") and not others.crowd else None
     page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
-    crowd, further_by = math.inf if crowded else 0.0, "between the two"
+    crowd, further_by = math.inf if others.crowd else 0.0, "between the two"
     page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise + crowd, unit=change)
     page.claim("median-moves-less", apart, low=0, error=apart_error, noise=crowd, unit=change, remark=further_by)
     page.say(*WHY_MOVED[truth])

@@ -46,8 +46,8 @@ def stands(rows: Sequence[Row], course: Course) -> Iterator[Stand]:
     """Yield how each student stands in each lesson; rows of one student and lesson lie together."""
     for (student, lesson), group in groupby(rows, key=lambda row: (row.hand_in.student, row.hand_in.lesson)):
         # What was replaced before it was graded cannot be graded any more: only the journal's own rows have its source.
-        attempts = [row for row in group if row.there or row.grading is not None]
-        attempts = [row for row in attempts if not course.strikes(student, lesson, row.hand_in.sha256)]
+        kept = [row for row in group if row.there or row.grading is not None]
+        attempts = [row for row in kept if not course.strikes(student, lesson, row.hand_in.sha256)]
         if not any(row.there for row in attempts):
             continue
         rule = course.rule(student, lesson)

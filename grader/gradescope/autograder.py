@@ -81,7 +81,8 @@ def _settings(root: Path) -> Settings:
 
 def _require_tools(lessons: Sequence[str]) -> None:
     """Raise a `MachineError` when the image lacks what measures a lesson's costs."""
-    tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson)]
+    known = catalogue.load()
+    tasks = [task for lesson in lessons for task in known.tasks(lesson)]
     if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
         valgrind.require()
     if any(map(native.is_native, tasks)):

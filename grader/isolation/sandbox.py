@@ -102,13 +102,7 @@ def tried(binary: str) -> Tried:
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
-    program = [
-        sys.executable,
-        "-P",
-        "-s",
-        "-c",
-        "from grader.inside import confine, loading, protocol",
-    ]
+    program = [sys.executable, "-P", "-s", "-c", "from grader.inside import confine, loading, protocol"]
     with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
         done = subprocess.run(
