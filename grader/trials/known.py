@@ -1,7 +1,8 @@
 """Why an answer is wrong, when somebody has been wrong the same way before.
 
 Each task's truth table has known wrong submissions. When one of them reproduces a student's answer on the failing case,
-its docstring is what the student reads.
+its docstring is what the student reads. Two may do so by chance, for that case is a small one: then the one that
+reproduces more of the other failures explains.
 """
 
 import ast
@@ -17,8 +18,9 @@ from grader.trials.faults import Raised, ours
 from grader.trials.supervisor import Worker, worker
 
 
-def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], bool], *, tensors: bool) -> str:
-    """The docstring of the first known wrong submission that `reproduces` recognises; empty when none does."""
+def explanation(task: Task, settings: Settings, reproduced: Callable[[Worker], int], *, tensors: bool) -> str:
+    """The docstring of the known wrong submission that has most failures `reproduced`; empty when none has any."""
+    best, most = "", 0
     what = f"A known wrong answer of {task.full_name}"
     place = native.Here(settings.pool.sandboxed, tuple(settings.pool.hidden))
     with ours(what), settings.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
@@ -26,15 +28,16 @@ def explanation(task: Task, settings: Settings, reproduces: Callable[[Worker], b
             source = path.read_text(encoding="utf-8")
             try:
                 one.load(native.built_once(task, source, place).timed)
-                if reproduces(one):
-                    return docstring(path)
+                failures = reproduced(one)
             except (Raised, WorkerFault):
                 continue
-    return ""
+            if failures > most:
+                best, most = docstring(path), failures
+    return best
 
 
 def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
-    """The same in this process: `reproduces` gets the source text, and plays it where it ends for certain."""
+    """The first that reproduces all there is, in this process: for a source text that ends for certain."""
     for path in task.wrong_answers:
         with suppress(Exception, SystemExit):  # it was another way to be wrong
             if reproduces(path.read_text(encoding="utf-8")):

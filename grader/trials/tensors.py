@@ -1,6 +1,7 @@
 """Tensor functions on trial: right on every case first, then timed against the baseline."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.errors import WorkerFault
@@ -100,13 +101,17 @@ def _wrong(
             f"Fails {len(failures)} of {cases} cases. {failing.SMALLEST} {where}",
             *smallest.mismatch.lines,
         ]
-        answer = smallest.answer
-        assert answer is not None
 
-        def reproduces(one: Worker) -> bool:
-            return same(_call(task, one, smallest.inputs), answer)
+        def reproduces(one: Worker, failure: Failure) -> bool:
+            with suppress(Raised):
+                return failure.answer is not None and same(_call(task, one, failure.inputs), failure.answer)
+            return False
 
-        help_text = explanation(task, settings, reproduces, tensors=True)
+        def reproduced(one: Worker) -> int:
+            """How many of the failures; none where the smallest, which is told, is not among them."""
+            return sum(reproduces(one, failure) for failure in failures) if reproduces(one, smallest) else 0
+
+        help_text = explanation(task, settings, reproduced, tensors=True)
     return Attempt(
         status,
         rationale="\n".join(lines),

@@ -163,6 +163,20 @@ def test_a_known_mistake_with_tensors_is_explained(tmp_path: Path) -> None:
     assert (verdict.status, verdict.attempt.help) == (Status.WRONG, "You return x itself.")
 
 
+def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_explains(tmp_path: Path) -> None:
+    task = negation(tmp_path)
+    knows = {
+        "wrong_abs.py": '"""You take sizes."""\ndef negate(x): return x.clone() if len(x) < 4 else x.abs()',
+        "wrong_raises.py": '"""You gave up."""\ndef negate(x): return x.clone() if len(x) < 4 else x.nothing',
+        "wrong_same.py": '"""You return x."""\ndef negate(x): return x.clone()',
+    }
+    for name, source in knows.items():
+        (task.known / name).write_text(source)
+    with bare() as settings:
+        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), settings)
+    assert verdict.attempt.help == "You return x."
+
+
 def test_an_end_in_one_case_names_the_case(tmp_path: Path) -> None:
     verdict = tensors(tmp_path, "import os\ndef negate(x): return -x if len(x) else os._exit(0)")
     assert verdict.status is Status.CRASHED

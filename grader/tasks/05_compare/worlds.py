@@ -151,17 +151,21 @@ def _noise(rng: np.random.Generator, sd: float = 0.01, length: int = 4096) -> tu
 
 
 def _interrupted(rng: np.random.Generator) -> tuple[float, ...]:
-    """The very first measurement is cold, and every sixteenth or so takes up to four times as long."""
-    length = 4096
-    hit = rng.random(length) < 1 / 16
-    factors = np.where(hit, rng.uniform(1.5, 4, length), _noise(rng))
+    """The very first measurement is cold, and every sixteenth or so takes up to four times as long.
+
+    Never two within eight: so ten measurements of each of two, taken in turn, lose three rounds at most.
+    """
+    factors = np.array(_noise(rng))
+    hit = np.cumsum(rng.integers(8, 25, len(factors) // 8))
+    hit = hit[hit < len(factors)]
+    factors[hit] = rng.uniform(1.5, 4, len(hit))
     factors[0] = rng.uniform(8, 12)
     return tuple(factors.tolist())
 
 
 def _changing(rng: np.random.Generator) -> tuple[float, ...]:
-    """Stretches of 30 to 60 measurements at full speed, and as many at half of it and less."""
-    stretches = rng.integers(30, 61, 128)
-    slowness = np.where(np.arange(128) % 2, rng.uniform(2, 3, 128), 1.0)
+    """Stretches of 12 to 30 measurements at full speed, and as many at a third of it and less."""
+    stretches = rng.integers(12, 31, 256)
+    slowness = np.where(np.arange(256) % 2, rng.uniform(3, 5, 256), 1.0)
     speeds = np.repeat(slowness, stretches)
     return tuple((speeds * np.array(_noise(rng, length=len(speeds)))).tolist())

@@ -6,11 +6,16 @@ once in a thousand gradings of a rule that just keeps it.
 
 Counting is enough for the power: 5 % of 72 slowed worlds is a number. 1 % of 60 equal worlds is not, for a rule with
 four times as many false alarms would mostly have two or three. So the slowed worlds are asked about false alarms, too
-(Siegmund 1976, "Importance sampling in the Monte Carlo study of sequential tests"): a rule alarms in nearly all of
-them, and each world knows how much less likely the very pairs that led to the alarm would have been without a slowdown.
-The average of these odds over all slowed worlds, an alarm missed counting as zero, is the probability of a false alarm.
-A rule that alarms early, on little evidence, has large odds and is found out by a few dozen worlds; one that waits for
-odds of a hundred to one has a probability of at most 1 %, and its average is below that whatever is drawn.
+(importance sampling: Siegmund 1976, "Importance sampling in the Monte Carlo study of sequential tests"): a rule alarms
+in nearly all of them, and each world knows how much less likely the very pairs that led to the alarm would have been
+without a slowdown. A rule that alarms early, on little evidence, has large odds and is found out by a few dozen worlds;
+one that waits for odds of a hundred to one has a probability of at most 1 %.
+
+The odds of one unlucky world can be above one, for a rule that looks only at who was slower may alarm after pairs
+whose sizes speak against it. Such a world must not decide alone: each is weighed as if it had been drawn from slowed
+and equal worlds alike (the balance heuristic: Veach and Guibas 1995, "Optimally combining sampling techniques for Monte
+Carlo rendering"), which bounds its weight by that of one false alarm in an equal world and makes the estimate, on
+average, no larger than the probability itself.
 
 What this can tell and what it cannot (`tests/grader/tasks/test_06_is_slower.py` counts it): a rule with 5 % false
 alarms on early evidence is found out nearly always, one with less than 1 % hardly ever is. In between it is luck. A
@@ -35,16 +40,19 @@ MISSES: Final = 0.05
 UNLUCKY: Final = 1e-3
 """Probability with which a rule that just keeps a promise is called a liar, for each of the two."""
 
-ODDS_ALLOWED: Final = 0.025
-"""The average of odds from which on a rule has more than 1 % false alarms. Of a rule with at most 1 % that stops on
-evidence it is below 0.01; the rest is for rules that stop on something else, whose odds scatter more."""
+MOST_ESTIMATED: Final = 0.0225
+"""The estimate from which on a rule has more than 1 % false alarms.
+
+Two bets that just keep both promises came above it in 19 of 16,000 gradings, two that alarm at a capital of 10 (4.9 %
+false alarms) in 81 of 100, at 6 (9.6 %) in all but one of 1,000, and the solution in none of 16,000.
+"""
 
 
 def judge(scenarios: Sequence[Scenario]) -> Mismatch | None:
     """Return the promise that was broken over all worlds, misses first; None when both were kept."""
     worlds = [world for world in scenarios if isinstance(world, PairWorld)]
     slowed, equal = ([world for world in worlds if bool(world.effect) == there] for there in (True, False))
-    return _misses(slowed) or _false_alarms(equal) or _odds(slowed)
+    return _misses(slowed) or _false_alarms(equal) or _odds(slowed, len(equal))
 
 
 def most_by_chance(worlds: int, share: float) -> int:
@@ -56,9 +64,15 @@ def most_by_chance(worlds: int, share: float) -> int:
     return allowed
 
 
-def false_alarm_probability(slowed: Sequence[PairWorld]) -> float:
-    """Estimate it from slowed worlds: the average odds of what led to the alarm."""
-    return math.fsum(math.exp(world.log_odds) for world in slowed if world.answer) / len(slowed)
+def least_false_alarms(slowed: Sequence[PairWorld], equal: int) -> float:
+    """Estimate from slowed worlds what probability of a false alarm a rule has at least.
+
+    `equal` is how many worlds without a slowdown were drawn beside them. An alarm that its pairs make `odds` times as
+    likely without a slowdown as with one weighs 1 / (equal + slowed / odds): the odds over the number of slowed worlds,
+    as long as they are small.
+    """
+    alarms = (world.log_odds for world in slowed if world.answer)
+    return math.fsum(1 / (equal + len(slowed) * math.exp(-log_odds)) for log_odds in alarms)
 
 
 def _misses(slowed: Sequence[PairWorld]) -> Mismatch | None:
@@ -85,16 +99,16 @@ def _false_alarms(equal: Sequence[PairWorld]) -> Mismatch | None:
     )
 
 
-def _odds(slowed: Sequence[PairWorld]) -> Mismatch | None:
-    probability = false_alarm_probability(slowed)
-    if probability <= ODDS_ALLOWED:
+def _odds(slowed: Sequence[PairWorld], equal: int) -> Mismatch | None:
+    probability = least_false_alarms(slowed, equal)
+    if probability <= MOST_ESTIMATED:
         return None
     alarms = [world for world in slowed if world.answer]
     weakest = max(alarms, key=lambda world: world.log_odds)
     odds = math.exp(-weakest.log_odds)
     return Mismatch(
         f"at most {units.percent(FALSE_ALARMS)} false alarms",
-        f"about {units.percent(probability)}, from what your alarms rested on",
+        f"at least about {units.percent(probability)}, from what your alarms rested on",
         f"The weakest came after {weakest.asked} pairs, which a slowdown makes no more than {units.number(odds, 2)} "
         "times as likely as chance does. Ask for more evidence before an alarm.",
     )

@@ -1,6 +1,7 @@
 import math
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from playing import find_task, play
@@ -94,3 +95,14 @@ def test_every_measurement_counts() -> None:
     measured(world, "f", 10, times=3)
     measured(world, "g", 10, times=4)
     assert world.cost == 7
+
+
+def test_no_two_interruptions_fall_into_one_comparison() -> None:
+    """Else a right search would go astray in one grading of a few hundred, by luck alone."""
+    for seed in range(50):
+        for number in (INTERRUPTED, NEVER):
+            disturbance = getattr(worlds(seed)[number], "disturbance")  # noqa: B009 - the protocol does not promise it
+            hits = [place for place, factor in enumerate(disturbance) if factor > 1.2]
+            assert hits[0] == 0
+            assert min(after - before for before, after in pairwise(hits)) >= 8
+            assert len(hits) > len(disturbance) / 24

@@ -71,22 +71,42 @@ def test_the_density_is_that_of_the_noise_drawn(noise: object) -> None:
     assert below == pytest.approx(0.5, abs=0.01)
 
 
+def estimated(game: Game) -> float:
+    return float(JUDGING.least_false_alarms(slowed(game), len(game.scenarios) - len(slowed(game))))
+
+
 def test_the_odds_of_slowed_worlds_tell_how_often_equal_ones_raise_an_alarm() -> None:
-    """A rule with many false alarms, so that they can be counted as well."""
+    """A rule with many false alarms, so that they can be counted as well: in equal worlds, and weighed in all."""
     games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
     equal = [world for game in games for world in game.scenarios if world not in slowed(game)]
     counted = fmean(bool(getattr(world, "answer")) for world in equal)  # noqa: B009
-    by_odds = fmean(JUDGING.false_alarm_probability(slowed(game)) for game in games)
+    alarms = [world for game in games for world in game.scenarios if getattr(world, "answer")]  # noqa: B009
+    by_odds = sum(1 / (60 + 72 / math.exp(getattr(world, "log_odds"))) for world in alarms) / len(games)  # noqa: B009
     assert counted == pytest.approx(by_odds, rel=0.25)
     assert counted > 0.05
+
+
+def test_slowed_worlds_alone_tell_no_more_false_alarms_than_there_are() -> None:
+    games = [play(TASK, BET.format(alarm=10, clear=20), seed) for seed in range(40)]
+    by_odds = fmean(map(estimated, games))
+    assert 0.02 < by_odds < 0.0486
+
+
+def test_one_unlucky_world_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
+    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert isinstance(world, WORLDS.PairWorld)
+    weights = []
+    for odds in (0.01, 1.0, 1e9):
+        setattr(world, "log_odds", math.log(odds))  # noqa: B010
+        weights.append(JUDGING.least_false_alarms([world], 60))
+    assert weights == pytest.approx([1 / (60 + 1 / 0.01), 1 / 61, 1 / 60])
 
 
 def test_the_solution_keeps_its_promises_in_far_more_worlds_than_a_grading_has() -> None:
     games = [play(TASK, SOLUTION, seed) for seed in range(60)]
     missed = fmean(not getattr(world, "answer") for game in games for world in slowed(game))  # noqa: B009
-    false = fmean(JUDGING.false_alarm_probability(slowed(game)) for game in games)
     assert missed < 0.05
-    assert false < 0.01
+    assert fmean(map(estimated, games)) < 0.01
     assert not any(map(judged, games))
 
 
@@ -119,8 +139,7 @@ def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
     wrong = {path.stem: path.read_text(encoding="utf-8") for path in TASK.wrong_answers}
     assert "Each look at the data" in judged(play(TASK, wrong["wrong_peeking"], 1))
     assert "mostly in worlds with drift" in judged(play(TASK, wrong["wrong_a_then_b"], 1))
-    weak = judged(play(TASK, BET.format(alarm=10, clear=20), 3))
-    assert weak == "" or "what your alarms rested on" in weak or "false alarms" in weak
+    assert "what your alarms rested on" in judged(play(TASK, BET.format(alarm=6, clear=20), 3))
 
 
 @pytest.mark.parametrize(("worlds", "share", "allowed"), [(72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)])
