@@ -5,8 +5,8 @@
 
 What a submission meets is drawn from its digest and the instructor's secret. So nobody's grade changes from one run to
 the next, and yet a draw in which right code fails, or wrong code passes, would hit one student in some hundred. Counts
-such draws: right ones called wrong, wrong ones that pass, and for tensors wrong ones that another
-one's sentence would explain. Exit status 1 if a right one ever failed.
+such draws: right ones called wrong or, where cost is simulated, paid for another tier, wrong ones that pass, and for
+tensors wrong ones that another one's sentence would explain. Exit status 1 if a right one ever failed.
 
 Known submissions are the kit's own, so all this happens in one process, without workers and without timing. Functions
 in C are left out.
@@ -20,6 +20,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import torch
@@ -66,11 +67,13 @@ def _loaded(path: Path) -> Functions:
 
 def _odd(task: Task, known: dict[str, Functions], seed: str) -> Iterator[str]:
     """What is odd about one draw: a name, and what came of it."""
-    failed = (
-        _failed_tensors(task, task.exam, known, seed)
-        if isinstance(task.exam, TensorExam)
-        else {name: _failed_worlds(task.exam, functions, seed) for name, functions in known.items()}
-    )
+    if isinstance(task.exam, TensorExam):
+        failed = _failed_tensors(task, task.exam, known, seed)
+    else:
+        played = {name: _played(task.exam, functions, seed) for name, functions in known.items()}
+        failed = {name: "" if costs is None else None for name, costs in played.items()}
+        if isinstance(task.exam, MeteredExam) and task.tiers:
+            yield from _other_tiers(task, played)
     for name, explained_by in failed.items():
         if not name.startswith("wrong_"):
             if explained_by is not None:
@@ -81,18 +84,29 @@ def _odd(task: Task, known: dict[str, Functions], seed: str) -> Iterator[str]:
             yield f"{name} would be told what {explained_by} is"
 
 
-def _failed_worlds(exam: MeteredExam | CountedExam, functions: Functions, seed: str) -> str | None:
-    """None if all worlds were answered rightly; "" otherwise."""
+def _played(exam: MeteredExam | CountedExam, functions: Functions, seed: str) -> list[float] | None:
+    """What each world cost if all were answered rightly; None otherwise."""
     worlds = exam.scenarios(generator(seed))
     for world in worlds:
         try:
             answer = functions[world.function](*_arguments(world))
             if world.judge(json.loads(json.dumps(answer))) is not None:
-                return ""
+                return None
         except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
-            return ""
+            return None
     broken = exam.together(worlds) if isinstance(exam, MeteredExam) else None
-    return None if broken is None else ""
+    return [world.cost for world in worlds] if broken is None else None
+
+
+def _other_tiers(task: Task, played: dict[str, list[float] | None]) -> Iterator[str]:
+    """Which known submission of a tier would get another."""
+    baseline = played["baseline"] or []
+    for name, costs in played.items():
+        if name.startswith("tier") and costs:
+            ratio = geometric_mean(theirs / own for own, theirs in zip(costs, baseline, strict=True))
+            tier = sum(ratio >= tier.ratio for tier in task.tiers)
+            if not name.startswith(f"tier{tier}_"):
+                yield f"{name} reached tier {tier}"
 
 
 def _arguments(world: Scenario) -> list[object]:

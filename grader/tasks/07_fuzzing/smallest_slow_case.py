@@ -18,7 +18,7 @@ from .worlds import draw_worlds
 
 
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
-    """Draw the four worlds of one exam."""
+    """Draw the worlds of one exam."""
     return draw_worlds(rng)
 
 

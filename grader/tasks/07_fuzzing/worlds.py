@@ -25,6 +25,10 @@ MOST_ELEMENTS: Final = 1 << 20
 SLOW: Final = 3.0
 """A case is slow from this many times its plain twin's time. Planted are 5 to 12 times, and below 1.5 where not."""
 
+EACH: Final = 3
+"""Worlds of each kind. How far the baseline walks depends on what it drew, by a factor of two and more. Over twelve
+worlds the ratio scatters by a tenth, and tiers lie further apart."""
+
 OPERATION: Final = "mix"
 FIELDS: Final = ("rows", "columns", "step", "transposed")
 
@@ -188,17 +192,21 @@ def _draws(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def draw_worlds(rng: np.random.Generator) -> tuple[MatrixWorld, ...]:
-    """Draw the four worlds of one exam, each slow for another reason."""
+    """Draw the worlds of one exam: four reasons to be slow, and `EACH` worlds of each."""
 
     def side(low: int, high: int) -> int:
         return int(rng.integers(low, high))
 
-    traps = (
-        ("transposed matrices with long columns", Case(side(60, 250), side(20, 60), 1, transposed=True)),
-        ("wide steps in long rows", Case(1, side(100, 500), side(3, 8))),
-        ("transposed with wide steps", Case(side(8, 30), side(30, 120), 2, transposed=True)),
-        ("tall matrices in steps", Case(side(150, 700), side(2, 6), 2)),
-    )
+    traps = [
+        trap
+        for _ in range(EACH)
+        for trap in (
+            ("transposed matrices with long columns", Case(side(60, 250), side(20, 60), 1, transposed=True)),
+            ("wide steps in long rows", Case(1, side(100, 500), side(3, 8))),
+            ("transposed with wide steps", Case(side(8, 30), side(30, 120), 2, transposed=True)),
+            ("tall matrices in steps", Case(side(150, 700), side(2, 6), 2)),
+        )
+    ]
     return tuple(
         MatrixWorld(
             title,
