@@ -1,13 +1,12 @@
-"""Writing a file so that a reader sees the old one or the new one whole, whatever happens in between."""
+"""Writing a file whole, where it is not so already, with one sentence for whatever prevents that."""
 
 import errno
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import FairclockError
+from harness.files import put
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -30,24 +29,10 @@ def explained(path: Path) -> Iterator[None]:
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
     """Put `data` at `path` in one step; False when it is there already, and then nothing is touched.
 
-    What is `durable` is on the disk before this returns. Waiting for that takes longer than all else, so it is left out
-    where the next run makes again what a power cut has spoilt.
-    Raises `WriteError` when it cannot be written; whatever stood at `path` stands there still.
+    Raises `WriteError` when it cannot be written; whatever stood at `path` stands there still. For the rest, see `put`.
     """
     with explained(path):
         if path.is_file() and path.read_bytes() == data:
             return False
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                if durable:
-                    file.flush()
-                    os.fsync(file.fileno())
-            temporary.chmod(mode)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink()
-            raise
+        put(path, data, mode=mode, durable=durable)
     return True

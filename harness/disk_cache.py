@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from typing import Any, Final
 import platformdirs
 
 from harness.errors import MachineError
+from harness.files import put
 
 FORMAT: Final = 1
 """Raised whenever anything kept is made or kept differently, so that what is older is not taken for it."""
@@ -59,10 +59,7 @@ def keep(kind: str, key: str, value: object) -> None:
     path = _path(kind, key)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".keeping-", text=True)
-        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - an open descriptor has no path
-            json.dump(value, file)
-        Path(temporary).replace(path)
+        put(path, json.dumps(value).encode(), mode=0o600, durable=False)
 
 
 def _path(kind: str, key: str) -> Path:

@@ -27,9 +27,7 @@ _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
 def lacking() -> str:
     """What this machine lacks for `torch.compile`, with what brings it; "" when nothing."""
-    if sys.platform == "win32":
-        return "compiling needs a set-up C++ compiler, which this lesson looks for on Linux and macOS alone"
-    return programs.lacking("a C++ compiler", programs.CPP_COMPILER, compiler())
+    return programs.lacking_compiler("a C++ compiler", programs.CPP_COMPILER, compiler())
 
 
 def compiler() -> str:

@@ -37,9 +37,7 @@ class Build:
 
 def lacking(*, python: bool = True) -> str:
     """What this machine lacks for C, and if asked for modules of Python, with what brings it; "" when nothing."""
-    if sys.platform == "win32":
-        return "compiling needs a set-up C compiler, which this lesson looks for on Linux and macOS alone"
-    if missing := programs.lacking("a C compiler", programs.C_COMPILER, compiler()):
+    if missing := programs.lacking_compiler("a C compiler", programs.C_COMPILER, compiler()):
         return missing
     if python and not Path(headers(), "Python.h").is_file():
         return f"the header Python.h is missing: {programs.PYTHON_HEADERS}"

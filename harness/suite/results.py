@@ -5,8 +5,6 @@ is written at the end, whole. A run that was killed loses what it was measuring 
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any, Final, Self
 
 from harness.environment import Environment
 from harness.errors import UsageError
+from harness.files import put
 from harness.suite.types import Label
 from harness.suite.work import LANGUAGES, Work
 
@@ -131,11 +130,7 @@ def load(path: Path) -> Suite:
 
 def save(suite: Suite, path: Path) -> None:
     """Write the file of a run, whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(suite.to_dict(), file, indent=1, ensure_ascii=False)
-    Path(temporary).chmod(0o644)
-    Path(temporary).replace(path)
+    put(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode())
 
 
 class Journal:

@@ -7,13 +7,12 @@ refuse a lesson, and none to throw it away.
 
 import datetime as dt
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.files import put
 from harness.state import FOLDER_VARIABLE, state_folder
 from lessons.engine.claim import Standing
 from lessons.engine.record import LessonRecord
@@ -115,7 +114,7 @@ class Progress:
         lessons[record.lesson] = after(record, lessons.get(record.lesson))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(self.path, _encode(lessons))
+            put(self.path, _encode(lessons).encode(), mode=0o600)
         except OSError as error:
             raise UsageError(
                 f"Your progress cannot be kept in {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to "
@@ -155,16 +154,3 @@ def _mapping(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise TypeError(f"{value!r} is no mapping")
     return {str(key): each for key, each in value.items()}
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".progress-", text=True)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - an open descriptor has no path
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
