@@ -30,12 +30,14 @@ KINDS: Final = (
 """Kinds of frames: class of the box, words of the legend, and a pattern; the first that is found in the name counts."""
 
 _STYLE: Final = """<style>
+svg:root { background: #ffffff }
 .paper { fill: #ffffff } .words { fill: #222222 }
 .ground { fill: #c6cad1 } .module { fill: #9dc6f0 } .native { fill: #f6b37f } .torch { fill: #d8d3c8 }
 .own { fill: #a5dba0 }
 .boxes rect { stroke: #ffffff; stroke-width: 0.6 } .boxes text { fill: #161616; pointer-events: none }
 .boxes g:hover rect { stroke: #161616 } .boxes .thin { stroke: none }
 @media (prefers-color-scheme: dark) {
+ svg:root { background: #14171c }
  .paper { fill: #14171c } .words { fill: #e8e8e8 } .boxes rect { stroke: #14171c }
  .boxes g:hover rect { stroke: #ffffff }
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser import Page, chromium
+from matplotlib.image import imread
 
 from harness.profiles import flame_graph_svg, fold_up
 
@@ -51,7 +52,7 @@ def test_no_word_is_wider_than_its_box_and_no_box_leaves_the_picture(page: Page)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_letters_stand_out_from_their_boxes_and_titles_from_the_ground(page: Page, dark: bool, tmp_path: Path) -> None:
+def test_letters_stand_out_from_their_boxes_and_titles_from_the_ground(page: Page, dark: bool) -> None:
     page.look(1000, height=400, dark=dark)
     colour = "(e) => getComputedStyle(e).fill.match(/\\d+/g).map(Number)"
     pairs = page.run(
@@ -64,8 +65,15 @@ def test_letters_stand_out_from_their_boxes_and_titles_from_the_ground(page: Pag
     assert min(contrast(*pair) for pair in pairs) >= 4.5
     grounds = page.run(f"({colour})(document.querySelector('.paper'))")
     assert (sum(grounds) < 200) is dark
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_around_the_picture_a_window_has_the_colour_of_its_ground(page: Page, dark: bool, tmp_path: Path) -> None:
+    page.look(1000, height=900, dark=dark)
     page.photograph(tmp_path / "flames.png")
-    assert (tmp_path / "flames.png").stat().st_size > 5000
+    seen = (imread(tmp_path / "flames.png")[..., :3] * 255).round().astype(int)
+    paper = page.run("getComputedStyle(document.querySelector('.paper')).fill.match(/\\d+/g).map(Number)")
+    assert [seen[y, x].tolist() for y, x in ((2, 2), (-2, 2), (-2, -2))] == [paper] * 3
 
 
 def contrast(one: list[int], other: list[int]) -> float:
