@@ -288,7 +288,7 @@ def winners(cells: Grid) -> str:
     for threads in cells.threads:
         best = [cells.fastest(size, threads) for size in cells.sizes]
         words = f"{best[0]} throughout" if len(set(best)) == 1 else ", then ".join(dict.fromkeys(best))
-        parts.append(f"with {threads} thread{'s' if threads > 1 else ''} {words}")
+        parts.append(f"with {units.some(threads, 'thread')} {words}")
     return "; ".join(parts)
 
 
