@@ -18,8 +18,10 @@ from grader.trials.faults import Raised, ours
 from grader.trials.supervisor import Worker, worker
 
 
-def explanation(task: Task, settings: Settings, reproduced: Callable[[Worker], int], *, tensors: bool) -> str:
-    """The docstring of the known wrong submission that has most failures `reproduced`; empty when none has any."""
+def explanation(
+    task: Task, settings: Settings, reproduced: Callable[[Worker], int], *, failures: int, tensors: bool
+) -> str:
+    """The docstring of the known wrong submission that has most `failures` reproduced; empty when none has any."""
     best, most = "", 0
     what = f"A known wrong answer of {task.full_name}"
     place = native.Here(settings.pool.sandboxed, tuple(settings.pool.hidden))
@@ -28,11 +30,13 @@ def explanation(task: Task, settings: Settings, reproduced: Callable[[Worker], i
             source = path.read_text(encoding="utf-8")
             try:
                 one.load(native.built_once(task, source, place).timed)
-                failures = reproduced(one)
+                alike = reproduced(one)
             except (Raised, WorkerFault):
                 continue
-            if failures > most:
-                best, most = docstring(path), failures
+            if alike > most:
+                best, most = docstring(path), alike
+            if most == failures:
+                break
     return best
 
 

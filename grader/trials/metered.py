@@ -191,7 +191,7 @@ def _explanation(
     """
     if any(isinstance(argument, Metered) for played in mine for argument in played.scenario.arguments):
         return explanation_here(task, lambda source: reproduces(_player(exam, source)))
-    return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), tensors=False)
+    return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)
 
 
 def _same(one: Any, other: Any) -> bool:

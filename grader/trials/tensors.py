@@ -1,8 +1,9 @@
 """Tensor functions on trial: right on every case first, then timed against the baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from grader.errors import WorkerFault
 from grader.records import Attempt, Cost, Speed, Status
@@ -65,6 +66,34 @@ def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed:
     )
 
 
+def alike(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
+    """How many failures come out the same with somebody else's answers, None being an exception.
+
+    None do where the smallest, which is told, is not among them.
+    """
+
+    def reproduced(failure: Failure) -> bool:
+        if failure.answer is None:
+            return False
+        other = answer(failure.inputs)
+        return other is not None and same(other, failure.answer)
+
+    told = _smallest(failures)
+    if not reproduced(told):
+        return 0
+    return 1 + sum(reproduced(failure) for failure in failures if failure is not told)
+
+
+def _smallest(failures: Sequence[Failure]) -> Failure:
+    return min(failures, key=lambda failure: failure.size)
+
+
+def _answer(task: Task, one: Worker, inputs: Inputs) -> Answer | None:
+    with suppress(Raised):
+        return _call(task, one, inputs)
+    return None
+
+
 def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure | None:
     try:
         answer = _call(task, one, inputs)
@@ -87,7 +116,7 @@ def _call(task: Task, one: Worker, inputs: Inputs) -> Answer:
 def _wrong(
     task: Task, exam: TensorExam, failures: list[Failure], cases: int, settings: Settings, printed: str
 ) -> Attempt:
-    smallest = min(failures, key=lambda failure: failure.size)
+    smallest = _smallest(failures)
     where = describe(exam.parameters, smallest.inputs)
     if smallest.raised:
         fault = fault_of(smallest.raised, task.name)
@@ -102,16 +131,10 @@ def _wrong(
             *smallest.mismatch.lines,
         ]
 
-        def reproduces(one: Worker, failure: Failure) -> bool:
-            with suppress(Raised):
-                return failure.answer is not None and same(_call(task, one, failure.inputs), failure.answer)
-            return False
-
         def reproduced(one: Worker) -> int:
-            """How many of the failures; none where the smallest, which is told, is not among them."""
-            return sum(reproduces(one, failure) for failure in failures) if reproduces(one, smallest) else 0
+            return alike(failures, partial(_answer, task, one))
 
-        help_text = explanation(task, settings, reproduced, tensors=True)
+        help_text = explanation(task, settings, reproduced, failures=len(failures), tensors=True)
     return Attempt(
         status,
         rationale="\n".join(lines),

@@ -13,25 +13,30 @@ in C are left out.
 """
 
 import argparse
-import json
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from statistics import geometric_mean
 from typing import Any
 
+import numpy as np
 import torch
 
-from grader import catalogue
-from grader.task import CountedExam, Inputs, Metered, MeteredExam, Scenario, Task, TensorExam
-from grader.trials.correctness import Answer, Expected, judge, same
-from grader.trials.inputs import generator, root
+sys.path.insert(0, str(Path(__file__).parents[1] / "grader" / "tasks"))
+from playing import Game, play, tier_reached
 
-Functions = dict[str, Callable[..., Any]]
-"""What a known submission defines."""
+from grader import catalogue
+from grader.task import CountedExam, Inputs, MeteredExam, Task, TensorExam
+from grader.trials.correctness import Answer, Expected, judge
+from grader.trials.inputs import generator, pack
+from grader.trials.tensors import Failure, alike
+
+Known = dict[str, str]
+"""Source texts of a task's known submissions, by name."""
 
 
 def main() -> int:
@@ -48,10 +53,10 @@ def main() -> int:
         if isinstance(task.exam, TensorExam) and task.exam.in_c:
             continue
         files = [*sorted(task.known.glob("*.py")), catalogue.solution(task.lesson)]
-        known = {path.stem: _loaded(path) for path in files}
+        known = {path.stem: path.read_text(encoding="utf-8") for path in files}
         found, draws, end_s = Counter[str](), 0, time.monotonic() + options.seconds
         while draws < options.draws and time.monotonic() < end_s:
-            found.update(_odd(task, known, f"draw {draws}"))
+            found.update(_odd(task, known, draws))
             draws += 1
         told = "; ".join(f"{what}: {times}" for what, times in sorted(found.items()))
         print(f"{task.full_name}, {draws} draws: {told or 'nothing odd'}", flush=True)
@@ -59,21 +64,14 @@ def main() -> int:
     return int(unfair)
 
 
-def _loaded(path: Path) -> Functions:
-    names: Functions = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - it is the kit's own
-    return names
-
-
-def _odd(task: Task, known: dict[str, Functions], seed: str) -> Iterator[str]:
+def _odd(task: Task, known: Known, draw: int) -> Iterator[str]:
     """What is odd about one draw: a name, and what came of it."""
     if isinstance(task.exam, TensorExam):
-        failed = _failed_tensors(task, task.exam, known, seed)
+        failed = _failed_tensors(task.name, task.exam, known, draw)
     else:
-        played = {name: _played(task.exam, functions, seed) for name, functions in known.items()}
-        failed = {name: "" if costs is None else None for name, costs in played.items()}
-        if isinstance(task.exam, MeteredExam) and task.tiers:
-            yield from _other_tiers(task, played)
+        games = {name: _won(task, source, draw) for name, source in known.items()}
+        failed = {name: None if game else "" for name, game in games.items()}
+        yield from _other_tiers(games)
     for name, explained_by in failed.items():
         if not name.startswith("wrong_"):
             if explained_by is not None:
@@ -84,81 +82,76 @@ def _odd(task: Task, known: dict[str, Functions], seed: str) -> Iterator[str]:
             yield f"{name} would be told what {explained_by} is"
 
 
-def _played(exam: MeteredExam | CountedExam, functions: Functions, seed: str) -> list[float] | None:
-    """What each world cost if all were answered rightly; None otherwise."""
-    worlds = exam.scenarios(generator(seed))
-    for world in worlds:
-        try:
-            answer = functions[world.function](*_arguments(world))
-            if world.judge(json.loads(json.dumps(answer))) is not None:
-                return None
-        except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
-            return None
-    broken = exam.together(worlds) if isinstance(exam, MeteredExam) else None
-    return [world.cost for world in worlds] if broken is None else None
+def _won(task: Task, source: str, draw: int) -> Game | None:
+    """The worlds after their play if all were answered rightly; None otherwise."""
+    if isinstance(task.exam, CountedExam):
+        task = replace(task, exam=MeteredExam(task.exam.scenarios), tiers=())  # what is counted is not asked for here
+    try:
+        game = play(task, source, draw)
+    except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
+        return None
+    return game if game.kept else None
 
 
-def _other_tiers(task: Task, played: dict[str, list[float] | None]) -> Iterator[str]:
+def _other_tiers(games: dict[str, Game | None]) -> Iterator[str]:
     """Which known submission of a tier would get another."""
-    baseline = played["baseline"] or []
-    for name, costs in played.items():
-        if name.startswith("tier") and costs:
-            ratio = geometric_mean(theirs / own for own, theirs in zip(costs, baseline, strict=True))
-            tier = sum(ratio >= tier.ratio for tier in task.tiers)
+    baseline = games["baseline"]
+    for name, game in games.items():
+        if name.startswith("tier") and game and baseline and game.task.tiers:
+            tier = tier_reached(game, baseline)
             if not name.startswith(f"tier{tier}_"):
                 yield f"{name} reached tier {tier}"
 
 
-def _arguments(world: Scenario) -> list[object]:
-    def metered(name: str) -> Callable[..., object]:
-        return lambda *arguments: world.call(name, arguments)
-
-    return [metered(a.name) if isinstance(a, Metered) else json.loads(json.dumps(a)) for a in world.arguments]
-
-
-def _failed_tensors(task: Task, exam: TensorExam, known: dict[str, Functions], seed: str) -> dict[str, str | None]:
+def _failed_tensors(function: str, exam: TensorExam, known: Known, draw: int) -> dict[str, str | None]:
     """None for who was right in all cases; otherwise who explains it, as the grader finds that out."""
-    cases = exam.cases(generator(seed, "cases"))
+    cases = exam.cases(generator(f"draw {draw}", "cases"))
     expected = [Expected.of(exam, inputs) for inputs in cases]
-    answers = {name: [_answer(f[task.name], inputs) for inputs in cases] for name, f in known.items()}
-    return {name: _explained_by(name, cases, expected, answers) for name in known}
+    answers: dict[str, dict[int, Answer | None]] = {}
+    for name, source in known.items():
+        call = _loaded(source)[function]
+        answers[name] = {id(inputs): _answer(call, inputs) for inputs in cases}
+    wrong = sorted(name for name in known if name.startswith("wrong_"))
+
+    def explained_by(name: str) -> str | None:
+        tried = zip(cases, answers[name].values(), expected, strict=True)
+        failures = [Failure(inputs, got) for inputs, got, want in tried if got is None or judge(want, got)]
+        if not failures:
+            return None
+
+        def shared(other: str) -> int:
+            return alike(failures, lambda inputs: answers[other][id(inputs)])
+
+        best = max(wrong, key=shared)
+        return best if shared(best) else ""
+
+    return {name: explained_by(name) for name in known}
 
 
-def _explained_by(
-    name: str, cases: Sequence[Inputs], expected: list[Expected], answers: dict[str, list[Answer | None]]
-) -> str | None:
-    mine = answers[name]
-    failures = [at for at, answer in enumerate(mine) if answer is None or judge(expected[at], answer)]
-    if not failures:
-        return None
-    smallest = min(failures, key=lambda at: (any(a.size == 0 for a in cases[at]), sum(a.size for a in cases[at])))
-
-    def reproduces(other: str, at: int) -> bool:
-        one, two = mine[at], answers[other][at]
-        return one is not None and two is not None and same(one, two)
-
-    wrong = [other for other in sorted(answers) if other.startswith("wrong_") and reproduces(other, smallest)]
-    return max(wrong, key=lambda other: sum(reproduces(other, at) for at in failures), default="")
+@cache
+def _loaded(source: str) -> dict[str, Callable[..., Any]]:
+    names: dict[str, Callable[..., Any]] = {}
+    exec(compile(source, "known", "exec"), names)  # noqa: S102 - it is the kit's own
+    return names
 
 
 def _answer(function: Callable[..., Any], inputs: Inputs) -> Answer | None:
     """What came back, None for an exception. Views of one array are given as views of one tensor."""
-    whole = {id(root(array)): torch.from_numpy(root(array).copy()).reshape(-1) for array in inputs}
-    before = {key: tensor.clone() for key, tensor in whole.items()}
-    tensors = []
-    for array in inputs:
-        base, size = root(array), array.itemsize
-        offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // size
-        strides = [stride // size for stride in array.strides]
-        tensors.append(whole[id(base)].as_strided(array.shape, strides, offset))
+    packed = pack(inputs)
+    copies = [base.reshape(-1).copy() for _, base in packed.bases]
+    whole = {at: copy for (at, _), copy in zip(packed.bases, copies, strict=True)}
+    tensors = [
+        torch.from_numpy(whole[each["at"]]).as_strided(each["shape"], each["strides"], each["offset"])
+        for each in packed.layouts
+    ]
     try:
         answer = function(*tensors)
     except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
         return None
-    unchanged = all(torch.equal(before[key].nan_to_num(), whole[key].nan_to_num()) for key in whole)
+    unchanged = all(copy.tobytes() == base.tobytes() for (_, base), copy in zip(packed.bases, copies, strict=True))
     if not isinstance(answer, torch.Tensor):
         return Answer(None, type(answer).__name__, unchanged)
-    return Answer(answer.detach().resolve_conj().numpy().copy(), "Tensor", unchanged)
+    return Answer(np.array(answer.detach().resolve_conj()), "Tensor", unchanged)
 
 
 if __name__ == "__main__":

@@ -201,6 +201,7 @@ def test_nothing_is_left_behind_by_one_who_is_interrupted(how: signal.Signals, b
             started = _wait_for_twins(caller.pid, most_s=30)  # between one pair of processes and the next are none
         caller.send_signal(how)
         _, told = caller.communicate(timeout=30)
+    assert started
     assert ("KeyboardInterrupt" in told) == (how is signal.SIGINT)
     assert told.count("Traceback") == (how is signal.SIGINT)
     _, alive = psutil.wait_procs(started, timeout=10)

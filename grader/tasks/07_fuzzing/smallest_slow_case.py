@@ -6,21 +6,12 @@ each side finds the corner in about thirty comparisons, where walking takes hund
 largest of thirty draws, so that a lucky first draw moves nobody's tier.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from grader.records import Cost
-from grader.task import MeteredExam, Scenario, Task, Tier
+from grader.task import MeteredExam, Task, Tier
 
 from .worlds import draw_worlds
-
-
-def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
-    """Draw the worlds of one exam."""
-    return draw_worlds(rng)
-
 
 SMALLEST_SLOW_CASE = Task(
     lesson="07_fuzzing",
@@ -42,7 +33,7 @@ SMALLEST_SLOW_CASE = Task(
             "sizes, measured twice each, tell the time of every plain twin."
         ),
     ),
-    exam=MeteredExam(scenarios),
+    exam=MeteredExam(draw_worlds),
     folder=Path(__file__).parent,
     read="lesson 07, step 7",
     idea=(

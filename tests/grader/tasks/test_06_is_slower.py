@@ -75,14 +75,18 @@ def estimated(game: Game) -> float:
     return float(JUDGING.least_false_alarms(slowed(game), len(game.scenarios) - len(slowed(game))))
 
 
+def weighed_in_all(game: Game) -> float:
+    """The probability of a false alarm from the 60 equal and the 72 slowed worlds alike: neither more nor less."""
+    alarms = [world for world in game.scenarios if getattr(world, "answer")]  # noqa: B009
+    return math.fsum(1 / (60 + 72 / math.exp(getattr(world, "log_odds"))) for world in alarms)  # noqa: B009
+
+
 def test_the_odds_of_slowed_worlds_tell_how_often_equal_ones_raise_an_alarm() -> None:
     """A rule with many false alarms, so that they can be counted as well: in equal worlds, and weighed in all."""
     games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
     equal = [world for game in games for world in game.scenarios if world not in slowed(game)]
     counted = fmean(bool(getattr(world, "answer")) for world in equal)  # noqa: B009
-    alarms = [world for game in games for world in game.scenarios if getattr(world, "answer")]  # noqa: B009
-    by_odds = sum(1 / (60 + 72 / math.exp(getattr(world, "log_odds"))) for world in alarms) / len(games)  # noqa: B009
-    assert counted == pytest.approx(by_odds, rel=0.25)
+    assert counted == pytest.approx(fmean(map(weighed_in_all, games)), rel=0.25)
     assert counted > 0.05
 
 
@@ -106,7 +110,7 @@ def test_the_solution_keeps_its_promises_in_far_more_worlds_than_a_grading_has()
     games = [play(TASK, SOLUTION, seed) for seed in range(60)]
     missed = fmean(not getattr(world, "answer") for game in games for world in slowed(game))  # noqa: B009
     assert missed < 0.05
-    assert fmean(map(estimated, games)) < 0.01
+    assert fmean(map(estimated, games)) <= fmean(map(weighed_in_all, games)) < 0.01
     assert not any(map(judged, games))
 
 
