@@ -16,7 +16,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from grader import calibrate, catalogue, completion, doctor, exercise_notebook, export, lint, release, reports, watch
+from grader import (
+    calibrate,
+    catalogue,
+    completion,
+    doctor,
+    exercise_notebook,
+    export,
+    lint,
+    release,
+    reports,
+    tier_records,
+    watch,
+)
 from grader import check as checking
 from grader import submit as handing_in
 from grader.class_run import crew, journal, run
@@ -30,6 +42,7 @@ from grader.isolation.pool import Pool
 from grader.records import Status
 from grader.reports import pseudonyms
 from grader.settings import Settings
+from harness import others, units
 from harness.command import guarded
 from harness.environment import Environment
 
@@ -195,22 +208,30 @@ def export_points(
 
 @app.command(name="lint")
 def lint_exercises(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None, debug: Debug = False
+    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Save this machine's ratios in tests/records.")] = False,
+    debug: Debug = False,
 ) -> int:
     """Prove each exercise's truth table."""
     del debug
-    known, found = catalogue.load(), 0
+    known, found, graded = catalogue.load(), 0, list[lint.Row]()
+    names = [known.named(lesson) for lesson in lessons or known.lessons]
+    busy_cores = others.busy_cores() if record else 0.0
     with Pool(sandboxed=False) as pool:
-        for lesson in lessons or known.lessons:
+        for lesson in names:
             problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
             for task in known.tasks(lesson):
                 problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
             for row in lint.table(lesson, str(time.time_ns()), pool):
                 _print_row(row)
-                problems += [f"{row.task}, {row.name}: {row.surprise}"] if row.surprise else []
+                graded.append(row)
+                problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
+    if record:
+        machine = tier_records.Machine.this(busy_cores)
+        print(f"Recorded in {tier_records.record(machine, [row.recorded for row in graded if row.recorded])}.")
     print(f"{found} surprises." if found else "Every known submission got what it should.")
     return 1 if found else 0
 
@@ -282,8 +303,13 @@ def examine_machine(debug: Debug = False) -> int:
 def _print_row(row: lint.Row) -> None:
     speed = row.verdict.attempt.speed
     measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
+    if row.distance is not None:
+        measured += f"  {units.percent(row.distance)} from a tier"
     mark = "✗" if row.surprise else "✓"
-    print(f"{mark} {row.task:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}", flush=True)
+    print(
+        f"{mark} {row.task.full_name:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}",
+        flush=True,
+    )
 
 
 def _about(lanes: str, *, sandboxed: bool) -> str:

@@ -2,8 +2,8 @@
 
 Every known submission of every task is really graded: the stub earns nothing and says what to do, the baseline is right
 and reaches no tier, each `tier<k>_*` reaches exactly tier k, each `wrong_*` is wrong and is explained by its own
-docstring, and the solution has full marks with a gain of at least twice what they take. Three hints lead there, and
-its idea is told afterwards.
+docstring, and the solution has full marks with a gain of at least twice what they take. No right one lies near a tier,
+where another machine would give it another grade. Three hints lead to the solution, and its idea is shown afterwards.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue
+from grader import catalogue, tier_margins, tier_records
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
@@ -22,6 +22,7 @@ from grader.stubs import stub_of
 from grader.task import Task
 from grader.trials.known import docstring
 from grader.trials.score import EARNS
+from harness.units import percent, ratio
 
 FEWEST_WRONG: Final = 2
 
@@ -35,10 +36,27 @@ NAMES: Final = re.compile(r"baseline|tier(?P<tier>\d)_\w+|wrong_\w+")
 class Row:
     """One line of a truth table: a known submission, its verdict, and what is surprising about that ("" if nothing)."""
 
-    task: str
+    task: Task
     name: str
+    path: Path
     verdict: Verdict
     surprise: str
+
+    @property
+    def distance(self) -> float | None:
+        """How far its ratio is from the nearest tier (`tier_margins.distance`); None for what no tier measures."""
+        speed = self.verdict.attempt.speed
+        return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
+
+    @property
+    def recorded(self) -> tier_records.Row | None:
+        """The row to keep as evidence; None for what no tier measures."""
+        speed = self.verdict.attempt.speed
+        if self.distance is None or speed is None:
+            return None
+        digits = [float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high)]
+        name = re.sub(r"^tier\d_", "", self.name)
+        return tier_records.Row(self.task.full_name, name, *digits, tier_records.measured(self.task, self.path))
 
 
 def surprises(task: Task) -> Iterator[str]:
@@ -97,7 +115,7 @@ def rows(task: Task, settings: Settings) -> Iterator[Row]:
         submission = Submission("lint", task.lesson, path.name, same, source)
         verdict = grade_task(task, submission, settings)
         name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
-        yield Row(task.full_name, name, verdict, _surprise(task, name, path, verdict))
+        yield Row(task, name, path, verdict, _surprise(task, name, path, verdict) or _near(task, verdict))
 
 
 def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
@@ -118,6 +136,17 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
     match = NAMES.fullmatch(name)
     expected = int(match["tier"]) if match and match["tier"] else 0
     return "" if tier == expected else f"expected tier {expected}, got {tier}"
+
+
+def _near(task: Task, verdict: Verdict) -> str:
+    """Say that a ratio lies too near a tier; "" where it does not."""
+    speed = verdict.attempt.speed
+    if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.LEAST:
+        return ""
+    near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
+    away = percent(tier_margins.distance(speed.ratio, (near,)))
+    least = percent(tier_margins.LEAST)
+    return f"{ratio(speed.ratio)} is {away} from the tier at {ratio(near.ratio)}; another machine may differ by {least}"
 
 
 def _solution(task: Task, verdict: Verdict) -> str:

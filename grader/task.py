@@ -85,7 +85,8 @@ class TensorExam:
     and the worst ratio decides (`grader.trials.sizes`).
 
     A function `in_c` is a string of the task's name that holds C source: `uint32_t name(const uint8_t *, size_t)`, the
-    bytes of one uint8 tensor in, and four bytes out, the lowest first (`grader.trials.native`). Its baseline is Python.
+    bytes of one uint8 tensor in, and four bytes out, little-endian (`grader.trials.native`). Its baseline is C, too, so
+    that the ratio does not depend on the version of Python.
     """
 
     parameters: tuple[str, ...]

@@ -48,3 +48,10 @@ def others_watched() -> Iterator[Others]:
 def used_by_others(cores: int, wall_s: float, idle_s: float, own_s: float) -> float:
     """Return the cores that neither were idle nor worked for us, on average, never less than none. Pure."""
     return max(0.0, cores - (idle_s + own_s) / wall_s)
+
+
+def busy_cores(for_s: float = 1.0) -> float:
+    """Watch for `for_s` seconds, doing nothing, and return how many cores other processes used on average."""
+    with others_watched() as found:
+        time.sleep(for_s)
+    return found.cores

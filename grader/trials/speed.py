@@ -20,7 +20,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Control, Cost
 from grader.settings import Settings
 from grader.task import Task, TensorExam
-from grader.trials import control
+from grader.trials import control, native
 from grader.trials.faults import ours, theirs
 from grader.trials.supervisor import worker
 from grader.trials.turns import Side, Supply, net
@@ -80,7 +80,7 @@ class Contestants:
         other = stack.enter_context(worker(self.tree, self.task.limits))
         baseline = Side(one, self.task.name, lambda _: ours_to_blame())
         candidate = Side(other, self.task.name, theirs)
-        for side, text in ((baseline, self.task.baseline), (candidate, self.source)):
+        for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
             side.arrange(supply, self.cores)
         return TensorPair(number, supply, baseline, candidate)

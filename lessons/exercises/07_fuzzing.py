@@ -56,7 +56,7 @@ def larger_squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
     It is timed on (1024, 1024) float32, one of the two transposed, on one thread.
 
-    Points: 4 of 10 for right answers, 6 when 1.25 times as fast as the plain line
-    `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`, 8 at 2.2×, all 10 at 4×.
+    Points: 4 of 10 for right answers, 7 when 2.1 times as fast as the plain line
+    `torch.where(x > y, x, y) * torch.where(x > y, x, y) - torch.where(x > y, y, x)`, all 10 at 4.2×.
     """
     raise NotImplementedError("Return max(x, y)² - min(x, y), element by element, as a new tensor.")

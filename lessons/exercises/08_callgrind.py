@@ -41,7 +41,8 @@ def by_function(lines: list[str]) -> list[list[str | int]]:
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (a) takes another,
     import that inside (a).
 
-    Points: 4 of 10 for right answers, 6 for 90 % of the instructions that the plain way takes (two lists, searched from
-    the beginning), 8 for 80 %, all 10 for 60 %. All that the file does is counted, at import too.
+    Points: 4 of 10 for right answers, all 10 for 4 times fewer instructions than the plain way takes (two lists,
+    searched from the beginning). It is counted on 1000 lines of 200 functions, and all that the file does is counted,
+    at import too.
     """
     raise NotImplementedError("Return rows of name and total.")

@@ -24,8 +24,8 @@ def nearest(x: torch.Tensor, y: torch.Tensor, scale: torch.Tensor) -> torch.Tens
     It is measured on n = m = 1024, d = 24, in float32. All that your file holds counts, from its import on, for three
     calls in a row. While it is measured it can make no files, pipes or processes.
 
-    Points: 4 of 10 for right answers, 6 for 80 % of the peak of the plain way (which gives a name to the array of all
-    differences, to the scaled one and to the squared one), 8 for 60 %, all 10 for 50 %.
+    Points: 4 of 10 for right answers, 7 for 82 % of the peak of the plain way (which gives a name to the array of all
+    differences, to the scaled one and to the squared one), all 10 for 20 %.
     """
     raise NotImplementedError("Return the distance to the nearest row of y, for each row of x.")
 
@@ -44,7 +44,7 @@ def tone_curve(x: torch.Tensor) -> torch.Tensor:
     It is timed on 262144 numbers in float32, on one thread, where every large tensor is new memory from the system, as
     it is anywhere beyond 32 MiB.
 
-    Points: 4 of 10 for right answers, 6 when 1.2 times as fast as the plain way, a new tensor for each of nine steps,
-    8 at 1.7×, all 10 at 3×.
+    Points: 4 of 10 for right answers, all 10 when 2.7 times as fast as the plain way, a new tensor for each of nine
+    steps.
     """
     raise NotImplementedError("Return the picture with more contrast.")

@@ -95,10 +95,15 @@ def test_a_file_without_a_plain_string_is_told_what_is_wrong(text: str, kind: st
     assert line in {None, raised.value.told["line"]}
 
 
-def test_a_task_in_python_and_a_baseline_are_left_as_they_are(tmp_path: Any) -> None:
+def test_a_task_in_python_is_left_as_it_is(tmp_path: Any) -> None:
     python = negation(tmp_path)
     assert native.built(python, "x = 1", Here()) == Built("x = 1", "x = 1")
-    assert native.built(TASK, TASK.baseline, Here()) == Built(TASK.baseline, TASK.baseline)
+    assert native.baseline(python) == python.baseline
+
+
+def test_the_baseline_is_compiled_as_a_submission_is() -> None:
+    assert native.baseline(TASK) == native.built(TASK, TASK.baseline, Here()).timed
+    assert "0xEDB88320" not in native.baseline(TASK)
 
 
 def test_without_a_compiler_it_is_the_machine_that_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@
 It is timed where malloc gives freed memory back at once (`Limits.returns_memory`), as it does for every block beyond
 32 MiB anywhere: a picture that large would not be more telling, only slower to check. There the plain line spends most
 of its time on pages that the system clears for it. Half of the steps in place gain 1.4×, all but two 2×, all 4×, and
-memory that is kept from call to call 18×. (Whoever tells malloc to keep what was freed is as fast, and has read on.)
+memory that is kept from call to call 18×. The one tier, 2.7, lies between all but two and all. (A submission that tells
+malloc to keep what was freed is as fast as one that keeps its memory.)
 (Measured on a 2-core VM, torch 2.13, glibc 2.36.)
 """
 
@@ -65,7 +66,7 @@ TONE_CURVE = Task(
     summary="nine steps on a picture, in memory that is asked for once",
     points=10.0,
     cost=Cost.TIME,
-    tiers=(Tier(1.2, 0.6), Tier(1.7, 0.8), Tier(3.0, 1.0)),
+    tiers=(Tier(2.7, 1.0),),
     limits=Limits(returns_memory=True),
     hints=(
         "How many tensors as large as the picture does each call ask the system for?",

@@ -2,7 +2,8 @@
 
 The baseline runs one job after the other. With the jobs planted here (60 seeds), keeping the order and waiting for each
 in turn ends 1.6 times sooner, looking at two jobs at a time 2.1 times, taking whatever fits 4.3 times, and the largest
-that fits first 4.9 times.
+that fits first 4.9 times. Full marks, at 3 times, lie between the second and the third. `least_gain` is 1.5, because a
+planned time is the same on every machine.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ SCHEDULE = Task(
     summary="jobs on cores of their own, done soon",
     points=10.0,
     cost=Cost.SIMULATED_TIME,
-    tiers=(Tier(1.4, 0.6), Tier(1.8, 0.8), Tier(2.3, 1.0)),
+    tiers=(Tier(1.25, 0.7), Tier(3.0, 1.0)),
     hints=(
         "Which cores are idle while the first job runs, and which of the jobs that wait would fit there?",
         (
@@ -43,4 +44,5 @@ SCHEDULE = Task(
         "R. L. Graham, Bounds on Multiprocessing Timing Anomalies (1969), on how far a plan without foresight can be "
         "off; backfilling in the schedulers of clusters, such as Slurm's."
     ),
+    least_gain=1.5,
 )

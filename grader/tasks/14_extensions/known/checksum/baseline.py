@@ -1,17 +1,16 @@
-import torch
+"""One bit at a time, without a branch: compilers agree on it, and it costs the same for every input."""
 
+checksum = r"""
+#include <stddef.h>
+#include <stdint.h>
 
-def entry(crc):
-    for _ in range(8):
-        crc = (crc >> 1) ^ 0xEDB88320 if crc & 1 else crc >> 1
-    return crc
-
-
-TABLE = [entry(byte) for byte in range(256)]
-
-
-def checksum(data):
-    crc = 0xFFFFFFFF
-    for byte in data.tolist():
-        crc = TABLE[(crc ^ byte) & 255] ^ (crc >> 8)
-    return torch.tensor([*(crc ^ 0xFFFFFFFF).to_bytes(4, "little")], dtype=torch.uint8)
+uint32_t checksum(const uint8_t *data, size_t size) {
+  uint32_t crc = 0xFFFFFFFF;
+  for (size_t i = 0; i < size; i++) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; bit++)
+      crc = crc >> 1 ^ (0xEDB88320 & -(crc & 1));
+  }
+  return ~crc;
+}
+"""

@@ -1,0 +1,163 @@
+"""The ratios of all known submissions as one machine measured them, kept in `tests/records`, one JSON file each.
+
+`python -m grader lint --record` writes such a file. A test reads all of them and checks that today's tiers give every
+known submission the tier of its name on every machine on record. It measures nothing, so it holds on any machine.
+
+A row carries a digest of what was measured: the submission, the baseline, and the task's code that draws the inputs.
+When one of these changes, the row is out of date and the test no longer counts it. Tiers, hints and docstrings are not
+part of the digest, because they do not change a ratio.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from grader import catalogue
+from grader.files import explained
+from grader.task import Task
+from harness.environment import Environment
+
+FOLDER: Final = catalogue.KIT / "tests" / "records"
+
+_MEASURED: Final = frozenset({"cost", "exam", "limits"})
+"""The arguments of `Task(…)` that change what is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where ratios were measured. `busy_cores` is how many cores other programs kept busy meanwhile, as a whole number.
+
+    `versions` are those of the programs and packages that a ratio may depend on.
+    """
+
+    cpu: str
+    cores: int
+    system: str
+    versions: tuple[tuple[str, str], ...]
+    busy_cores: int
+
+    @classmethod
+    def this(cls, busy_cores: float) -> "Machine":
+        """Describe the machine this runs on."""
+        here = Environment.capture(ask_cuda=False)
+        packages = {name: _version(name) for name in ("numpy", "numba")}
+        versions = {"python": here.python, "torch": here.torch, **packages, "libc": here.libc}
+        return cls(here.cpu, here.cores, f"{here.os} {here.machine}", tuple(versions.items()), round(busy_cores))
+
+    @property
+    def name(self) -> str:
+        """A file name: `amd-epyc-2-cores-python-3.11-torch-2.13-quiet`. Patch releases share one."""
+        versions = dict(self.versions)
+        python, torch = (".".join(versions[name].split(".")[:2]) for name in ("python", "torch"))
+        load = f"{self.busy_cores}-busy" if self.busy_cores else "quiet"
+        text = f"{self.cpu} {self.cores} cores python {python} torch {torch} {load}"
+        return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One known submission: its ratio to the baseline, the interval around it, and a digest of what was measured.
+
+    `name` is its file's, without the tier: evidence stays good when a tier moves.
+    """
+
+    task: str
+    name: str
+    ratio: float
+    low: float
+    high: float
+    measured: str
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All ratios of one machine."""
+
+    machine: Machine
+    rows: tuple[Row, ...]
+
+
+def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path:
+    """Write the rows to the machine's file; rows of other submissions stay in it. Return the file.
+
+    Raises `UsageError` when the folder cannot be written.
+    """
+    file = folder / f"{machine.name}.json"
+    today = datetime.now(UTC).date().isoformat()
+    old = {(row.task, row.name): row for row in read(file).rows} if file.is_file() else {}
+    new = {(row.task, row.name): replace(row, date=today) for row in rows}
+    lines = [json.dumps(asdict(row), ensure_ascii=False) for _, row in sorted({**old, **new}.items())]
+    head = json.dumps({**asdict(machine), "versions": dict(machine.versions)}, ensure_ascii=False)
+    with explained(file):
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'{{"machine": {head}, "rows": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+    return file
+
+
+def read(file: Path) -> Record:
+    """Return the record in a file that `record` wrote."""
+    held: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    machine = {**held["machine"], "versions": tuple(held["machine"]["versions"].items())}
+    return Record(Machine(**machine), tuple(Row(**row) for row in held["rows"]))
+
+
+def read_all(folder: Path = FOLDER) -> Iterator[Record]:
+    """Yield every record of a folder, in the order of their names."""
+    for file in sorted(folder.glob("*.json")):
+        yield read(file)
+
+
+@cache
+def measured(task: Task, path: Path) -> str:
+    """Return a digest of what the ratio of the submission at `path` is made of; the same on every Python version."""
+    tasks = {each.name for each in catalogue.load().tasks(task.lesson)} | {"__init__", "record"}
+    modules = [each for each in sorted(task.folder.glob("*.py")) if each.stem == task.name or each.stem not in tasks]
+    data = [each for each in sorted(task.folder.iterdir()) if each.is_file() and each.suffix != ".py"]
+    digest = hashlib.sha256()
+    for file in (*modules, task.known / "baseline.py", path):
+        digest.update(_meaning(ast.parse(file.read_text(encoding="utf-8"))).encode())
+    for file in data:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _meaning(node: object) -> str:
+    """Write a syntax tree as text without positions, docstrings, empty fields, and a task's words and tiers.
+
+    `ast.dump` and `ast.unparse` differ between Python versions.
+    """
+    if isinstance(node, list):
+        return f"[{','.join(map(_meaning, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
+    if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+        fields["body"] = [each for each in node.body if not _is_text(each)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task":
+        fields["keywords"] = [each for each in node.keywords if each.arg in _MEASURED]
+    return f"{type(node).__name__}({','.join(f'{name}={_meaning(value)}' for name, value in fields.items())})"
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a text alone: a docstring, or one below a constant."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"
