@@ -4,6 +4,7 @@ Each is named like its lesson (`01_correct_first`) and has `TASKS`, a tuple of `
 `lessons/exercises/<lesson>.py`, the reference `solutions/<lesson>.py`; both are read as files, never imported.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -49,6 +50,12 @@ def load() -> Catalogue:
     """Read every exercise of the kit."""
     names = sorted(path.name for path in (GRADER / "tasks").iterdir() if (path / "__init__.py").is_file())
     return Catalogue({name: import_module(f"grader.tasks.{name}").TASKS for name in names})
+
+
+def all_tasks() -> Iterator[Task]:
+    """Yield every task of every lesson."""
+    for lesson in load().lessons:
+        yield from load().tasks(lesson)
 
 
 def stub(lesson: str) -> Path:

@@ -55,7 +55,7 @@ class Row:
         if self.distance is None or speed is None:
             return None
         digits = [float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high)]
-        name = re.sub(r"^tier\d_", "", self.name)
+        name = tier_records.row_name(self.name)
         return tier_records.Row(self.task.full_name, name, *digits, tier_records.measured(self.task, self.path))
 
 

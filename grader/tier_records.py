@@ -20,10 +20,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from grader import catalogue
+from grader import catalogue, tier_margins
 from grader.files import explained
 from grader.task import Task
 from harness.environment import Environment
+from harness.units import percent
 
 FOLDER: Final = catalogue.KIT / "tests" / "records"
 
@@ -48,9 +49,12 @@ class Machine:
     def this(cls, busy_cores: float) -> "Machine":
         """Describe the machine this runs on."""
         here = Environment.capture(ask_cuda=False)
+        family = "".join(f" {name} {value}" for name, value in _cpu_numbers())
         packages = {name: _version(name) for name in ("numpy", "numba")}
         versions = {"python": here.python, "torch": here.torch, **packages, "libc": here.libc}
-        return cls(here.cpu, here.cores, f"{here.os} {here.machine}", tuple(versions.items()), round(busy_cores))
+        return cls(
+            here.cpu + family, here.cores, f"{here.os} {here.machine}", tuple(versions.items()), round(busy_cores)
+        )
 
     @property
     def name(self) -> str:
@@ -116,6 +120,40 @@ def read_all(folder: Path = FOLDER) -> Iterator[Record]:
         yield read(file)
 
 
+def known(task: Task) -> dict[str, Path]:
+    """Return the right submissions of a task by the name that a row has: those in `known/` and the solution."""
+    right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith("wrong_")]
+    return {**{row_name(path.stem): path for path in right}, "solution": catalogue.solution(task.lesson)}
+
+
+def row_name(stem: str) -> str:
+    """Return a known submission's name without its tier: `tier2_blocks` → `blocks`."""
+    return re.sub(r"^tier\d_", "", stem)
+
+
+def objections(held: Record) -> Iterator[str]:
+    """Yield a sentence for each row that today's tiers do not suit; out-of-date rows are left out."""
+    for task in catalogue.all_tasks():
+        paths = known(task)
+        for row in held.rows:
+            if row.task != task.full_name or row.name not in paths or row.measured != measured(task, paths[row.name]):
+                continue
+            if fault := objection(task, paths[row.name].stem, row.ratio):
+                yield f"{held.machine.name}: {task.full_name}, {row.name}: {fault}"
+
+
+def objection(task: Task, stem: str, ratio: float) -> str:
+    """Say what is wrong with the tiers for a ratio that the file `stem` once had; "" when nothing is."""
+    named = re.match(r"tier(\d)_", stem)
+    expected = int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
+    if (reached := tier_margins.tier_of(ratio, task.tiers)) != expected:
+        return f"{ratio:g}× reaches tier {reached}, its name says {expected}"
+    least = tier_margins.LEAST_ON_RECORD[task.cost]
+    if (away := tier_margins.distance(ratio, task.tiers)) < least:
+        return f"{ratio:g}× is {percent(away)} from a tier, less than {percent(least)}"
+    return ""
+
+
 @cache
 def measured(task: Task, path: Path) -> str:
     """Return a digest of what the ratio of the submission at `path` is made of; the same on every Python version."""
@@ -133,13 +171,15 @@ def measured(task: Task, path: Path) -> str:
 def _meaning(node: object) -> str:
     """Write a syntax tree as text without positions, docstrings, empty fields, and a task's words and tiers.
 
-    `ast.dump` and `ast.unparse` differ between Python versions.
+    `ast.dump` and `ast.unparse` differ between Python versions, and newer ones add fields that are empty or 0.
     """
     if isinstance(node, list):
         return f"[{','.join(map(_meaning, node))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [], 0)}
     if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
         fields["body"] = [each for each in node.body if not _is_text(each)]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task":
@@ -154,6 +194,15 @@ def _is_text(statement: ast.stmt) -> bool:
         and isinstance(statement.value, ast.Constant)
         and isinstance(statement.value.value, str)
     )
+
+
+def _cpu_numbers() -> Iterator[tuple[str, str]]:
+    """Yield family and model of an x86 processor: under a hypervisor many share one name. Nothing elsewhere."""
+    cpuinfo = Path("/proc/cpuinfo")
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.exists() else ""
+    for key, name in (("cpu family", "family"), ("model", "model")):
+        if found := re.search(rf"^{key}\s*:\s*(\d+)$", text, re.MULTILINE):
+            yield name, found[1]
 
 
 def _version(package: str) -> str:

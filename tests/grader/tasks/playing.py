@@ -10,6 +10,7 @@ import torch
 
 from grader import catalogue
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
+from grader.tier_margins import tier_of
 from grader.trials.correctness import right
 from grader.trials.inputs import generator
 from grader.values import Value
@@ -83,7 +84,7 @@ def agrees_with_its_oracle(task: Task, source: str) -> bool:
 
 def tier_reached(game: Game, baseline: Game) -> int:
     ratio = game.times_cheaper_than(baseline)
-    return sum(ratio >= tier.ratio for tier in game.task.tiers)
+    return tier_of(ratio, game.task.tiers)
 
 
 def _arguments(world: Scenario) -> list[object]:
