@@ -42,7 +42,7 @@ from grader.isolation.pool import Pool
 from grader.records import Status
 from grader.reports import pseudonyms
 from grader.settings import Settings
-from harness import others, units
+from harness import others
 from harness.command import guarded
 from harness.environment import Environment
 
@@ -214,24 +214,22 @@ def lint_exercises(
 ) -> int:
     """Prove each exercise's truth table."""
     del debug
-    known, found, graded = catalogue.load(), 0, list[lint.Row]()
+    known, found = catalogue.load(), 0
     names = [known.named(lesson) for lesson in lessons or known.lessons]
-    busy_cores = others.busy_cores() if record else 0.0
+    machine = tier_records.Machine.this(others.busy_cores()) if record else None
     with Pool(sandboxed=False) as pool:
         for lesson in names:
-            problems = [f"{lesson}: {problem}" for problem in lint.stray(lesson)]
-            for task in known.tasks(lesson):
-                problems += [f"{task.full_name}: {problem}" for problem in lint.surprises(task)]
+            rows, problems = [], list(lint.problems(lesson))
             for row in lint.table(lesson, str(time.time_ns()), pool):
-                _print_row(row)
-                graded.append(row)
+                print(row.line, flush=True)
+                rows.append(row)
                 problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
-    if record:
-        machine = tier_records.Machine.this(busy_cores)
-        print(f"Recorded in {tier_records.record(machine, [row.recorded for row in graded if row.recorded])}.")
+            if machine:
+                file = tier_records.record(machine, [row.recorded for row in rows if row.recorded])
+                print(f"{lesson} is recorded in {file}.", flush=True)
     print(f"{found} surprises." if found else "Every known submission got what it should.")
     return 1 if found else 0
 
@@ -298,18 +296,6 @@ def examine_machine(debug: Debug = False) -> int:
             print(f"{'→':>33} {finding.fix}")
     print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
     return 0 if can_grade else 2
-
-
-def _print_row(row: lint.Row) -> None:
-    speed = row.verdict.attempt.speed
-    measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
-    if row.distance is not None:
-        measured += f"  {units.percent(row.distance)} from a tier"
-    mark = "✗" if row.surprise else "✓"
-    print(
-        f"{mark} {row.task.full_name:36} {row.name:32} {row.verdict.points:5g}  {row.verdict.status:16} {measured}",
-        flush=True,
-    )
 
 
 def _about(lanes: str, *, sandboxed: bool) -> str:

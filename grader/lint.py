@@ -22,7 +22,7 @@ from grader.stubs import stub_of
 from grader.task import Task
 from grader.trials.known import docstring
 from grader.trials.score import EARNS
-from harness.units import percent, ratio
+from harness import units
 
 FEWEST_WRONG: Final = 2
 
@@ -43,6 +43,16 @@ class Row:
     surprise: str
 
     @property
+    def line(self) -> str:
+        """The row as `lint` prints it."""
+        speed, verdict = self.verdict.attempt.speed, self.verdict
+        measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
+        if self.distance is not None:
+            measured += f"  {units.percent(self.distance)} from a tier"
+        told = f"{self.task.full_name:36} {self.name:32} {verdict.points:5g}  {verdict.status:16} {measured}"
+        return f"{'✗' if self.surprise else '✓'} {told}"
+
+    @property
     def distance(self) -> float | None:
         """How far its ratio is from the nearest tier (`tier_margins.distance`); None for what no tier measures."""
         speed = self.verdict.attempt.speed
@@ -54,9 +64,17 @@ class Row:
         speed = self.verdict.attempt.speed
         if self.distance is None or speed is None:
             return None
-        digits = [float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high)]
+        ratio, low, high = (float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high))
         name = tier_records.row_name(self.name)
-        return tier_records.Row(self.task.full_name, name, *digits, tier_records.measured(self.task, self.path))
+        measured = tier_records.measured(self.task, self.path)
+        return tier_records.Row(self.task.full_name, name, ratio, low, high, measured)
+
+
+def problems(lesson: str) -> Iterator[str]:
+    """Yield what is wrong with a lesson's exercise before anything is graded, each with where it is."""
+    yield from (f"{lesson}: {problem}" for problem in stray(lesson))
+    for task in catalogue.load().tasks(lesson):
+        yield from (f"{task.full_name}: {problem}" for problem in surprises(task))
 
 
 def surprises(task: Task) -> Iterator[str]:
@@ -144,9 +162,10 @@ def _near(task: Task, verdict: Verdict) -> str:
     if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.LEAST:
         return ""
     near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
-    away = percent(tier_margins.distance(speed.ratio, (near,)))
-    least = percent(tier_margins.LEAST)
-    return f"{ratio(speed.ratio)} is {away} from the tier at {ratio(near.ratio)}; another machine may differ by {least}"
+    away = units.percent(tier_margins.distance(speed.ratio, (near,)))
+    least = units.percent(tier_margins.LEAST)
+    where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
+    return f"{where}; another machine may differ by {least}"
 
 
 def _solution(task: Task, verdict: Verdict) -> str:

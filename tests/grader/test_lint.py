@@ -11,6 +11,7 @@ import pytest
 from commanding import ROOT, Ended, grader
 
 from grader import catalogue
+from grader.tier_records import read
 
 LESSON = "04_autorange"
 COUNTED = "08_callgrind"
@@ -52,9 +53,9 @@ def kit(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def lint(kit: Path) -> Ended:
+def lint(kit: Path, *options: str) -> Ended:
     done = subprocess.run(
-        [sys.executable, "-m", "grader", "lint"],
+        [sys.executable, "-m", "grader", "lint", *options],
         cwd=kit,
         env={**os.environ, "PYTHONPATH": str(kit)},
         capture_output=True,
@@ -100,6 +101,25 @@ def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> No
         f"{task}, tier2_four_times: expected tier 2, got 1",
         f"{task}, wrong_but_right: expected wrong, got passed",
     ]
+
+
+def test_a_tier_close_to_a_known_submission_is_a_surprise_and_what_was_measured_is_recorded(kit: Path) -> None:
+    changed(kit / TASK, r"Tier\(2\.2, ", "Tier(2.05, ")
+
+    ended = lint(kit, "--record")
+
+    assert ended.code == 1
+    (told,) = [line for line in ended.out.splitlines() if line.startswith("SURPRISE")]
+    assert re.fullmatch(
+        rf"SURPRISE  {LESSON}\.blocked_autorange, tier1_four_times: 1\.9\d× is [456](\.\d)? % from the tier at 2\.05×; "
+        "another machine may differ by 10 %",
+        told,
+    )
+    (file,) = (kit / "tests" / "records").iterdir()
+    assert f"{LESSON} is recorded in {file}." in ended.out
+    rows = {row.name: row.ratio for row in read(file).rows}
+    assert set(rows) == {"baseline", "four_times", "three_times", "one_rehearsal", "solution"}
+    assert 1.9 < rows["four_times"] < 2 < rows["three_times"] < 3 < rows["one_rehearsal"] < rows["solution"]
 
 
 def test_a_lesson_that_does_not_exist_is_refused() -> None:
