@@ -44,7 +44,7 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing.
 
     Points: 4 of 10 for right answers, 7 for 1.35 times fewer machine instructions than the plain way takes (a chain
-    of comparisons for every step), all 10 for 3.4 times. The programs that are counted go round in loops.
+    of comparisons for every step), all 10 for 3.6 times. The programs that are counted go round in loops.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
