@@ -18,12 +18,20 @@ _INSTALL: Final = {
     "brew": "brew install",
 }
 
+_VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+"""Debian has headers for each Python by itself; `python3-dev` brings those of its default Python."""
+
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
         "valgrind": {"brew": ""},
         "C compiler": {"apt-get": "gcc libc6-dev", "brew": "gcc", "": "gcc"},
         "C++ compiler": {"apt-get": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "": "gcc"},
-        "Python headers": {"pacman": "python", "brew": "python", "": "python3-devel", "apt-get": "python3-dev"},
+        "Python headers": {
+            "pacman": "python",
+            "brew": "python",
+            "": "python3-devel",
+            "apt-get": f"python{_VERSION}-dev",
+        },
         "util-linux": {},
         "bubblewrap": {"brew": ""},
         "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},

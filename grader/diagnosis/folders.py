@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -60,6 +61,8 @@ def locks() -> Finding:
 
 def locks_fix(folder: Path) -> str:
     """Return how to let every user take these locks."""
+    if sys.platform == "win32":
+        return "grade on Linux, or in WSL 2"
     if not os.path.lexists(folder):
         return f"name a folder that all users may write to: `export {lanes.DIRECTORY_VARIABLE}=FOLDER`"
     if not folder.is_dir():

@@ -87,6 +87,8 @@ def switches(root: Path = Path("/")) -> dict[str, int]:
 
 def noexec(path: Path) -> str:
     """Return the mount point of a file system from which no program may be started and that holds `path`; else ""."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return ""
     try:
         if not os.statvfs(path).f_flag & os.ST_NOEXEC:
             return ""

