@@ -17,7 +17,7 @@ NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 """Set where the machine has been given everything: what is missing there is a failure, not a reason to skip."""
 
 PACKAGES = {"c++": "g++", "cc": "gcc", "chroot": "coreutils"} | dict.fromkeys(
-    ("setarch", "setpriv", "taskset", "unshare"), "util-linux"
+    ("pivot_root", "setarch", "setpriv", "taskset", "unshare"), "util-linux"
 )
 """Debian's packages of programs whose package has another name."""
 

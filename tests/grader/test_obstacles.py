@@ -50,6 +50,7 @@ COVERED = replace(MADE, said="bwrap: Can't mount proc on /newroot/proc: Operatio
             "echo kernel.unprivileged_userns_clone=1 | sudo tee",
         ),
         (replace(REFUSED, switches={DEBIAN_SWITCH: 0}, admin=True), "as in a chroot", "pivot_root"),
+        (replace(REFUSED, admin=True, setpriv=False), "setpriv, with which root", programs.SETPRIV),
         (replace(REFUSED, root_is_mount=False), "runs in a chroot", "pivot_root"),
         (REFUSED, "as in a chroot", "pivot_root"),
         (replace(REFUSED, container="docker", filtered=True), "Docker container forbids new namespaces", "docker run"),
@@ -89,7 +90,7 @@ def test_each_fault_is_told_the_fix_that_fits_it(seen: Seen, found: str, fix: st
     said = obstacles.obstacle(seen)
     assert found in said.found
     assert fix in said.fix
-    if not seen.start_errno and "Unknown option" not in seen.said:
+    if seen.setpriv and not seen.start_errno and "Unknown option" not in seen.said:
         assert "install" not in said.fix, "bubblewrap is installed already"
 
 
