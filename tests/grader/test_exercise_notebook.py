@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from commanding import ROOT, grader
-from needs import needs
 from nbclient import NotebookClient
+from needs import needs
 
 from grader import catalogue, exercise_notebook
 from grader.errors import UsageError
