@@ -4,6 +4,7 @@ Code that needs the time takes a `Clock` as an argument. Handing it a `FakeClock
 exact test; handing it `process_cpu(pid)` measures another process from outside, where it cannot reach.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -59,8 +60,31 @@ def process_cpu(pid: int) -> Clock:
                 f"Process {pid} has ended, so its CPU clock cannot be read; start it again and measure anew."
             ) from error
 
-    read()
+    try:
+        read()
+    except ProcessGoneError as error:
+        if _runs(pid):
+            raise MachineError(
+                f"This system does not let one process read another's CPU clock ({_why(error)})."
+            ) from error
+        raise
     return read
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process: Linux ends the reading of a missing one with EINVAL, as gVisor does any."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _why(error: BaseException) -> str:
+    cause = error.__cause__
+    return (cause.strerror or str(cause)) if isinstance(cause, OSError) else str(error)
 
 
 @dataclass(slots=True)

@@ -146,19 +146,24 @@ def _try_lock(core: int) -> int | None:
     return descriptor
 
 
+def directory() -> Path:
+    """Return the folder of the lock files; it need not exist yet."""
+    return Path(os.environ.get(DIRECTORY_VARIABLE) or _DIRECTORY)
+
+
 def _directory() -> Path:
-    directory = Path(os.environ.get(DIRECTORY_VARIABLE) or _DIRECTORY)
+    made = directory()
     try:
-        directory.mkdir()
-        directory.chmod(0o1777)
+        made.mkdir()
+        made.chmod(0o1777)
     except FileExistsError:
         pass
     except OSError as error:
         raise MachineError(
-            f"Lanes cannot keep their lock files in {directory} ({error.strerror}); "
+            f"Lanes cannot keep their lock files in {made} ({error.strerror}); "
             f"set {DIRECTORY_VARIABLE} to a folder that every user of this machine may write to."
         ) from error
-    return directory
+    return made
 
 
 def _open(path: Path) -> int:

@@ -267,7 +267,7 @@ def _caveat(*, counted_by_wall: bool) -> str:
     if counted_by_wall:
         lacks.append("no process here may read another's CPU clock, so the wall clock counted")
     if not twins.fixed_layout():
-        lacks.append("without setarch (package util-linux) each process has a memory layout of its own")
+        lacks.append("without setarch -R, which does not run here, each process has a memory layout of its own")
     return "; ".join(lacks)
 
 

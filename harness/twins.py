@@ -14,6 +14,7 @@ do not, and the reading is exact.
 import os
 import platform
 import shutil
+import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -39,19 +40,40 @@ bad pairs from one kind of work to another and made them no rarer (`tests/benchm
 side)."""
 
 
+_SETARCH: Final = ("setarch", platform.machine(), "-R")
+
 Cores = int | Collection[int] | None
 """A core, or several, or wherever the system likes."""
 
 
+NO_SETARCH: Final = "setarch is missing"
+
+
 @cache
+def layout_trouble() -> str:
+    """Return why no process can start here without address space randomisation; "" when one can.
+
+    A container often has `setarch` and refuses what it asks for: Docker's seccomp profile denies
+    `personality(ADDR_NO_RANDOMIZE)`. So it is tried, once.
+    """
+    if shutil.which("setarch") is None:
+        return NO_SETARCH
+    try:
+        tried = subprocess.run([*_SETARCH, "true"], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"setarch does not run: {error}"
+    said = tried.stderr.strip() or f"setarch ends with status {tried.returncode}"
+    return said.splitlines()[-1][:200] if tried.returncode else ""
+
+
 def fixed_layout() -> bool:
     """Whether this machine can start a process without address space randomisation (Linux with util-linux)."""
-    return shutil.which("setarch") is not None
+    return not layout_trouble()
 
 
 def command(argv: Sequence[str]) -> list[str]:
     """The command that starts `argv` with a fixed layout, where the machine can."""
-    return ["setarch", platform.machine(), "-R", *argv] if fixed_layout() else list(argv)
+    return [*_SETARCH, *argv] if fixed_layout() else list(argv)
 
 
 def pin(pid: int, cores: Cores) -> None:

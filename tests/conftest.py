@@ -16,6 +16,11 @@ from harness.state import FOLDER_VARIABLE
 NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
 """Set where the machine has been given everything: what is missing there is a failure, not a reason to skip."""
 
+PACKAGES = {"c++": "g++", "cc": "gcc", "chroot": "coreutils"} | dict.fromkeys(
+    ("pivot_root", "setarch", "setpriv", "taskset", "unshare"), "util-linux"
+)
+"""Debian's packages of programs whose package has another name."""
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background jobs are started, and all they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -44,8 +49,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("browser") and not shutil.which("chromium"):
         _missing("chromium is missing: install it with `apt-get install chromium`")
     for marker in item.iter_markers("program"):
-        if not shutil.which(marker.args[0]):
-            _missing(f"{marker.args[0]} is missing: install it with `apt-get install {marker.args[0]}`")
+        if not shutil.which(program := marker.args[0]):
+            _missing(f"{program} is missing: install it with `apt-get install {PACKAGES.get(program, program)}`")
 
 
 def _missing(reason: str) -> None:

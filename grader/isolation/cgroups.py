@@ -17,11 +17,18 @@ from pathlib import Path
 from typing import Final
 
 CONTROLLERS: Final = frozenset({"memory", "pids"})
-HOW: Final = "start grading with `systemd-run --user --scope -p Delegate=yes`"
+SYSTEMD: Final = Path("/run/systemd/system")
+"""There where systemd is the first process (sd_booted(3))."""
+
 MOUNT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
 ENTER: Final = ("/bin/sh", "-c", 'echo 0 > "$0/cgroup.procs" && exec "$@"')
 _GONE_S: Final = 2.0
+
+_UNIFIED: Final = (
+    "start Linux with `systemd.unified_cgroup_hierarchy=1` (a container needs /sys/fs/cgroup mounted); "
+    "until then the grader itself watches each tree"
+)
 
 _numbers = count()
 _lock = threading.Lock()
@@ -29,10 +36,24 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where groups can be made, or the `trouble` why there are none."""
+    """Where groups can be made, or the `trouble` why there are none and the `fix` for it."""
 
     folder: Path | None
     trouble: str = ""
+    fix: str = ""
+
+
+def delegated(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
+    """Return how to start grading in a group of its own."""
+    if root is None:
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if systemd.exists():
+        user = "" if root else "--user "
+        return f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
+    return (
+        "start grading from a control group of its own that this user may write to and that has the controllers "
+        "memory and pids; until then the grader itself watches each tree"
+    )
 
 
 @cache
@@ -41,21 +62,22 @@ def place(mount: Path = MOUNT, own: Path = OWN) -> Place:
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
     except (OSError, StopIteration):
-        return Place(None, "this system has no cgroup v2")
+        return Place(None, "this system has no cgroup v2", _UNIFIED)
     folder = mount / line.removeprefix("0::").lstrip("/")
     try:
         offered = set((folder / "cgroup.controllers").read_text().split())
         enabled = set((folder / "cgroup.subtree_control").read_text().split())
         inside = {int(pid) for pid in (folder / "cgroup.procs").read_text().split()}
     except OSError:
-        return Place(None, "this system's control groups are of version 1, or not to be seen")
+        return Place(None, "this system's control groups are of version 1, or not to be seen", _UNIFIED)
     if missing := CONTROLLERS - offered:
-        return Place(None, f"the controllers {' and '.join(sorted(missing))} are not delegated to this process: {HOW}")
+        named = " and ".join(sorted(missing))
+        return Place(None, f"the controllers {named} are not delegated to this process", delegated())
     needed = [folder, folder / "cgroup.procs", folder / "cgroup.subtree_control"]
     if not all(os.access(path, os.W_OK) for path in needed):
-        return Place(None, f"the control group of this process belongs to another user: {HOW}")
+        return Place(None, "the control group of this process belongs to another user", delegated())
     if not enabled >= CONTROLLERS and (inside - {os.getpid()} or not (folder / "cgroup.type").exists()):
-        return Place(None, f"other programs run in the control group of this process: {HOW}")
+        return Place(None, "other programs run in the control group of this process", delegated())
     return Place(folder)
 
 

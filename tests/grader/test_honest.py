@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from commanding import ROOT, nothing_left_running
+from needs import needs
 from promises import HONEST, Promised, all_promised
 
 from grader.isolation.pool import Pool
@@ -25,7 +26,9 @@ def pool() -> Iterator[Pool]:
         yield one
 
 
-@pytest.mark.parametrize("honest", all_promised(HONEST), ids=lambda honest: honest.path.stem)
+@pytest.mark.parametrize(
+    "honest", [pytest.param(one, id=one.path.stem, marks=needs(one.task)) for one in all_promised(HONEST)]
+)
 def test_honest_work_earns_what_it_deserves(honest: Promised, pool: Pool) -> None:
     with nothing_left_running():
         verdict = honest.graded(pool)

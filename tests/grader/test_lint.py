@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from commanding import ROOT, Ended, grader
+from needs import needs
 
 from grader import catalogue
 from grader.tier_records import read
 
 LESSON = "04_autorange"
-COUNTED = "08_callgrind"
 TASK = f"grader/tasks/{LESSON}/blocked_autorange.py"
 KNOWN = f"grader/tasks/{LESSON}/known/blocked_autorange"
 NEEDED = ("baseline.py", "tier1_four_times.py", "tier2_three_times.py", "tier3_one_rehearsal.py")
@@ -24,10 +24,7 @@ WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "lesson",
-    [
-        pytest.param(lesson, marks=pytest.mark.valgrind if lesson == COUNTED else ())
-        for lesson in catalogue.load().lessons
-    ],
+    [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in catalogue.load().lessons],
 )
 def test_the_truth_table_of_every_lesson_holds(lesson: str) -> None:
     ended = grader("lint", lesson)

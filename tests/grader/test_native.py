@@ -25,6 +25,7 @@ from grader.trials import native
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.native import Built, Here
 from grader.tryout import tryout
+from harness import programs
 
 (TASK,) = catalogue.load().tasks("14_extensions")
 SOLUTION = catalogue.solution("14_extensions").read_text(encoding="utf-8")
@@ -111,7 +112,7 @@ def test_without_a_compiler_it_is_the_machine_that_is_at_fault(monkeypatch: pyte
     with Pool(sandboxed=False) as pool:
         verdict = grade_task(TASK, submission(SOLUTION), Settings("seed", pool))
     assert verdict.status is Status.GRADER_ERROR
-    assert "apt-get install gcc" in verdict.attempt.rationale
+    assert programs.C_COMPILER in verdict.attempt.rationale
     assert "not the submission's fault" in verdict.attempt.rationale
 
 

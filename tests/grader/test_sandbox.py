@@ -175,7 +175,7 @@ def test_started_as_root_it_is_a_user_of_its_own_outside_too_and_each_tree_anoth
     if not users.is_root():
         pytest.skip("this runs as a user that is not root")
     if reason := users.trouble():
-        pytest.skip(reason)
+        pytest.skip(str(reason))
     seen = set()
     for _ in range(2):
         with opened(LIMITS, SAFE, tensors=False) as one:

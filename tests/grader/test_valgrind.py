@@ -10,6 +10,7 @@ import pytest
 
 from grader.errors import MachineError
 from grader.trials import valgrind
+from harness import programs
 
 LOG = """==2== Callgrind, a call-graph generating cache profiler
 ==2== Using Valgrind-3.19.0 and LibVEX; rerun with -h for copyright info
@@ -93,7 +94,7 @@ def test_a_program_can_at_most_add_to_the_log_and_takes_nothing_from_it() -> Non
 
 def test_without_valgrind_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(MachineError, match="valgrind is missing: install it with `apt-get install valgrind`"):
+    with pytest.raises(MachineError, match=f"valgrind is missing: install it with `{programs.VALGRIND}`"):
         valgrind.command([sys.executable], 3)
 
 

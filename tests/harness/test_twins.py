@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,28 @@ def test_twins_have_the_same_memory_layout() -> None:
 def test_without_setarch_the_command_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(twins, "fixed_layout", lambda: False)
     assert twins.command(["python", "-c", ""]) == ["python", "-c", ""]
+
+
+@pytest.mark.parametrize(
+    ("script", "trouble"),
+    [
+        ("exit 0", ""),
+        ("echo 'setarch: failed to set personality to x86_64: Operation not permitted' >&2; exit 1", "not permitted"),
+        ("exit 3", "setarch ends with status 3"),
+        (None, "setarch is missing"),
+    ],
+)
+def test_whether_the_layout_can_be_fixed_is_found_by_trying(
+    script: str | None, trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if script is not None:
+        (tmp_path / "setarch").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "setarch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(twins, "layout_trouble", twins.layout_trouble.__wrapped__)
+    assert trouble in twins.layout_trouble()
+    assert twins.fixed_layout() == (not trouble)
+    assert (twins.command(["python"]) == ["python"]) == bool(trouble)
 
 
 @linux

@@ -1,0 +1,58 @@
+"""torch: whether it is there, new enough, and can be imported."""
+
+import re
+import signal
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from grader.diagnosis.finding import Finding
+
+OLDEST_TORCH: Final = (2, 9)
+TORCH_FIX: Final = "pip install 'torch>=2.9'"
+REINSTALL: Final = "pip install --force-reinstall 'torch>=2.9'"
+_NUMBERS: Final = re.compile(r"(\d+)\.(\d+)")
+
+
+def torch() -> Finding:
+    """Look at torch. Importing it takes a process and seconds."""
+    try:
+        found = version("torch")
+    except PackageNotFoundError:
+        return torch_finding("", "")
+    return torch_finding(found, _import_trouble())
+
+
+def torch_finding(found: str, broken: str) -> Finding:
+    """Return what follows from torch's version ("" without it) and from why it cannot be imported ("" when it can)."""
+    if not found:
+        return Finding("torch", present=False, found="missing", fix=TORCH_FIX, needed=True)
+    numbers = _NUMBERS.match(found)
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST_TORCH:
+        return Finding("torch", present=False, found=f"{found} is too old", fix=TORCH_FIX, needed=True)
+    if broken:
+        return Finding(
+            "torch", present=False, found=f"{found} cannot be imported ({broken})", fix=REINSTALL, needed=True
+        )
+    return Finding("torch", present=True, found=found, needed=True)
+
+
+def _import_trouble() -> str:
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", "import torch"], capture_output=True, text=True, check=False, timeout=300
+        )
+    except subprocess.TimeoutExpired:
+        return "it takes more than 300 s"
+    return ended_badly(ended.returncode, ended.stderr)
+
+
+def ended_badly(status: int, said: str) -> str:
+    """Return in a few words why a process failed: its signal, or the last line it wrote; "" when it did not fail."""
+    if status < 0:
+        return f"ended by {signal.Signals(-status).name}" + (
+            ": this CPU lacks instructions that it needs" if -status == signal.SIGILL else ""
+        )
+    lines = said.strip().splitlines() or [f"exit status {status}"]
+    return lines[-1][:200] if status else ""

@@ -1,0 +1,119 @@
+"""Valgrind and the compilers: whether they are there, and whether they work, which a small job shows."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from grader.diagnosis.finding import Finding
+from grader.diagnosis.packages import ended_badly
+from harness import programs
+from harness.callgrind import tools
+from harness.extensions import libraries
+
+_SYMBOLS_MISSING: Final = re.compile(r"redirection.*mandatory|mandatory.*redirection|libc6-dbg|debuginfo", re.DOTALL)
+_UNKNOWN_INSTRUCTION: Final = re.compile(r"[Uu]nrecognised instruction|unhandled instruction|SIGILL")
+_SYMBOLS: Final = {
+    "dnf": "dnf debuginfo-install glibc",
+    "pacman": "export DEBUGINFOD_URLS=https://debuginfod.archlinux.org",
+    "zypper": "zypper install glibc-debuginfo",
+}
+_C: Final = "#include <stdint.h>\n#include <string.h>\nint probe(void) { return 0; }\n"
+_CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }\n"
+
+
+def valgrind() -> Finding:
+    """Look for valgrind, and let it count the instructions of an empty program (about a second)."""
+    path = shutil.which("valgrind")
+    if path is None or sys.platform != "linux":
+        return valgrind_finding(path, 0, "")
+    program = [sys.executable, "-I", "-S", "-c", ""]
+    status, said = _ran([path, "--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", *program])
+    return valgrind_finding(path, status, said)
+
+
+def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
+    """Return what follows from how valgrind ended and from what it wrote on standard error."""
+    use = "counts instructions in lessons 08 and 13 and their exercises"
+    if sys.platform != "linux":
+        return Finding("valgrind", present=False, found=f"not looked for ({use})", fix="count on Linux")
+    if path is None:
+        return Finding("valgrind", present=False, found=f"missing ({use})", fix=programs.VALGRIND)
+    if not status:
+        return Finding("valgrind", present=True, found=path)
+    name = tools.version() or "valgrind"
+    if _UNKNOWN_INSTRUCTION.search(said) or status == -4:
+        return Finding(
+            "valgrind",
+            present=False,
+            found=f"{name} does not know an instruction of this CPU",
+            fix=f"install a newer valgrind than {name}, or count on another machine",
+        )
+    if _SYMBOLS_MISSING.search(said):
+        fix = _SYMBOLS.get(programs.manager(), programs.install("libc debug symbols"))
+        return Finding("valgrind", present=False, found=f"{name} finds no debug symbols of the C library", fix=fix)
+    return Finding(
+        "valgrind",
+        present=False,
+        found=f"{path} does not work ({ended_badly(status, said)})",
+        fix=f"install it again: `{programs.VALGRIND}`",
+    )
+
+
+def c_compiler() -> Finding:
+    """Look for gcc, and let it read the headers that an exercise in C includes."""
+    path = shutil.which("gcc") or shutil.which("cc")
+    broken = _does_not_compile(path, "c", _C)
+    return compiler_finding("gcc", path, broken, "compiles in lesson 14 and its exercise", programs.C_COMPILER)
+
+
+def cpp_compiler() -> Finding:
+    """The same for g++."""
+    path = shutil.which("g++") or shutil.which("c++")
+    broken = _does_not_compile(path, "c++", _CPP)
+    return compiler_finding("g++", path, broken, "compiles in lessons 08, 12 and 14", programs.CPP_COMPILER)
+
+
+def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: str) -> Finding:
+    """Return what follows from a compiler's path (None without one) and from why it does not compile."""
+    if path is None:
+        return Finding(name, present=False, found=f"missing ({use})", fix=fix)
+    if broken:
+        return Finding(name, present=False, found=f"{path} does not compile ({broken})", fix=fix)
+    return Finding(name, present=True, found=path)
+
+
+def headers(folder: Path | None = None) -> Finding:
+    """Look for the header of Python that modules in C and `torch.compile` include."""
+    header = Path(folder or libraries.headers(), "Python.h")
+    found = str(header) if header.is_file() else f"missing: {header} (modules in C in lessons 12 and 14)"
+    return Finding("Python.h", present=header.is_file(), found=found, fix=programs.PYTHON_HEADERS)
+
+
+def cuda() -> Finding:
+    """Look for NVIDIA's own tool, which comes with the driver."""
+    path = shutil.which("nvidia-smi")
+    found = path or "missing (CUDA for lesson 03)"
+    return Finding("nvidia-smi", path is not None, found, "none needed: lesson 03 simulates a CUDA stream without it")
+
+
+def _does_not_compile(path: str | None, language: str, source: str) -> str:
+    if path is None:
+        return ""
+    status, said = _ran([path, "-x", language, "-fsyntax-only", "-"], source)
+    fatal = next((line for line in said.splitlines() if "error:" in line), said)
+    return ended_badly(status, fatal)
+
+
+def _ran(command: Sequence[str], given: str = "") -> tuple[int, str]:
+    """Run a command to its end and return its exit status and what it wrote on standard error."""
+    try:
+        ended = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=120)
+    except OSError as error:
+        return 126, error.strerror or str(error)
+    except subprocess.TimeoutExpired:
+        return 124, "it takes more than 120 s"
+    return ended.returncode, ended.stderr

@@ -1,0 +1,93 @@
+"""A command confined as containers confine theirs: `python tests/grader/container.py KIND -- COMMAND …`.
+
+Docker's default is a set of 14 capabilities and a seccomp profile that refuses namespaces, mounts and
+`personality(ADDR_NO_RANDOMIZE)` (moby: profiles/seccomp/default.json, daemon/pkg/oci/caps/defaults.go).
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from grader.isolation import seccomp
+from grader.isolation.bubblewrap import installed
+from grader.isolation.seccomp import Condition, If, Rule
+
+CAPABILITIES: Final = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31})
+"""Docker's: chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw, sys_chroot,
+mknod, audit_write, setfcap (linux/capability.h)."""
+OVERRIDES: Final = frozenset({1, 2})
+"""Capabilities that let root write where it may not."""
+ADDR_NO_RANDOMIZE: Final = 0x40000
+DOCKER: Final = "/.dockerenv"
+"""The file by which a container of Docker's is known."""
+UNMARKED: Final = "/nothing"
+"""A file by which no container is known."""
+
+_MOUNTS: Final = Rule("mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr", "a container")
+_NAMESPACES: Final = (
+    Rule("unshare setns pivot_root", "a container"),
+    Rule("clone", "a container", condition=Condition(0, If.SOME, (seccomp.NEW_NAMESPACES,))),
+    Rule("clone3", "a container", errno.ENOSYS),
+)
+_LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, If.EQUAL, (ADDR_NO_RANDOMIZE,)))
+_CLOCKS: Final = Rule("clock_gettime", "gVisor", errno.EINVAL, Condition(0, If.SOME, (1 << 31,)))
+"""Clocks of other processes have negative numbers."""
+
+FILTERS: Final = {
+    "docker": (*_NAMESPACES, _MOUNTS, _LAYOUT),
+    "no mounts": (_MOUNTS,),
+    "no clocks": (_CLOCKS,),
+    "unconfined": (),
+    "covered": (),
+    "no overrides": (),
+}
+_CLOCK_GETTIME: Final = {"x86_64": 228, "aarch64": 113}
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 38, 22, 24
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def container(kind: str, command: Sequence[str], mark: str = DOCKER) -> list[str]:
+    """The command that runs another in a root folder like this one with the file `mark`, confined as `kind`.
+
+    In one that is "covered", a file of /proc is covered, as Docker and Podman cover some, and that is all.
+    """
+    argv = [installed()[0], "--cap-add", "ALL"] if os.geteuid() == 0 else [installed()[0]]
+    for entry in sorted(Path("/").iterdir()):
+        if entry.is_symlink():
+            argv += ["--symlink", str(entry.readlink()), str(entry)]
+        elif entry.is_dir() and entry.name not in {"proc", "dev", "run"}:
+            argv += ["--bind", str(entry), str(entry)]
+    argv += ["--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/run"]  # its own /proc is covered
+    argv += ["--ro-bind", "/dev/null", "/proc/keys"] if kind == "covered" else []
+    argv += ["--ro-bind", "/dev/null", mark]
+    return [*argv, "--", sys.executable, __file__, kind, *command]
+
+
+def confine(kind: str) -> None:
+    """Confine this process, and what it will start, for good."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if rules := FILTERS[kind]:
+        here = seccomp.ARCHITECTURES[platform.machine()]
+        numbers = {**here.numbers, "clock_gettime": _CLOCK_GETTIME[platform.machine()]}
+        code = seccomp.compiled(rules, replace(here, numbers=numbers))
+        program = _Program(len(code) // 8, code)
+        if libc.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0):
+            raise OSError(ctypes.get_errno(), "no filter")
+    for capability in range(64):
+        if capability not in CAPABILITIES or (kind == "no overrides" and capability in OVERRIDES):
+            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    confine(sys.argv[1])
+    os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 - what is started is confined as this process is
