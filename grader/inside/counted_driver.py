@@ -34,35 +34,47 @@ SYSTEM = ("os", "posix", "_signal", "_imp")
 FRAMES = ("_getframe", "_getframemodulename")
 """What a named tuple asks for, and does without."""
 
-CODE = "f_code"
-"""The attribute that the counter of opcodes asks of a frame. Nobody else has a frame."""
+READ_BY_COUNTER = frozenset(("f_code",) if sys.version_info < (3, 12) else ())
+"""The audited attributes that the opcode counter reads from a frame. A submission never has a frame."""
 
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 
 
-def text(value: object, depth: int = 4) -> str:
-    """A plain value as JSON; a TypeError for all else."""
-    kind = type(value)
-    if isinstance(value, str) and kind is str:
+def text(
+    value: Any, text: Callable[..., str], depth: int = 4, kind: type = type, string: type = str, number: Any = repr,
+    numbers: tuple[type, type] = (int, float), truth: type = bool, rows: tuple[type, type] = (list, tuple),
+    error: type[Exception] = TypeError,
+) -> str:  # fmt: skip
+    """Return a plain value as JSON. Raises TypeError for any other value.
+
+    The submission can replace this module's functions and all builtins, so this function uses neither: it gets itself
+    and each builtin as an argument. It compares exact types, and so calls no method that the submission wrote.
+    """
+    of = kind(value)
+    if of is string:
         units = value.encode("utf-16-be", "surrogatepass").hex("u", 2)
         return '"' + ("\\u" + units.replace("u", "\\u") if units else "") + '"'
-    if kind is int or kind is float:
-        return repr(value)
-    if value is None or kind is bool:
+    if of is numbers[0] or of is numbers[1]:
+        return number(value)  # type: ignore[no-any-return]
+    if value is None or of is truth:
         return "null" if value is None else "true" if value else "false"
-    if isinstance(value, list | tuple) and (kind is list or kind is tuple) and depth:
-        return "[" + ",".join([text(item, depth - 1) for item in value]) + "]"
-    raise TypeError("no plain value: " + kind.__name__)
+    if depth and (of is rows[0] or of is rows[1]):
+        return "[" + ",".join([text(item, text, depth - 1) for item in value]) + "]"
+    raise error("no plain value: " + of.__name__)
 
 
 def fence(end: Callable[[str], NoReturn]) -> None:
-    """From now on, end the process at whatever is not computing. No name of this file's or of builtins decides that."""
+    """End the process from now on at every audit event that is not in `ALLOWED`.
+
+    The hook uses no name of this module or of builtins: the submission can replace them. It calls no method of an
+    argument either: Python runs a hook untraced, so the opcodes of such a method would not be counted.
+    """
 
     def hook(
         event: str, arguments: tuple[Any, ...], allowed: frozenset[str] = ALLOWED, kind: type = type, plain: type = str,
-        reading: str = "object.__getattr__", code: str = CODE,
+        reading: str = "object.__getattr__", readable: frozenset[str] = READ_BY_COUNTER,
     ) -> None:  # fmt: skip
-        if event not in allowed and not (event == reading and arguments[1] == code):
+        if event not in allowed and not (event == reading and kind(arguments[1]) is plain and arguments[1] in readable):
             about = arguments[0] if arguments and kind(arguments[0]) is plain else ""
             said = about.encode("ascii", "backslashreplace").decode("ascii") if about.isprintable() else ""
             said = said.replace("\\", "\\\\").replace('"', '\\"')
@@ -94,10 +106,10 @@ def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType
     return [function(*arguments) for arguments in given["calls"]]
 
 
-def counting(counter: str) -> Callable[[], int] | None:
-    """Count opcodes from now on, where there is a counter to do so; what it gives says how many they were."""
+def counting(counter: str) -> Callable[[], int | None]:
+    """Start the opcode counter, if there is one. Return a function that returns the opcodes so far, or None."""
     if not counter:
-        return None
+        return lambda: None
     names: dict[str, Any] = {}
     exec(compile(counter, "counter", "exec"), names)  # noqa: S102 - it is ours
     said: Callable[[], int] = names["start"]()
@@ -119,18 +131,20 @@ def main(log: int, out: int) -> None:
 
     for name in given["modules"]:
         __import__(name)
-    text("é")  # its codecs are there, now that nothing can be imported
+    as_json = text
+    as_json("é", as_json)  # loads its codecs, because nothing can be imported later
     module = sys.modules["submission"] = type(sys)("submission")
     codes = {name: compile(source, name, "exec") for name, source in given["sources"].items()}
     executed, key = counting(given["counter"]), given["key"]
     settle()
     fence(end)
     try:
-        body = '{"answers":' + text(answers(given, module, codes))
+        body = '{"answers":' + as_json(answers(given, module, codes), as_json)
     except BaseException as error:  # noqa: BLE001 - a submission may raise anything
-        body = '{"raised":' + text([type(error).__name__, str(error)[:300]])
-    if executed is not None:  # no builtins are asked from here on: they may be others by now
-        body += f',"key":"{key}","opcodes":{executed()}'
+        body = '{"raised":' + as_json([type(error).__name__, str(error)[:300]], as_json)
+    taken = executed()  # after the answers are written: until then a finalizer could still change them
+    if taken is not None:
+        body += f',"key":"{key}","opcodes":{taken}'
     end(body + "}")
 
 

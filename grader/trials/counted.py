@@ -21,7 +21,9 @@ What is trusted, and why:
 - *That the work was done.* Its answers to secret inputs, new for this count, are judged here like all others. They come
   on a second pipe which the submission may well write to: a right answer has to be worked out, and that is counted.
 - *The sum of opcodes* comes with the answers, and with a key that the process was given before the submission ran and
-  that nothing in it can be asked for. How the counter is kept from being switched off is said where it is written.
+  that nothing in it can be asked for. `grader/inside/opcode_counter.py` says what keeps the counter on.
+- *The difference.* What writes the answers down costs the same in all three processes, since a submission cannot
+  replace it. One that takes less than the process that only gives the answers is refused all the same.
 - *Valgrind itself*, which shares its memory with the program. Only native code could reach it, so none can be had: no
   ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself. A flaw of
   the interpreter that lets plain Python write anywhere would get through; the sandbox around it would still hold.
@@ -58,8 +60,8 @@ SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
 
 UNCOUNTED: Final = {
     -1: (
-        "The counter of opcodes was taken off, so nothing is known of what came after.",
-        "That happens where recursion goes to its limit, or memory to its end: stay well within both.",
+        "The opcodes are unknown, because a recursion reached its limit or the memory ran out.",
+        "Python 3.11 stops counting there, so this is refused on every Python. Stay well below both limits.",
     ),
     -2: (
         "A class that uses super(), or whose namespace is no plain dict, cannot be counted.",
@@ -116,6 +118,12 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     if wrong := _mismatch(worlds, counted.answers):
         said = ["Right until it was counted, and wrong then.", *wrong.lines]
         return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
+    if counted.taken < empty:
+        raise WorkerFault(
+            Status.CRASHED,
+            f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
+            "Return the answers, and leave the program around your function as it is.",
+        )
     return replace(attempt, speed=speed(task, counted.taken, empty + settings.counted[inputs], empty))
 
 

@@ -136,7 +136,8 @@ def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
 ) -> None:
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
     first = ratio_of(baseline)
-    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1e-5)
+    # Two counts differ by up to ten instructions in a million. The process takes 13 times what the function does.
+    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1.3e-4)
     assert ratio(task, verbose, replace(settings, counted={})) == pytest.approx(first, rel=1e-3)
 
 

@@ -53,9 +53,7 @@ def test_where_nothing_is_to_be_run_it_gives_the_answers_it_was_given() -> None:
 
 
 def test_an_exception_and_an_answer_that_is_no_plain_value_are_told() -> None:
-    assert answered("def f(n): return 1 // (n - 3)") == {
-        "raised": ["ZeroDivisionError", "integer division or modulo by zero"]
-    }
+    assert answered("def f(n): raise ValueError(f'not {n}')") == {"raised": ["ValueError", "not 3"]}
     assert answered("def f(n): return {n}") == {"raised": ["TypeError", "no plain value: set"]}
     assert answered("class L(list): pass\ndef f(n): return L()") == {"raised": ["TypeError", "no plain value: L"]}
     assert answered("def f(n): raise SystemExit(0)")["raised"][0] == "SystemExit"
@@ -84,6 +82,7 @@ def test_modules_that_were_named_can_be_imported_and_used() -> None:
         ("object.__setattr__", "(lambda: 0).__code__ = compile('1', '', 'eval')"),
         ("sys.settrace", "import sys; sys.settrace(print)"),
         ("sys._current_frames", "import sys; sys._current_frames()"),
+        ("object.__getattr__", "import sys; sys.audit('object.__getattr__', None, type('', (), {'__eq__': id})())"),
     ],
 )
 def test_what_is_no_computing_ends_it(event: str, source: str) -> None:
@@ -129,3 +128,25 @@ def f(n):
     return opened
 """
     assert answered(redefined) == {"refused": ["open", "/etc/hostname"]}
+
+
+@pytest.mark.parametrize("name", ["__main__.text", "builtins.type", "builtins.repr", "builtins.str"])
+def test_the_answers_are_written_down_by_nothing_that_was_replaced(name: str) -> None:
+    module, _, function = name.partition(".")
+    source = f"""
+import sys
+def f(n):
+    setattr(sys.modules["{module}"], "{function}", lambda *_, **__: 1)
+    return [[n, "a", n / 2, None, True]]
+"""
+    assert answered(source)["answers"] == [[[n, "a", n / 2, None, True]] for n in (3, 4)]
+
+
+def test_an_answer_is_not_asked_for_what_it_is() -> None:
+    source = """
+class Lazy:
+    @property
+    def __class__(self): raise ValueError("asked")
+def f(n): return [Lazy()]
+"""
+    assert answered(source) == {"raised": ["TypeError", "no plain value: Lazy"]}

@@ -1,6 +1,5 @@
 """Plain Python counted by its opcodes: the same exam as for instructions, exact and without valgrind."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -61,13 +60,25 @@ def test_less_is_a_higher_tier_and_work_at_import_is_counted(task: Task, setting
     assert ratio(task, at_import, settings) < attempt.speed.ratio / 3
 
 
-def test_what_was_taken_off_is_told_and_earns_nothing(task: Task, settings: Settings) -> None:
-    if sys.version_info >= (3, 12):  # nothing is taken off there, and all of it is counted
-        assert ratio(task, DEEP, settings) < 1
-        return
-    with pytest.raises(WorkerFault, match="taken off") as told:
+def test_a_recursion_to_the_limit_is_told_and_earns_nothing(task: Task, settings: Settings) -> None:
+    with pytest.raises(WorkerFault, match="a recursion reached its limit") as told:
         run(task, DEEP, settings)
     assert told.value.status is Status.RAISED
+
+
+def test_a_count_below_the_one_that_all_have_in_common_is_not_believed(
+    task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = counted._count
+
+    def saved(task: Task, settings: Settings, given: Mapping[str, Any]) -> counted.Count:
+        whole = count(task, settings, given)
+        return replace(whole, taken=1) if given["run"] == counted.SUBMISSION else whole
+
+    monkeypatch.setattr(counted, "_count", saved)
+    with pytest.raises(WorkerFault, match="fewer opcodes than a program that only returns the answers") as told:
+        run(task, FORMULA, settings)
+    assert told.value.status is Status.CRASHED
 
 
 def test_what_is_no_computing_is_told_in_the_words_of_this_count(task: Task, settings: Settings) -> None:
