@@ -131,11 +131,24 @@ def test_the_baseline_is_as_good_as_itself_to_the_instruction(baseline: Attempt)
 
 @pytest.mark.valgrind
 def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
-    task: Task, baseline: Attempt, settings: Settings
+    task: Task, baseline: Attempt, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
     first = ratio_of(baseline)
-    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1e-5)
+    taken: dict[str, list[int]] = {}
+    count = counted._count
+
+    def noted(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
+        one = count(task, settings, given)
+        taken.setdefault(given["run"], []).append(one.taken)
+        return one
+
+    monkeypatch.setattr(counted, "_count", noted)
+    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1e-4)
+    assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1e-4)
+    # Of what is counted, a whole process: a ratio is of differences that are a tenth of it, and as much less sure.
+    assert len(taken) == 3
+    assert all(one == pytest.approx(other, rel=2e-6) for one, other in taken.values())
     assert ratio(task, verbose, replace(settings, counted={})) == pytest.approx(first, rel=1e-3)
 
 

@@ -53,9 +53,9 @@ def test_where_nothing_is_to_be_run_it_gives_the_answers_it_was_given() -> None:
 
 
 def test_an_exception_and_an_answer_that_is_no_plain_value_are_told() -> None:
-    assert answered("def f(n): return 1 // (n - 3)") == {
-        "raised": ["ZeroDivisionError", "integer division or modulo by zero"]
-    }
+    with pytest.raises(ZeroDivisionError) as caught:
+        _ = 1 // int("0")  # older Pythons say it in other words
+    assert answered("def f(n): return 1 // (n - 3)") == {"raised": ["ZeroDivisionError", str(caught.value)]}
     assert answered("def f(n): return {n}") == {"raised": ["TypeError", "no plain value: set"]}
     assert answered("class L(list): pass\ndef f(n): return L()") == {"raised": ["TypeError", "no plain value: L"]}
     assert answered("def f(n): raise SystemExit(0)")["raised"][0] == "SystemExit"
