@@ -7,6 +7,7 @@ itself is made to fail at one student, at each stage.
 import csv
 import json
 import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, zipped
+from commanding import CLASS, grader, outcomes
 from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
@@ -126,6 +128,36 @@ def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Pat
     neighbours_keep_theirs(out)
     (kept,) = asked(out, "SELECT rationale, help, output_tail FROM verdicts WHERE status = 'wrong'")
     assert kept == (storable(said),) * 3
+
+
+SAYING = {
+    "raises-half": "def blocked_autorange(*_): raise ValueError('\\ud800')",
+    "raises-zeros": "def blocked_autorange(*_): raise ValueError('\\0\\x1b[2J' * 9)",
+    "cannot-say-what-it-raises": "class E(Exception):\n  def __str__(self): raise self\nraise E",
+    "prints-bytes": "import os\nos.write(1, b'\\xff\\xed\\xa0\\x80\\0')\ndef blocked_autorange(*_): return 1",
+    "answers-half": "def blocked_autorange(*_): return '\\ud800'",
+    "answers-a-half-key": "def blocked_autorange(*_): return {'\\udfff': 1}",
+    "asks-half": "def blocked_autorange(run, clock, _): run('\\ud800')",
+    "asks-much": "def blocked_autorange(run, clock, _): run('\u00e9' * 174_750)",
+    "answers-a-long-number": "def blocked_autorange(*_): return 10**4000, [10**4000], 10**4000, 10**4000",
+}
+"""Submissions that raise, print, ask and answer what no honest one does, by the student."""
+
+
+@pytest.mark.slow
+def test_whatever_submissions_really_say_the_command_grades_all(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/hw\xff"))
+    for student, source in SAYING.items():
+        hand_in(folder, student, source, "04_autorange")
+    (folder / "ada").mkdir()
+    shutil.copy(CLASS / "ada" / "04_autorange.py", folder / "ada")
+    out = tmp_path / "out"
+    ended = grader("run", folder, "--out", out, "--lessons", "04_autorange", "--no-sandbox", "--jobs", "2")
+    assert ended.code == 0, ended.out + ended.err
+    found = {student: next(iter(tasks.values())) for student, tasks in outcomes(out).items()}
+    assert (found["ada"].status, found["ada"].points) == ("PASSED", 10.0)
+    assert {student: found[student].points for student in SAYING} == dict.fromkeys(SAYING, 0.0)
+    assert not {one.status for one in found.values()} & {"GRADER_ERROR"}
 
 
 # ---------------------------------------------------------------------------------------- faults of the grader
