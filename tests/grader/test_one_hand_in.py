@@ -23,6 +23,7 @@ from rich.console import Console
 from test_run import run
 
 from grader import reports
+from grader.__main__ import app
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
 from grader.class_run.roll import Roll, folder_name
@@ -31,6 +32,7 @@ from grader.hand_ins import archives, collect, location, moments
 from grader.records import Report, Status, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
 from grader.text import file_name, storable
+from harness.command import guarded
 
 EVE = "eve"
 HONEST = {"ada": "6", "zoe": "6"}
@@ -461,3 +463,28 @@ def test_a_notebook_beside_a_faulty_file_is_still_graded(tmp_path: Path, monkeyp
     summary, _ = run(folder, out)
     assert points(out) == {**HONEST, EVE: "6"}
     assert summary.exit_code == 0
+
+
+def test_report_names_what_it_failed_to_make_and_ends_with_3(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(folder, out)
+    fails_for(student_page, "render", has_eve)(monkeypatch)
+    assert guarded(app, "python -m grader", ["report", str(out), "--debug"]) == 3
+    said = capsys.readouterr()
+    assert "The grader failed to make 1 report whole: eve/report.html." in said.out
+    assert "PlantedError: a hidden case" in said.err
+    monkeypatch.undo()
+    assert guarded(app, "python -m grader", ["report", str(out)]) == 0
+    assert (out / EVE / reports.PAGE).is_file()
+
+
+def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
+    arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
+    assert guarded(app, "python -m grader", arguments) == 2
+    said = capsys.readouterr().err
+    assert r"there are \x1b[2Jmallory" in said
+    assert "\x1b" not in said
