@@ -17,7 +17,7 @@ from harness.errors import FairclockError
 
 Lane = Callable[[Submission], Graded]
 Lost = Callable[[Submission, BaseException], Graded]
-"""Makes the verdict on us for a submission whose grading raised."""
+"""Makes the verdict of GRADER_ERROR for a submission whose grading raised."""
 
 
 def grade_all(
@@ -47,10 +47,10 @@ def grade_all(
 
 
 def keep(book: Journal, lost: Lost, regrade: Names[str], graded: Graded) -> Graded:
-    """Journal a grade, and return it; a verdict on us where it cannot be kept. `regrade` names students graded anew.
+    """Journal a grade, and return it; a verdict of GRADER_ERROR where it cannot be kept.
 
-    Where not even that verdict can be kept, the hand-in stays without a grade, which the journal and the reports say.
-    Raises `WriteError` where nothing can be kept.
+    `regrade` names students who are graded again. Where not even that verdict can be kept, the hand-in stays without a
+    grade, and the journal and the reports say so. Raises `WriteError` where nothing can be kept.
     """
     given = graded.report.submission
     try:
@@ -75,7 +75,7 @@ def _submitted(lanes: Lanes, lane: Lane, submission: Submission) -> "Future[Grad
 
 
 def _outcome(future: "Future[Graded]", submission: Submission, lost: Lost) -> Graded:
-    """Return how a submission was graded: a verdict on us where its lane raised anything, or was cancelled."""
+    """Return how a submission was graded: GRADER_ERROR where its lane raised anything, or was cancelled."""
     error = CancelledError() if future.cancelled() else future.exception()
     if isinstance(error, KeyboardInterrupt):
         raise error

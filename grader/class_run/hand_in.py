@@ -18,9 +18,9 @@ Grade = Callable[[Submission, str], Report]
 
 
 def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Grade one submission; what `grade` raises becomes a verdict on us. `sandboxed` stamps that one.
+    """Grade one submission; what `grade` raises becomes GRADER_ERROR. `sandboxed` stamps that verdict.
 
-    A submission that the grader failed to read is not graded: its verdict is on us, too.
+    A submission that the grader failed to read is not graded: it gets GRADER_ERROR, too.
     """
     started, began_s = datetime.now(UTC), wall()
     if submission.fault:
@@ -33,7 +33,7 @@ def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[Task
 
 
 def lost(submission: Submission, error: BaseException, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Return the verdict on us for a submission whose report did not come back, or could not be kept."""
+    """Return GRADER_ERROR for a submission whose report did not come back, or could not be kept."""
     now = datetime.now(UTC)
     return Graded(_ours(submission, Fault.of(error), tasks, 0.0, sandboxed=sandboxed), now, now)
 
