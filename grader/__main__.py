@@ -2,7 +2,7 @@
 
 The result goes to standard output, everything else to standard error. Exit codes: 0 as it should be (full
 marks, everything graded), 1 less than that, 2 a usage or machine problem, 3 a fault of ours left submissions
-without a verdict.
+without a verdict, or a report unmade.
 """
 
 import os
@@ -173,14 +173,16 @@ def report(
     debug: Debug = False,
 ) -> int:
     """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
-    del debug
     course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
         if course:
             book.set_course(course.text)
-        _, changed = reports.of_journal(book, names if leaderboard else "")
-    print(f"{changed} files of {out} were rewritten; the others were as they should be.")
-    return 0
+        _, files = reports.of_journal(book, names if leaderboard else "")
+    print(f"{files.changed} files of {out} were rewritten; the others were as they should be.")
+    for unmade in files.unmade if debug else ():
+        print(unmade.fault.trace, file=sys.stderr)
+    print("".join(f"{line}\n" for line in files.lines(out)), end="")
+    return run.EXIT_FAULTS if files.unmade else run.EXIT_DONE
 
 
 @app.command(name="export")

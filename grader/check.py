@@ -47,7 +47,7 @@ def check(lesson: str, path: Path, pool: Pool) -> Report:
     A file that cannot be taken at all is a UsageError: there is nothing to grade.
     """
     submission = submission_of(path, student="you", lesson=lesson)
-    if submission.source is None:
+    if submission.refused:
         raise UsageError(submission.refusal)
     if any(task.needs_torch for task in catalogue.load().tasks(lesson)):
         pool.warm(TREES)

@@ -57,6 +57,8 @@ def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdic
 
 def _attempt(task: Task, submission: Submission, settings: Settings) -> Attempt:
     if submission.source is None:
+        if submission.fault:
+            raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.RAISED, rationale=submission.refusal)
     seed = (settings.seed, submission.student, task.full_name, submission.sha256)
     if isinstance(task.exam, TensorExam):

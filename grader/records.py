@@ -3,9 +3,11 @@
 Submission → Attempt → Verdict → Report. Raw rounds are kept in the attempt; every statistic derives from them.
 """
 
+import traceback
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from harness.environment import Environment
 from harness.rounds import Round
@@ -46,13 +48,33 @@ CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
 """Costs that a clock tells: never quite the same twice, and another machine's are others."""
 
 
+_TRACE_CHARACTERS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An exception of the grader's own: the name of its type, and the end of its traceback.
+
+    Only maintainers read the traceback, in the journal or with `--debug`: a message may quote a hidden case.
+    """
+
+    kind: str
+    trace: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Fault":
+        """Return what to keep of an exception."""
+        return cls(type(error).__name__, "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:])
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One hand-in: the source text of one lesson's exercise by one student.
 
-    `path` is where it was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None exactly when
-    the file could not be taken as Python text; `refusal` then says why, in words for the student. `handed_in` is when,
-    in UTC, where that is known; `timed` when a folder's name says it and not merely the file's own time.
+    `path` is where it was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None when there is no
+    Python text. Then either `refusal` says why the file was refused, in words for the student, or the grader itself
+    failed to read the file, which is the `fault`. `handed_in` is when, in UTC, where that is known; `timed` when a
+    folder's name says it and not merely the file's own time.
     """
 
     student: str
@@ -63,6 +85,12 @@ class Submission:
     refusal: str = ""
     handed_in: datetime | None = None
     timed: bool = False
+    fault: Fault | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the file was refused; one that the grader failed to read was not."""
+        return bool(self.refusal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,5 +42,7 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(" ".join(sentence.split()), file=sys.stderr)
+    """Print a sentence on one line. It may quote a file's name, and a terminal would obey control characters in it."""
+    line = " ".join(sentence.split())
+    print("".join(char if char.isprintable() else ascii(char)[1:-1] for char in line), file=sys.stderr)
     return code

@@ -17,18 +17,17 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from grader.class_run import place, rows
+from grader.class_run import database, place, rows
 from grader.class_run.course import Course, parse
 from grader.class_run.roll import HandIn, Roll, Span, TaskPoints, is_faulted
 from grader.class_run.standing import Row, Stand, stands, struck
 from grader.files import WriteError, explained, write_atomically
 from grader.hand_ins.collect import Collection
 from grader.records import Report, Submission
+from grader.text import storable
 from harness.errors import UsageError
 
 FILE, SEED = place.FILE, place.SEED
-
-_PATIENCE_S = 30.0  # for a reader that holds the file, such as an SQLite browser
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +47,24 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
     Raises `UsageError`, and has touched nothing, when `out` belongs to another class or kit version, holds
     other files, or another process is grading into it.
     """
-    identity = str(folder.resolve())
+    identity = storable(str(folder.resolve()))
     place.check(out, folder)
     if (out / FILE).exists():
-        with closing(_connect(out)) as db:
-            _check_meta(out, _meta(db, out), identity, kit)
+        with closing(database.connect(out)) as db:
+            database.check(out, database.meta(db, out), identity, kit)
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
-    with place.lock(out), closing(_connect(out, mode="rwc")) as db:
+    with place.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         journal.upgrade()
         with journal.transaction():
-            if not _meta(db, out):
+            if not database.meta(db, out):
                 for statement in rows.TABLES.split(";\n"):
                     db.execute(statement)
                 made = datetime.now(UTC).isoformat()
                 about = {"schema": rows.SCHEMA, "kit": kit, "class": identity, "created_utc": made}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
-            _check_meta(out, _meta(db, out), identity, kit)
+            database.check(out, database.meta(db, out), identity, kit)
         yield journal
 
 
@@ -74,10 +73,10 @@ def read(out: Path) -> Iterator["Journal"]:
     """Open the journal in `out` to read it, also during a run. `UsageError` where there is none."""
     if not (out / FILE).is_file():
         raise UsageError(f"{out} holds no {FILE}; name the folder that was given to `run` as --out.")
-    with closing(_connect(out)) as db:
-        if not (meta := _meta(db, out)):
+    with closing(database.connect(out)) as db:
+        if not (meta := database.meta(db, out)):
             raise UsageError(f"{out / FILE} is empty: its first run was stopped; start it again.")
-        _check_meta(out, meta)
+        database.check(out, meta)
         journal = Journal(out, db)
         journal.upgrade()
         yield journal
@@ -87,7 +86,7 @@ def course_of(out: Path) -> Course:
     """Return the policy that `out` was graded by so far, where anything was."""
     if not (out / FILE).is_file():
         return Course()
-    with closing(_connect(out)) as db:
+    with closing(database.connect(out)) as db:
         return Journal(out, db).course()
 
 
@@ -100,12 +99,14 @@ class Journal:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing. Raises `WriteError` when the disk is full; what was kept before is kept."""
+        """All or nothing. Raises `WriteError` when the disk is full or the file is spoilt; earlier grades are kept."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
             self._db.execute("COMMIT")
-        except sqlite3.OperationalError as fault:
+        except sqlite3.DatabaseError as fault:
+            if isinstance(fault, rows.OF_A_ROW):
+                raise
             raise WriteError(
                 f"{self.out / FILE} could not be written ({fault}); what was graded so far is kept: "
                 "make room or make it writable, and run the same command again."
@@ -116,9 +117,9 @@ class Journal:
 
     def upgrade(self) -> None:
         """Bring a journal that an older kit wrote to the tables of this one, in one step."""
-        while steps := rows.UPGRADE.get(_meta(self._db, self.out).get("schema", "")):
+        while steps := rows.UPGRADE.get(database.meta(self._db, self.out).get("schema", "")):
             with self.transaction() as db:
-                if rows.UPGRADE.get(_meta(db, self.out).get("schema", "")) != steps:
+                if rows.UPGRADE.get(database.meta(db, self.out).get("schema", "")) != steps:
                     continue  # another process has just done it
                 for statement in steps.split(";\n"):
                     db.execute(statement)
@@ -129,7 +130,7 @@ class Journal:
         Raises `UsageError` when it is not the seed that the class was graded with so far.
         """
         own = self.out / SEED
-        known = _meta(self._db, self.out).get("seed_sha256")
+        known = database.meta(self._db, self.out).get("seed_sha256")
         if seed_file is None and known is None and not own.exists():
             write_atomically(own, secrets.token_hex(32).encode() + b"\n", mode=0o600)
         source = seed_file or own
@@ -159,16 +160,16 @@ class Journal:
                 db.execute("UPDATE hand_ins SET there = 0 WHERE lesson = ?", [lesson])
             db.execute("DELETE FROM notes")
             db.execute("DELETE FROM students")
-            db.executemany("INSERT INTO students VALUES (?)", [[name] for name in found.students])
+            db.executemany("INSERT INTO students VALUES (?)", map(rows.cells, found.students))
             db.executemany("INSERT INTO tasks VALUES (?, ?, ?)", [[t.lesson, t.task, t.points] for t in tasks])
-            db.executemany("INSERT INTO notes VALUES (?)", [[note] for note in found.notes])
+            db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
             for one in found.submissions:
                 at = one.handed_in.isoformat() if one.handed_in else None
-                db.execute(rows.HAND_IN, [one.student, one.lesson, one.path, one.sha256, at, one.timed])
+                db.execute(rows.HAND_IN, rows.cells(one.student, one.lesson, one.path, one.sha256, at, one.timed))
 
     def has(self, submission: Submission) -> bool:
         """Tell whether these very bytes have a grade already; one that is a fault of ours is none."""
-        key = [submission.student, submission.lesson, submission.sha256]
+        key = rows.cells(submission.student, submission.lesson, submission.sha256)
         same = "student = ? AND lesson = ? AND sha256 = ? AND NOT faulted"
         return self._db.execute(f"SELECT 1 FROM gradings WHERE {same}", key).fetchone() is not None  # noqa: S608
 
@@ -178,12 +179,12 @@ class Journal:
         `sqlite3.IntegrityError` when the submission has one already, unless it was graded `again`.
         """
         report = graded.report
-        kit = _meta(self._db, self.out)["kit"]
+        kit = database.meta(self._db, self.out)["kit"]
         times = (graded.started.isoformat(), graded.finished.isoformat())
         with self.transaction() as db:
             given = report.submission
             earlier = "SELECT count(*) FROM gradings WHERE student = ? AND lesson = ? AND sha256 = ?"
-            (number,) = db.execute(earlier, [given.student, given.lesson, given.sha256]).fetchone()
+            (number,) = db.execute(earlier, rows.cells(given.student, given.lesson, given.sha256)).fetchone()
             regrade = number if graded.again else 0
             row = rows.of_report(report, kit=kit, times=times, faulted=is_faulted(report), regrade=regrade)
             number = db.execute(rows.INSERT_GRADING, row).lastrowid
@@ -199,7 +200,7 @@ class Journal:
         """Return what turns students into pseudonyms: random, made once a class, and nothing that is ever given out."""
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO meta VALUES ('pseudonym_key', ?)", [secrets.token_hex(16)])
-        return _meta(self._db, self.out)["pseudonym_key"]
+        return database.meta(self._db, self.out)["pseudonym_key"]
 
     def set_course(self, text: str) -> None:
         """Keep the text of a course's policy; reports follow it from now on."""
@@ -208,29 +209,43 @@ class Journal:
 
     def course(self) -> Course:
         """Return the course's policy; one without dates where none was given."""
-        return _course(_meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
+        return _course(database.meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
         """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
-        meta = _meta(self._db, self.out)
+        meta = database.meta(self._db, self.out)
         attempts, course = self._attempts(), self.course()
         found = list(stands(attempts, course))
         graded = [self._grading(one) for one in found if one.grading is not None]
+        read, unreadable = self._read(graded)
+        lost = {(one.student, one.lesson) for one in unreadable}
         return Roll(
             title=Path(meta["class"]).name,
             kit=meta["kit"],
             students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
             tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
-            reports=tuple(rows.report(self._db, row, raw=False) for row in graded),
-            waiting=tuple(hand_in for one in found for hand_in in one.waiting),
+            reports=tuple(report for report, _ in read),
+            waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
             notes=(
                 *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
                 *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
                 *struck(attempts, course),
+                *(f"{one.student}, {one.lesson}: its grade in {FILE} cannot be read" for one in unreadable),
             ),
-            standings=tuple(one.standing for one in found if one.standing),
-            spans=tuple(_span(row) for row in graded),
+            standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
+            spans=tuple(span for _, span in read),
         )
+
+    def _read(self, graded: Sequence[sqlite3.Row]) -> tuple[list[tuple[Report, Span]], list[HandIn]]:
+        """Return the reports of these gradings without raw rounds, and the hand-ins whose grading cannot be read."""
+        read: list[tuple[Report, Span]] = []
+        unreadable: list[HandIn] = []
+        for row in graded:
+            try:
+                read.append((rows.report(self._db, row, raw=False), _span(row)))
+            except Exception:  # noqa: BLE001 - whatever it is, it concerns this hand-in alone
+                unreadable.append(HandIn(row["student"], row["lesson"], row["path"], row["sha256"]))
+        return read, unreadable
 
     def _attempts(self, student: str | None = None) -> list[Row]:
         """Every attempt of the class, or of one student, by student and lesson."""
@@ -260,50 +275,3 @@ _course = lru_cache(maxsize=4)(parse)
 def _span(row: sqlite3.Row) -> Span:
     times = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
     return Span(row["student"], row["lesson"], *times)
-
-
-def _connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
-    """Open the journal in autocommit mode: transactions are begun and ended by name alone."""
-    path = out / FILE
-    address = f"{path.absolute().as_uri()}?mode={mode}"
-    try:
-        db = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
-    except sqlite3.Error as fault:
-        raise _unusable(path, fault) from None
-    try:
-        db.row_factory = sqlite3.Row
-        if mode == "rwc":
-            db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before the next submission starts
-    except sqlite3.Error as fault:
-        db.close()
-        raise _unusable(path, fault) from None
-    return db
-
-
-def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:
-    return UsageError(f"{path} cannot be used as a journal ({fault}); make it writable, or name a new folder.")
-
-
-def _meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
-    """Return what the journal says of itself; nothing when it was never filled."""
-    try:
-        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not tables:
-            return {}
-        return {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
-    except sqlite3.Error as fault:
-        raise _unusable(out / FILE, fault) from None
-
-
-def _check_meta(out: Path, meta: dict[str, str], identity: str = "", kit: str = "") -> None:
-    """Raise `UsageError` unless the journal is of this schema and, where given, of this class and kit."""
-    if meta and meta.get("schema") not in {rows.SCHEMA, *rows.UPGRADE}:
-        raise UsageError(f"{out} was written by a kit whose journal this one cannot read; use that kit.")
-    if identity and meta.get("class", identity) != identity:
-        raise UsageError(f"{out} holds the grades of another class ({meta['class']}); name another folder.")
-    if kit and meta.get("kit", kit) != kit:
-        raise UsageError(
-            f"{out} was graded with kit {meta['kit']} and this is {kit}, which may grade otherwise; "
-            "name another folder, or use that kit."
-        )

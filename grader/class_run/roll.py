@@ -6,11 +6,12 @@ rebuilt from one file.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from grader.records import Report, Status
+from grader.text import storable
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -106,6 +107,17 @@ class Roll:
             spans=tuple(span for span in self.spans if span.lesson in lessons),
         )
 
+    def among(self, students: Collection[str]) -> "Roll":
+        """Return the class as if these were all its students."""
+        return replace(
+            self,
+            students=tuple(student for student in self.students if student in students),
+            reports=tuple(report for report in self.reports if report.submission.student in students),
+            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.student in students),
+            standings=tuple(standing for standing in self.standings if standing.student in students),
+            spans=tuple(span for span in self.spans if span.student in students),
+        )
+
     def grades(self) -> dict[str, dict[str, float | None]]:
         """Return the points that count, by student and lesson handed in; None where there is no grade to give (yet)."""
         table: dict[str, dict[str, float | None]] = {student: {} for student in self.students}
@@ -171,4 +183,4 @@ def folder_name(student: str) -> str:
     if _PLAIN.fullmatch(student):
         return student
     readable = re.sub(r"[^a-z0-9]+", "-", student.casefold()).strip("-")[:40] or "student"
-    return f"{readable}-{hashlib.sha256(student.encode()).hexdigest()[:10]}"
+    return f"{readable}-{hashlib.sha256(storable(student).encode()).hexdigest()[:10]}"

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
+from grader.text import storable
 from harness.environment import Environment
 from harness.rounds import Reading, Round
 
@@ -20,6 +21,9 @@ SCHEMA = "4"
 """Version of the tables below; an older journal is brought to it, a newer one is refused."""
 
 Cell = str | int | float | None
+
+OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
+"""What SQLite raises for the values of one row. Its other errors concern the whole file: a full disk, a spoilt file."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -75,7 +79,7 @@ The last value says that a folder's name tells the time, which goes before.
 """
 
 _ATTEMPTS = """
-SELECT hand_ins.*, grade.id AS grading, grade.source IS NULL AND grade.id IS NOT NULL AS refused,
+SELECT hand_ins.*, grade.id AS grading, coalesce(grade.refusal != '', 0) AS refused,
     CASE WHEN grade.faulted THEN NULL ELSE (SELECT sum(points) FROM verdicts WHERE grading = grade.id) END AS points
 FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
     SELECT id FROM gradings AS g
@@ -117,10 +121,15 @@ rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE gradin
 """
 
 
+def cells(*values: Cell) -> tuple[Cell, ...]:
+    """Return values as SQLite can hold them: it takes no text with a lone surrogate."""
+    return tuple(storable(value) if isinstance(value, str) else value for value in values)
+
+
 def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool, regrade: int = 0) -> tuple[Cell, ...]:
     """Return the row of `gradings` without its id."""
     given = report.submission
-    return (
+    return cells(
         given.student,
         given.lesson,
         given.path,
@@ -130,8 +139,8 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
         kit,
         report.sandboxed,
         json.dumps(report.environment.to_dict(), sort_keys=True),
-        json.dumps([_text(note) for note in report.notes]),
-        json.dumps(report.missing),
+        json.dumps([storable(note) for note in report.notes]),
+        json.dumps([storable(layer) for layer in report.missing]),
         *times,
         report.duration_s,
         faulted,
@@ -147,7 +156,7 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
     measured: tuple[Cell, ...] = (None,) * 6
     if speed:
         measured = (speed.ratio, speed.low, speed.high, speed.rounds, speed.tier, speed.undecided)
-    return (
+    return cells(
         verdict.task,
         attempt.status.value,
         verdict.points,
@@ -156,9 +165,9 @@ def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
         *measured,
         attempt.cases_passed,
         attempt.cases,
-        _text(attempt.rationale),
-        _text(attempt.help),
-        _text(attempt.output_tail),
+        attempt.rationale,
+        attempt.help,
+        attempt.output_tail,
         json.dumps(rounds),
         json.dumps(asdict(attempt.control) if attempt.control else None),
     )
@@ -221,8 +230,3 @@ def _speed(row: sqlite3.Row) -> Speed | None:
     # SQLite keeps not-a-number as NULL.
     ratio, low, high = (math.nan if row[name] is None else row[name] for name in ("ratio", "low", "high"))
     return Speed(ratio, low, high, row["rounds_played"], row["tier"], bool(row["undecided"]))
-
-
-def _text(text: str) -> str:
-    """Return text that SQLite can hold: a lone surrogate, from output that was no UTF-8, is written out."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -12,7 +12,6 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
-from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,22 +21,21 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import reports
-from grader.class_run import hand_in, journal
+from grader.class_run import grading, hand_in, journal
 from grader.class_run.course import Course
 from grader.class_run.executors import Lanes
 from grader.class_run.hand_in import Grade
-from grader.class_run.journal import Graded
 from grader.class_run.roll import Roll, TaskPoints, is_faulted
 from grader.class_run.standing import may_count
 from grader.hand_ins.collect import Collection, collect
-from grader.records import Report, Status, Submission
+from grader.records import Report, Status
 from grader.reports import pseudonyms, words
 from harness import units
 from harness.clocks import wall
 from harness.errors import UsageError
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
-"""Every submission has its verdict · a fault of ours left some without · Ctrl-C, as shells count it."""
+"""Every submission has its verdict · a fault of ours left some, or a report, without · Ctrl-C, as shells count it."""
 
 _CONTROL = ("same", "slowed", "planted")
 _LINES = 10  # how often a run tells its progress where nobody watches a bar
@@ -48,6 +46,7 @@ class Summary:
     """How a run ended. `roll` is the whole class, `graded` how many hand-ins this run added to it.
 
     `strangers` are named in the course's policy and not in the class, `board` says that a leaderboard was written too.
+    `unmade` is what to say of reports that the grader failed to make.
     """
 
     roll: Roll
@@ -57,6 +56,7 @@ class Summary:
     interrupted: bool
     strangers: tuple[str, ...] = ()
     board: bool = False
+    unmade: tuple[str, ...] = ()
 
     @property
     def faults(self) -> int:
@@ -68,7 +68,7 @@ class Summary:
         """What the command ends with."""
         if self.interrupted:
             return EXIT_INTERRUPTED
-        return EXIT_FAULTS if self.faults or self.roll.waiting else EXIT_DONE
+        return EXIT_FAULTS if self.faults or self.roll.waiting or self.unmade else EXIT_DONE
 
     def lines(self) -> tuple[str, ...]:
         """Return what the instructor reads at the end."""
@@ -89,7 +89,7 @@ class Summary:
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
         names = f"Not in this class, though the course names them: {', '.join(self.strangers)}."
         told += [fault] if self.faults else []
-        return (*filter(None, told), *([names] if self.strangers else []), written)
+        return (*filter(None, told), *self.unmade, *([names] if self.strangers else []), written)
 
     def _median(self) -> str:
         earned = [
@@ -105,7 +105,7 @@ class Summary:
     def _look_at(self) -> str:
         ends = [verdict.status for report in self.roll.reports for verdict in report.verdicts]
         found = {
-            "refused": sum(report.submission.source is None for report in self.roll.reports),
+            "refused": sum(report.submission.refused for report in self.roll.reports),
             "that broke the rules": ends.count(Status.CHEATED),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
@@ -158,13 +158,11 @@ def grade_class(
             if line:
                 _say(console, line)
 
-        def keep(graded: Graded) -> None:
-            book.add(replace(graded, again=graded.report.submission.student in regrade))
-
         lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
         lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
-        kept = _grade_all(pending, lane, lost, keep, lanes, console)
-        roll, _ = reports.of_journal(book, board)
+        keep = partial(grading.keep, book, lost, regrade)
+        kept = grading.grade_all(pending, lane, lost, keep, lanes, _progress(console, len(pending)))
+        roll, files = reports.of_journal(book, board)
     return Summary(
         roll,
         out,
@@ -173,6 +171,7 @@ def grade_class(
         interrupted=kept < len(pending),
         strangers=policy.strangers(roll.students),
         board=bool(board),
+        unmade=files.lines(out),
     )
 
 
@@ -193,35 +192,6 @@ def _opening(folder: Path, found: Collection, tasks: Sequence[TaskPoints], pendi
         yield f"{units.some(len(found.notes), 'note')} on what was left aside, in {reports.PAGE}"
     if 0 < pending < n_all:
         yield f"{units.count(n_all - pending)} are graded already; going on with {units.count(pending)}."
-
-
-def _grade_all(
-    pending: Sequence[Submission],
-    lane: Callable[[Submission], Graded],
-    lost: Callable[[Submission, Exception], Graded],
-    keep: Callable[[Graded], None],
-    lanes: Lanes,
-    console: Console,
-) -> int:
-    """Grade and journal what is pending; return how many were kept: fewer than all after a Ctrl-C."""
-    kept = 0
-    try:
-        futures = {lanes.submit(lane, submission): submission for submission in pending}
-        with _progress(console, len(pending)) as tell:
-            for future in as_completed(futures):
-                fault = future.exception()
-                graded = lost(futures[future], fault) if isinstance(fault, Exception) else future.result()
-                keep(graded)
-                kept += 1
-                tell(graded.report)
-    except KeyboardInterrupt:
-        lanes.abandon()
-    except BaseException:
-        lanes.abandon()
-        raise
-    else:
-        lanes.shutdown()
-    return kept
 
 
 @contextmanager

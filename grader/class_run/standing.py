@@ -70,7 +70,7 @@ def may_count(submissions: Sequence[Submission], course: Course) -> Iterator[Sub
     """Yield those of the attempts in a class that may count, which are those to be graded."""
     for (student, lesson), group in groupby(submissions, key=lambda one: (one.student, one.lesson)):
         attempts = [one for one in group if not course.strikes(student, lesson, one.sha256)]
-        handed = [Handed(one.handed_in, None, one.source is None) for one in attempts]
+        handed = [Handed(one.handed_in, None, one.refused) for one in attempts]
         yield from (attempts[place] for place in policy.candidates(handed, course.rule(student, lesson)))
 
 

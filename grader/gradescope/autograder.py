@@ -28,6 +28,7 @@ from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Cost, Report, Submission
 from grader.reports import gradescope
+from grader.text import storable
 from grader.trials import native, valgrind
 from harness.environment import Environment
 
@@ -146,7 +147,8 @@ def _who(path: Path) -> tuple[str, datetime | None]:
     """Who handed it in and when, as far as Gradescope says."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-        names = [str(user.get("email") or user.get("name") or user.get("id")) for user in read.get("users", [])]
+        given = (user.get("email") or user.get("name") or user.get("id") for user in read.get("users", []))
+        names = [storable(str(name)) for name in given]
         at = datetime.fromisoformat(read["created_at"]).astimezone(UTC) if read.get("created_at") else None
     except (OSError, ValueError, AttributeError, TypeError):
         return "student", None

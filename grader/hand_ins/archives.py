@@ -8,6 +8,7 @@ import io
 import stat
 import struct
 import unicodedata
+import warnings
 import zipfile
 import zlib
 from pathlib import PurePosixPath
@@ -57,7 +58,7 @@ def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
     if len(data) > MAX_ARCHIVE_BYTES:
         raise Refusal(f"The zip is larger than {MAX_ARCHIVE_BYTES:,} bytes; {_AGAIN}")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
             _judge(infos)
             return {info.filename: _read(archive, info) for info in infos if _is_wanted(info, wanted)}
@@ -80,7 +81,8 @@ def _judge(infos: list[zipfile.ZipInfo]) -> None:
         raise Refusal(f"The zip would unpack to more than {MAX_TOTAL_BYTES:,} bytes; {_AGAIN}")
     seen: dict[str, str] = {}
     for info in infos:
-        _judge_name(info)
+        for name in (info.orig_filename, info.filename):  # a second name may stand in an extra field (Python 3.12)
+            _judge_name(name)
         _judge_kind(info)
         # Two names that one file system holds apart are one file on another: which one was meant?
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", info.filename).casefold())
@@ -91,8 +93,7 @@ def _judge(infos: list[zipfile.ZipInfo]) -> None:
         seen[folded] = info.filename
 
 
-def _judge_name(info: zipfile.ZipInfo) -> None:
-    name = info.orig_filename
+def _judge_name(name: str) -> None:
     path = PurePosixPath(name)
     if len(path.name) > MAX_NAME_CHARACTERS:
         raise Refusal(f"The zip holds a file name longer than {MAX_NAME_CHARACTERS} characters; {_AGAIN}")

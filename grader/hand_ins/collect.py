@@ -10,8 +10,9 @@ or 20261120T225900Z; else it is the time that the file or zip itself has in DIR,
 time of the download, it is not known. What stands inside of a zip says nothing: the student's own clock wrote that.
 
 A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
-class goes on. What is no exercise is noted for the instructor and never a fault. A student's name is data: it
-may hold anything that a file name can.
+class goes on. So it does where the grader itself fails at a hand-in: then the `fault` of its `Submission` says so.
+What is no exercise is noted for the instructor and never a fault. A student's name is data: it may hold anything that a
+file name can.
 """
 
 import os
@@ -21,10 +22,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
-from grader.hand_ins import archives, manifest, moments
+from grader.hand_ins import archives, location, manifest, moments
+from grader.hand_ins.location import Location
 from grader.hand_ins.notebooks import python_source
-from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal, digest, python_text
+from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, digest, python_text
 from grader.records import Submission
+from grader.text import file_name
 from harness.errors import UsageError
 
 _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
@@ -43,23 +46,6 @@ class Collection:
     students: tuple[str, ...]
     submissions: tuple[Submission, ...]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A folder or file of one student's, `shown` to people so; nothing outside `home` belongs to it.
-
-    `at` is when it was handed in, where a folder's name says so; offsets missing there are those of `zone`. Where it is
-    not `dated`, its file's own time says nothing.
-    """
-
-    path: Path
-    home: Path
-    student: str
-    shown: str
-    at: datetime | None = None
-    zone: tzinfo = UTC
-    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +77,7 @@ def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str)
     """
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder} with what was handed in.")
-    place = _Place(folder, Path(os.path.realpath(folder)), student, student)
+    place = Location(folder, Path(os.path.realpath(folder)), student, student)
     return _collection([(student, _from_folder(place, lessons, kit))], lessons)
 
 
@@ -122,7 +108,7 @@ def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
         raise UsageError(f"There is no file {path}; name the exercise file, such as lessons/exercises/{lesson}.py.")
     if path.suffix not in _READERS:
         raise UsageError(f"{path} is no exercise; name a .py or .ipynb file.")
-    return _from_file(_Place(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
+    return _from_file(Location(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
 
 
 def _places(folder: Path, lessons: Sequence[str], kit: str, zone: tzinfo) -> Iterator[tuple[str, _Taken]]:
@@ -135,28 +121,38 @@ def _places(folder: Path, lessons: Sequence[str], kit: str, zone: tzinfo) -> Ite
         raise UsageError(f"{folder} cannot be read ({fault.strerror}); make it readable, run again.") from None
     root = Path(os.path.realpath(folder))
     for entry in entries:
-        name = _text(entry.name)
+        name = file_name(entry.name)
         if archives.is_junk(name):
             continue
-        if entry.is_symlink() and (_is_zip(entry) or not entry.is_file()):
-            yield _of_link(_Place(entry, root, name, name))
-        elif (canvas := _CANVAS.fullmatch(name)) and _is_file(entry) and _is_exercise(canvas, lessons):
-            student = f"{canvas['name']}_{canvas['number']}"
-            place = _Place(entry, root, student, name, dated=False)
-            zipped = _is_zip(entry)
-            yield student, _from_zip(place, lessons, kit) if zipped else _Taken((_from_file(place, canvas["stem"]),))
-        elif _is_zip(entry):
-            student = name[: -len(".zip")]
-            yield student, _from_zip(_Place(entry, root, student, name), lessons, kit)
-        elif entry.is_dir():
-            yield name, _from_folder(_Place(entry, root, name, name, zone=zone), lessons, kit)
+        try:
+            if one := _of_entry(Location(entry, root, name, name), lessons, kit, zone):
+                yield one
+        except Exception as error:  # noqa: BLE001 - whatever one student's place raises ends that place alone
+            student = re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
+            yield student, _Taken(blanket=location.failed(Location(entry, root, student, name), "", error))
 
 
-def _of_link(link: _Place) -> tuple[str, _Taken]:
+def _of_entry(entry: Location, lessons: Sequence[str], kit: str, zone: tzinfo) -> tuple[str, _Taken] | None:
+    """Return what an entry of the class's folder holds, by its student; None where it is no student's."""
+    path, name = entry.path, entry.shown
+    if path.is_symlink() and (_is_zip(path) or not path.is_file()):
+        return _of_link(entry)
+    if (canvas := _CANVAS.fullmatch(name)) and _is_file(path) and _is_exercise(canvas, lessons):
+        student = f"{canvas['name']}_{canvas['number']}"
+        place = replace(entry, student=student, dated=False)
+        zipped = _is_zip(path)
+        return student, _from_zip(place, lessons, kit) if zipped else _Taken((_from_file(place, canvas["stem"]),))
+    if _is_zip(path):
+        student = name[: -len(".zip")]
+        return student, _from_zip(replace(entry, student=student), lessons, kit)
+    return (name, _from_folder(replace(entry, zone=zone), lessons, kit)) if path.is_dir() else None
+
+
+def _of_link(link: Location) -> tuple[str, _Taken]:
     """Refuse a student's place that is a link: what it leads to is another's, in the class or out of it."""
     student = link.student.removesuffix(".zip")
     why = f"{link.shown} is a link, not files of its own; hand in a folder of files, or a zip."
-    return student, _Taken(blanket=_refused(replace(link, student=student), "", why))
+    return student, _Taken(blanket=location.refused(replace(link, student=student), "", why))
 
 
 def _is_file(path: Path) -> bool:
@@ -171,35 +167,29 @@ def _is_zip(path: Path) -> bool:
     return path.suffix.casefold() == ".zip" and not path.is_dir()
 
 
-def _from_folder(folder: _Place, lessons: Sequence[str], kit: str) -> _Taken:
-    student = folder.student
+def _from_folder(folder: Location, lessons: Sequence[str], kit: str) -> _Taken:
     home = Path(os.path.realpath(folder.path))
     try:
         entries = sorted(folder.path.iterdir())
-    except OSError as fault:
-        return _Taken(blanket=_refused(folder, "", _unreadable(fault, student)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this folder alone
+        return _Taken(blanket=location.failed(folder, "", error))
     parts: list[_Taken] = []
     others: list[str] = []
     for entry in entries:
-        name = _text(entry.name)
+        name = file_name(entry.name)
         place = replace(folder, path=entry, home=home, shown=f"{folder.shown}/{name}")
-        if entry.suffix in _READERS and entry.stem in lessons:
-            parts.append(_Taken((_from_file(place, entry.stem),)))
-        elif _is_zip(entry):
-            parts.append(_from_zip(place, lessons, kit))
-        elif (
-            folder.at is None
-            and entry.is_dir()
-            and not entry.is_symlink()
-            and (at := moments.of_folder(name, folder.zone))
-        ):
-            parts.append(_from_folder(replace(place, at=at), lessons, kit))
+        try:
+            part = _of_file(place, lessons, kit)
+        except Exception as error:  # noqa: BLE001 - the student's other files are taken
+            part = _Taken(blanket=location.failed(place, "", error))
+        if part:
+            parts.append(part)
         elif not archives.is_junk(name):
             others.append(name)
     if others:
         more = f" and {len(others) - _SHOWN_FILES} more" if len(others) > _SHOWN_FILES else ""
-        where = "" if folder.shown == student else f" in {folder.path.name}"
-        parts.append(_Taken(notes=(f"{student}: left aside {', '.join(others[:_SHOWN_FILES])}{more}{where}",)))
+        where = "" if folder.at is None else f" in {folder.shown.rpartition('/')[2]}"
+        parts.append(_Taken(notes=(f"{folder.student}: left aside {', '.join(others[:_SHOWN_FILES])}{more}{where}",)))
     return _Taken(
         tuple(submission for part in parts for submission in part.submissions),
         next((part.blanket for part in parts if part.blanket), None),
@@ -207,16 +197,29 @@ def _from_folder(folder: _Place, lessons: Sequence[str], kit: str) -> _Taken:
     )
 
 
-def _from_zip(place: _Place, lessons: Sequence[str], kit: str) -> _Taken:
+def _of_file(place: Location, lessons: Sequence[str], kit: str) -> _Taken | None:
+    """Return what an entry of a student's folder holds; None where it is left aside."""
+    path = place.path
+    if path.suffix in _READERS and path.stem in lessons:
+        return _Taken((_from_file(place, path.stem),))
+    if _is_zip(path):
+        return _from_zip(place, lessons, kit)
+    if place.at or path.is_symlink() or not path.is_dir():
+        return None
+    at = moments.of_folder(path.name, place.zone)
+    return _from_folder(replace(place, at=at), lessons, kit) if at else None
+
+
+def _from_zip(place: Location, lessons: Sequence[str], kit: str) -> _Taken:
     exercises = frozenset(lesson + suffix for lesson in lessons for suffix in _READERS)
     student, shown = place.student, place.shown
     data = b""
     try:
-        data = _read(place, archives.MAX_ARCHIVE_BYTES)
+        data = location.read(place, archives.MAX_ARCHIVE_BYTES)
         files = archives.members(data, exercises | {manifest.NAME})
         listed = manifest.Manifest.from_json(files[manifest.NAME]) if manifest.NAME in files else None
-    except Refusal as refusal:
-        return _Taken(blanket=_refused(place, "", str(refusal), data))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this zip alone
+        return _Taken(blanket=location.failed(place, "", error, data))
     submissions = tuple(
         _taken(replace(place, shown=f"{shown}/{name}"), PurePosixPath(name), content, listed)
         for name, content in sorted(files.items())
@@ -228,43 +231,23 @@ def _from_zip(place: _Place, lessons: Sequence[str], kit: str) -> _Taken:
     return _Taken(submissions, notes=() if listed.kit == kit else (other_kit,))
 
 
-def _from_file(place: _Place, lesson: str) -> Submission:
+def _from_file(place: Location, lesson: str) -> Submission:
     try:
-        data = _read(place, _READERS[place.path.suffix][0])
-    except Refusal as refusal:
-        return _refused(place, lesson, str(refusal))
+        data = location.read(place, _READERS[place.path.suffix][0])
+    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this file alone
+        return location.failed(place, lesson, error)
     return _taken(place, PurePosixPath(place.path.name).with_stem(lesson), data, None)
 
 
-def _taken(place: _Place, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
-    """Return the submission that an exercise file's bytes make, or its refusal."""
+def _taken(place: Location, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
+    """Return the submission that an exercise file's bytes make, or what became of it."""
     try:
         if listed:
             listed.check(str(file), digest(data))
         source = _READERS[file.suffix][1](data, file.name)
-    except Refusal as refusal:
-        return _refused(place, file.stem, str(refusal), data)
-    return Submission(place.student, file.stem, place.shown, digest(data), source, "", *_when(place))
-
-
-def _read(place: _Place, limit: int) -> bytes:
-    """Return the bytes of a plain file that lies in its home. Raises `Refusal` for anything else."""
-    shown = place.shown
-    try:
-        real = Path(os.path.realpath(place.path, strict=True))
-        if not real.is_relative_to(place.home):
-            raise Refusal(f"{shown} is a link that leads out of its folder; hand in the file itself.")
-        if real.is_dir():
-            raise Refusal(f"{shown} is a folder; hand in a file of that name.")
-        if not real.is_file():
-            raise Refusal(f"{shown} is no plain file; hand in the file itself.")
-        with real.open("rb") as file:
-            data = file.read(limit + 1)
-    except OSError as fault:
-        raise Refusal(_unreadable(fault, shown)) from None
-    if len(data) > limit:
-        raise Refusal(f"{shown} is larger than {limit:,} bytes; hand in the exercise alone.")
-    return data
+        return location.taken(place, file.stem, data, source)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this file alone
+        return location.failed(place, file.stem, error, data)
 
 
 def _attempts(given: list[Submission]) -> Iterator[Submission]:
@@ -287,22 +270,3 @@ def _only_one(given: list[Submission]) -> Submission:
     why = f"{given[0].lesson} was handed in as {paths}; hand in only one."
     together = digest("\n".join(sorted(submission.sha256 for submission in given)).encode())
     return replace(given[0], path=paths, sha256=together, source=None, refusal=why)
-
-
-def _refused(place: _Place, lesson: str, why: str, data: bytes = b"") -> Submission:
-    """Return a submission without source. Where no bytes could be read, its digest is that of the reason."""
-    return Submission(place.student, lesson, place.shown, digest(data or why.encode()), None, why, *_when(place))
-
-
-def _when(place: _Place) -> tuple[datetime | None, bool]:
-    """When a place was handed in, and whether its folder's name says so."""
-    return (place.at, True) if place.at else (moments.of_file(place.path) if place.dated else None, False)
-
-
-def _unreadable(fault: OSError, shown: str) -> str:
-    return f"{shown} could not be read ({fault.strerror}); hand it in again."
-
-
-def _text(name: str) -> str:
-    """Return a file name as text that any report can hold: bytes that are no UTF-8 are written out."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

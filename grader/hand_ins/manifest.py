@@ -2,11 +2,15 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import TypeGuard
 
 from grader.hand_ins.refusal import Refusal
 
 NAME = "manifest.json"
 FORMAT = 1
+
+MAX_CHARACTERS = 255
+"""The longest text of a manifest: no version of the kit, lesson, file name or SHA-256 is longer."""
 
 _CHANGED = "The zip was changed after `submit` wrote it"
 
@@ -43,12 +47,12 @@ class Manifest:
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise wrong
         kit, files = record.get("kit"), record.get("files")
-        if not isinstance(kit, str) or not isinstance(files, list):
+        if not _is_plain(kit) or not isinstance(files, list):
             raise wrong
         entries = []
         for item in files:
             values = [item.get(key) for key in ("lesson", "file", "sha256")] if isinstance(item, dict) else [None]
-            if not all(isinstance(value, str) for value in values):
+            if not all(map(_is_plain, values)):
                 raise wrong
             entries.append(Entry(*values))
         return cls(kit, tuple(entries))
@@ -59,3 +63,8 @@ class Manifest:
         if listed.get(file) != sha256:
             what = f"{file} is not the file it lists" if file in listed else f"it does not list {file}"
             raise Refusal(f"{_CHANGED} ({what}); run `python -m grader submit` again.")
+
+
+def _is_plain(value: object) -> TypeGuard[str]:
+    """Whether a value is text as `submit` writes it: short, and every character can be printed."""
+    return isinstance(value, str) and len(value) <= MAX_CHARACTERS and value.isprintable()

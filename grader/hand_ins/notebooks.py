@@ -23,6 +23,8 @@ FORMAT = 4
 _SHOWN_CHARACTERS = 60
 _HEADING = re.compile(r"# cell (\d+)")
 _LINE_OF_FILE = re.compile(r"line (\d+) of the file")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""What ends a line of Python. (`str.splitlines` knows more, such as a form feed.)"""
 
 
 def python_source(data: bytes, name: str) -> str:
@@ -31,25 +33,18 @@ def python_source(data: bytes, name: str) -> str:
     parts = []
     for number, (kind, source) in enumerate(cells, start=1):
         if kind == "code":
+            _refuse_what_is_no_text(source, number, name)
             _refuse_magic(source, number, name)
             parts.append(f"# cell {number}\n{source.rstrip()}\n")
     text = "\n".join(parts)
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError:
-        raise Refusal(
-            f"{name} holds characters that are no text; retype the cell that has them and save it again."
-        ) from None
-    if size > MAX_SOURCE_BYTES:
+    if len(text.encode()) > MAX_SOURCE_BYTES:
         raise Refusal(f"{name} holds more than {MAX_SOURCE_BYTES:,} bytes of code; hand in the exercise alone.")
-    if "\0" in text:
-        raise Refusal(f"{name} holds binary data; hand in the exercise as a notebook of Python code.")
     return text
 
 
 def by_cell(said: str, source: str) -> str:
     """Return `said` with each "line 31 of the file" told as a line of a cell; `source` is what `python_source` gave."""
-    return _LINE_OF_FILE.sub(lambda match: _place(int(match[1]), source.splitlines()) or match[0], said)
+    return _LINE_OF_FILE.sub(lambda match: _place(int(match[1]), _LINE_END.split(source)) or match[0], said)
 
 
 def _place(line: int, lines: Sequence[str]) -> str:
@@ -88,7 +83,7 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     bare = {"nbformat": FORMAT, "nbformat_minor": 4, "metadata": {}, "cells": kept}
     try:
         nbformat.validate(bare)
-    except nbformat.ValidationError:
+    except (nbformat.ValidationError, RecursionError):
         raise broken from None
     return [(str(cell["cell_type"]), "".join(cell["source"])) for cell in kept]
 
@@ -107,10 +102,23 @@ def _bare(cell: dict[str, Any]) -> dict[str, Any]:
     return bare
 
 
+def _refuse_what_is_no_text(source: str, number: int, name: str) -> None:
+    """Refuse a cell that no file can hold; before Python's tokenizer sees it, which may raise anything for it."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        raise Refusal(
+            f"Cell {number} of {name} holds characters that are no text; retype it and save the notebook again."
+        ) from None
+    if "\0" in source:
+        raise Refusal(f"Cell {number} of {name} holds binary data; hand in a notebook of Python code.")
+
+
 def _refuse_magic(source: str, number: int, name: str) -> None:
     line = magic_line(source)
     if line:
-        shown = source.split("\n")[line - 1].strip()[:_SHOWN_CHARACTERS]
+        lines = source.split("\n")
+        shown = lines[min(line, len(lines)) - 1].strip()[:_SHOWN_CHARACTERS]
         raise Refusal(
             f"Cell {number} of {name} has a line that only a notebook can run ({shown}); "
             "take it out, or move it to a cell of its own in a copy that you keep."
@@ -142,7 +150,7 @@ def magic_line(source: str) -> int:
                 return token.start[0]
             depth += (token.string in {"(", "[", "{"}) - (token.string in {")", "]", "}"})
             fresh, previous = False, token.string
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, ValueError):  # ValueError: it is not even text
         # No Python from here on, and the grader will say so; newer Pythons stop at the very magic.
         lines = source.split("\n")
         return start if fresh and start <= len(lines) and lines[start - 1].lstrip()[:1] in {"%", "!"} else 0

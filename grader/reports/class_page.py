@@ -75,7 +75,7 @@ def render(roll: Roll, guides: Mapping[str, Guide] | None = None, *, board: bool
 def concerns(reports: Sequence[Report]) -> list[Concern]:
     """Return what needs a human, refusals first; a zip refused for several lessons is one concern."""
     refused: dict[tuple[str, str], list[str]] = {}
-    for given in (report.submission for report in reports if report.submission.source is None):
+    for given in (report.submission for report in reports if report.submission.refused):
         refused.setdefault((given.student, given.refusal), []).append(given.lesson)
     found = [
         Concern(student, links.student(student), ", ".join(lessons), "refused", why)
@@ -93,7 +93,7 @@ def concerns(reports: Sequence[Report]) -> list[Concern]:
                     words.explanation(verdict),
                 )
                 for verdict in report.verdicts
-                if verdict.status is status and report.submission.source is not None
+                if verdict.status is status and not report.submission.refused
             ]
     return found
 

@@ -60,7 +60,7 @@ def _said(report: Report, standing: Standing | None) -> str:
 
 def _how(reports: Sequence[Report]) -> Iterator[str]:
     """What the sandbox lacked, once for all that ran in it; what was refused never ran."""
-    ran = [report for report in reports if report.submission.source is not None]
+    ran = [report for report in reports if not report.submission.refused]
     if bare := [report.submission.lesson for report in ran if not report.sandboxed]:
         yield f"Graded with no sandbox: {', '.join(bare)}."
     for layer in dict.fromkeys(layer for report in ran for layer in report.missing):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.errors import UsageError
+from grader.text import storable
 
 NameOf = Callable[[str], str]
 """Gives the name under which a student stands on the leaderboard; an empty one leaves the student out."""
@@ -84,7 +85,7 @@ def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
 
 
 def _name(key: str, student: str, tried: int) -> str:
-    digest = hmac.new(key.encode(), f"{student}\0{tried}".encode("utf-8", "backslashreplace"), hashlib.sha256).digest()
+    digest = hmac.new(key.encode(), storable(f"{student}\0{tried}").encode(), hashlib.sha256).digest()
     number = int.from_bytes(digest[:8], "big")
     firsts, seconds = _FIRST.split(), _SECOND.split()
     number, first = divmod(number, len(firsts))

@@ -61,7 +61,7 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
     """Return all verdicts on hand-ins that could be taken, by task."""
     found: dict[str, list[Verdict]] = {task.task: [] for task in roll.tasks}
     for report in roll.reports:
-        if report.submission.source is not None:
+        if not report.submission.refused:
             for verdict in report.verdicts:
                 found.setdefault(verdict.task, []).append(verdict)
     return found

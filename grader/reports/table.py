@@ -104,7 +104,7 @@ def _line(
 
 def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: bool) -> Iterator[str]:
     ends = {verdict.status for report in reports.values() for verdict in report.verdicts}
-    refused = any(report.submission.source is None for report in reports.values())
+    refused = any(report.submission.refused for report in reports.values())
     if refused or ends & set(NEEDS_A_HUMAN):
         yield "human"
     if refused:

@@ -35,7 +35,7 @@ def points(value: float) -> str:
 
 def status(report: Report) -> str:
     """Return how a hand-in went, in a few words: "refused", or the worst of its tasks' statuses."""
-    if report.submission.source is None:
+    if report.submission.refused:
         return "refused"
     worst = max((verdict.status for verdict in report.verdicts), key=_SEVERITY.index)
     return STATUS[worst]

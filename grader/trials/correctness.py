@@ -77,7 +77,9 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
         return Mismatch(f"dtype {expected.dtype}, as the inputs have", f"dtype {got.dtype}")
     if not answer.inputs_unchanged:
         return Mismatch("inputs left as they were", "an input that was changed by the call")
-    return _elements(want, got.astype(np.float64), expected.allowed)
+    with np.errstate(invalid="ignore"):  # a NaN may be a signaling one, of which a cast warns
+        elements = got.astype(np.float64)
+    return _elements(want, elements, expected.allowed)
 
 
 def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -> NDArray[np.bool_]:

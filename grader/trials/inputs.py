@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from grader.task import Array, Inputs
+from grader.text import storable
 from grader.trials.memory import SharedMemory
 
 ALIGNMENT: Final = 64
@@ -21,7 +22,7 @@ ALIGNMENT: Final = 64
 
 def generator(*parts: str) -> np.random.Generator:
     """A generator seeded by the parts: the same secret and the same submission meet the same cases again."""
-    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    digest = hashlib.sha256(storable("\0".join(parts)).encode()).digest()
     return np.random.Generator(np.random.SFC64(int.from_bytes(digest, "little")))
 
 

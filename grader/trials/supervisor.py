@@ -18,7 +18,7 @@ from grader.isolation import resident
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 from grader.task import Limits
-from grader.trials.faults import WORD_CHARACTERS, Raised
+from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised
 from grader.trials.inputs import Packed
 from grader.trials.memory import SharedMemory
 from grader.trials.patience import Deadline
@@ -161,7 +161,7 @@ class Worker:
             try:
                 reply = {"value": metered(name, given)}
             except ValueError as error:
-                reply = {"error": str(error)}
+                reply = {"error": str(error)[:MESSAGE_CHARACTERS]}  # it may quote all that it was given
             self._send(protocol.ANSWER, reply)
             answered_s = wall()
             self._deadline.forgive(0.0, answered_s - now_s)

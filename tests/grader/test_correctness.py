@@ -111,6 +111,21 @@ def test_a_remark_fits_numbers_that_have_no_percentage(want: float, got: float, 
     assert remark in refused(expected([want], 0.1), tensor([got])).remark
 
 
+@pytest.mark.parametrize("size", [1, 4, 7, 40])
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [("float16", 0x7C01), ("float32", 0x7F800001), ("float64", 0x7FF << 52 | 1)]
+)
+def test_a_signaling_nan_is_wrong_and_nobody_is_warned_of_it(dtype: str, bits: int, size: int) -> None:
+    values = np.full(size, bits, f"uint{8 * np.dtype(dtype).itemsize}").view(dtype)
+    answer = Answer(values, "Tensor", inputs_unchanged=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "a NaN or an infinity on one side only" in refused(expected([1.0] * size, dtype=dtype), answer).remark
+        assert judge(expected([NAN] * size, dtype=dtype), answer) is None
+        assert same(answer, answer)
+        assert not same(answer, tensor([1.0] * size, dtype))
+
+
 def test_a_nan_is_worse_than_any_number() -> None:
     mismatch = refused(expected([1.0] * 10), tensor([5.0, NAN] + [1.0] * 8))
     assert mismatch.got == "nan"

@@ -175,14 +175,14 @@ def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
     filler = small_disk / "filler"
     write = reports.write
 
-    def fill_first(*given: object, **named: object) -> int:
+    def fill_first(*given: object, **named: object) -> reports.Written:
         with filler.open("wb", buffering=0) as file:
             try:
                 while file.write(b"x" * 4096):
                     pass
             except OSError:
                 return write(*given, **named)  # type: ignore[arg-type]
-        return 0
+        raise AssertionError("the disk never became full")
 
     monkeypatch.setattr(reports, "write", fill_first)
     with pytest.raises(WriteError, match="the disk is full; make room and run the same command again"):

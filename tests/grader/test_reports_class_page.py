@@ -177,6 +177,6 @@ def test_a_reserved_name_gets_a_folder_of_its_own(name: str) -> None:
 
 def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
     class_ = roll(*(submission("right", name) for name in NAMES))
-    assert reports.write(class_, tmp_path) == 2 * len(NAMES) + 2
-    assert reports.write(class_, tmp_path) == 0
+    assert reports.write(class_, tmp_path).changed == 2 * len(NAMES) + 2
+    assert reports.write(class_, tmp_path).changed == 0
     assert len(list(tmp_path.glob("*/results.json"))) == len(NAMES)

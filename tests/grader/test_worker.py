@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def test_ending_the_process_is_a_fault_and_never_an_answer(
 def test_a_loop_that_never_ends_is_ended(settings: Settings, where: str) -> None:
     loop = "while True: pass"
     source = loop if where == "load" else f"def f(x):\n  {loop}"
-    caught = fault(source, settings, HASTY)
+    caught = fault(source, settings, replace(HASTY, patience=60.0))  # on a crowded machine, too, its CPU time ends it
     assert caught.status is Status.TIMED_OUT
     assert "within 1 s" in caught.rationale
 
@@ -206,6 +207,18 @@ def test_calls_of_a_metered_function_are_bounded(settings: Settings) -> None:
         with pytest.raises(WorkerFault, match="more than 50 times") as caught:
             one.values("f", [{"metered": "g"}], lambda _name, _arguments: None, 50)
     assert caught.value.status is Status.TIMED_OUT
+
+
+def test_a_refusal_that_quotes_more_than_a_message_holds_is_cut_and_no_fault_of_the_grader(settings: Settings) -> None:
+    source = "def f(g):\n  try: g(1)\n  except ValueError as error: return str(error)"
+
+    def refuse(_name: str, _arguments: object) -> object:
+        raise ValueError("not like this: " + "é" * 1_000_000)
+
+    with opened(LIMITS, settings, tensors=False) as one:
+        one.load(source)
+        said = one.values("f", [{"metered": "g"}], refuse, 5)["answer"]
+    assert said.startswith("not like this: ééé")
 
 
 def test_a_refused_call_of_a_metered_function_raises_where_it_was_made(settings: Settings) -> None:

@@ -1,0 +1,142 @@
+"""Whatever bytes a class hands in under whatever names, every student gets a verdict, and none blames the grader.
+
+Generated notebooks, sources, zips, manifests and names go through collecting, the journal and all reports.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from classroom import KIT, grade, hand_in, zipped
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nasty import Nasty
+from test_run import run
+
+from grader import reports
+from grader.class_run.roll import folder_name
+from grader.hand_ins.collect import collect
+from grader.records import Report, Status, Submission
+from grader.text import file_name, storable
+
+ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=12)
+"""Lone surrogates and zeros included."""
+CODE = ANY_TEXT | st.text(alphabet="%!?=()[]{}'\"\n\r\\ x#:f\0\x0c\ud800\u2028é", max_size=12)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | CODE
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3), max_leaves=8
+)
+CELLS = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "code", "markdown", "raw"]) | ANY_TEXT, "source": CODE | st.lists(CODE)},
+    optional={"metadata": JSON, "outputs": JSON, "id": JSON, "attachments": JSON},
+)
+NOTEBOOKS = st.fixed_dictionaries(
+    {"nbformat": st.just(4), "cells": st.lists(CELLS | JSON, max_size=4) | JSON},
+    optional={"nbformat_minor": JSON, "metadata": JSON},
+).map(lambda content: json.dumps(content).encode())
+SOURCES = CODE.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=40)
+MANIFESTS = st.fixed_dictionaries(
+    {"format": st.just(1), "kit": st.just(KIT) | ANY_TEXT},
+    optional={
+        "files": st.lists(st.fixed_dictionaries(dict.fromkeys(("lesson", "file", "sha256"), ANY_TEXT)), max_size=2)
+        | JSON
+    },
+).map(lambda record: json.dumps(record).encode())
+MEMBER_NAMES = st.sampled_from(["01_dot.py", "01_dot.ipynb", "hw/01_dot.py", "02_timer.py"]) | st.text(
+    min_size=1, max_size=9
+)
+
+
+def _damaged(data: bytes, changes: list[tuple[float, int]]) -> bytes:
+    spoilt = bytearray(data)
+    for at, value in changes:
+        spoilt[int(at * (len(spoilt) - 1))] = value
+    return bytes(spoilt)
+
+
+def _zip(files: dict[str, bytes], manifest: bytes | None, changes: list[tuple[float, int]]) -> bytes:
+    return _damaged(zipped([*files.items(), *([("manifest.json", manifest)] if manifest else [])]), changes)
+
+
+ZIPS = st.builds(
+    _zip,
+    st.dictionaries(MEMBER_NAMES, SOURCES | NOTEBOOKS, max_size=3),
+    st.none() | MANIFESTS,
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=2),
+)
+NAMES = st.binary(min_size=1, max_size=12).filter(lambda name: not {b"/", b"\0"} & {name[i : i + 1] for i in range(12)})
+FOLDERS = st.dictionaries(
+    st.sampled_from([b"01_dot.py", b"01_dot.ipynb", b"02_timer.py", b"hw.zip", b"20261120T225900Z"]) | NAMES,
+    SOURCES | NOTEBOOKS | ZIPS,
+    max_size=3,
+)
+CLASSES = st.dictionaries(NAMES, FOLDERS | ZIPS, max_size=3)
+PATIENT = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@PATIENT
+@given(handed_in=CLASSES, said=ANY_TEXT)
+def test_a_class_of_anything_gets_a_verdict_each_and_none_blames_the_grader(
+    handed_in: Mapping[bytes, dict[bytes, bytes] | bytes], said: str
+) -> None:
+    def saying(submission: Submission, _seed: str) -> Report:
+        report = grade(replace(submission, source=None if submission.source is None else "wrong"))
+        verdicts = (replace(one, attempt=replace(one.attempt, help=said, output_tail=said)) for one in report.verdicts)
+        return replace(report, submission=submission, verdicts=tuple(verdicts), notes=(said,))
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        folder, out = Path(place, "hw1"), Path(place, "out")
+        hand_in(folder, "an-honest-neighbour")
+        for name, content in handed_in.items():
+            _hand_in(os.fsencode(folder), name, content)
+        summary, _ = run(folder, out, saying)
+        assert (summary.exit_code, summary.faults, summary.roll.waiting) == (0, 0, ())
+        assert "an-honest-neighbour" in summary.roll.students
+        for student in summary.roll.students:
+            assert storable(student) == student
+            result = json.loads((out / folder_name(student) / reports.RESULTS).read_text(encoding="utf-8"))
+            assert {one["extra_data"]["status"] for one in result["tests"]} <= {Status.WRONG.name, Status.RAISED.name}
+            assert (out / folder_name(student) / reports.PAGE).read_text(encoding="utf-8")
+
+
+def _hand_in(folder: bytes, name: bytes, content: dict[bytes, bytes] | bytes) -> None:
+    if name in {b".", b".."}:
+        return
+    if isinstance(content, bytes):
+        name += b".zip"
+    else:
+        content = {file: data for file, data in content.items() if file not in {b".", b".."}}
+    if not os.path.lexists(os.path.join(folder, name)):  # noqa: PTH118 - a Path cannot name all of them
+        Nasty(name, content).hand_in(folder)
+
+
+@settings(deadline=None)
+@given(st.lists(NAMES | st.sampled_from([b"\\xff", b"\xff", b"\\\xff", b"\\\\xff"]), unique=True))
+def test_different_file_names_are_different_text_that_utf_8_can_hold(names: list[bytes]) -> None:
+    texts = [file_name(os.fsdecode(name)) for name in names]
+    assert len(set(texts)) == len(names)
+    assert all(text.encode() for text in texts)
+
+
+@given(name=NAMES)
+def test_a_name_that_is_text_stays_as_it_is_unless_it_looks_like_an_escape(name: bytes) -> None:
+    try:
+        text = name.decode()
+    except UnicodeDecodeError:
+        return
+    assert file_name(text) == text or "\\x" in text
+
+
+@given(ANY_TEXT)
+def test_stored_text_is_what_it_was_where_utf_8_can_hold_it(text: str) -> None:
+    stored = storable(text)
+    assert stored.encode().decode() == stored
+    assert stored == text or any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def test_a_class_of_nothing_but_odd_names_is_a_class(tmp_path: Path) -> None:
+    Nasty(b"\xff", {b"01_dot.py": b""}).hand_in(os.fsencode(tmp_path))
+    assert collect(tmp_path, ["01_dot"], kit=KIT).students == (r"\xff",)

@@ -1,0 +1,490 @@
+"""Nothing that one student hands in keeps another from being graded; nor does a fault of the grader at one hand-in.
+
+A class of odd hand-ins beside honest neighbours goes through collecting, the journal and every report; then the grader
+itself is made to fail at one student, at each stage.
+"""
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, zipped
+from commanding import CLASS, grader, outcomes
+from commanding import rows as asked
+from nasty import TAKEN, Nasty, nasty
+from rich.console import Console
+from test_run import run
+
+from grader import reports
+from grader.__main__ import app
+from grader.class_run import journal, rows
+from grader.class_run.executors import Threads
+from grader.class_run.roll import Roll, folder_name
+from grader.class_run.run import Summary, grade_class
+from grader.hand_ins import archives, collect, location, moments
+from grader.records import Report, Status, Submission
+from grader.reports import class_page, gradebook, gradescope, student_page
+from grader.text import file_name, storable
+from harness.command import guarded
+
+EVE = "eve"
+HONEST = {"ada": "6", "zoe": "6"}
+
+
+def points(out: Path) -> dict[str, str]:
+    """Points in the first lesson by student, as the gradebook has them."""
+    with (out / reports.GRADEBOOK).open(encoding="utf-8", newline="") as file:
+        return {row[3]: row[5] for row in csv.reader(file) if row[3] != "SIS Login ID" and row[0] != "Points Possible"}
+
+
+def honest(folder: Path) -> Path:
+    for student in HONEST:
+        hand_in(folder, student)
+    return folder
+
+
+def neighbours_keep_theirs(out: Path) -> None:
+    found = points(out)
+    assert {student: found[student] for student in HONEST} == HONEST
+    query = "SELECT student, status, points FROM attempts WHERE student IN ('ada', 'zoe') ORDER BY student"
+    assert asked(out, query) == [("ada", "passed", 6.0), ("zoe", "passed", 6.0)]
+    for student in HONEST:
+        assert json.loads((out / student / reports.RESULTS).read_text(encoding="utf-8"))["score"] == 6.0
+        assert "6 of 10 points" in (out / student / reports.PAGE).read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------- odd hand-ins
+
+
+def test_a_class_of_odd_hand_ins_is_graded_and_each_gets_its_own_verdict(tmp_path: Path) -> None:
+    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
+    for one in nasty():
+        one.hand_in(os.fsencode(folder))
+    summary, _ = run(folder, out)
+    assert (summary.exit_code, summary.faults, summary.roll.waiting) == (0, 0, ())
+    neighbours_keep_theirs(out)
+    found = {report.submission.student: report for report in summary.roll.reports}
+    assert len(found) == len(nasty()) + len(HONEST)
+    broken = [f"{one.name!r}: {told}" for one in nasty() if (told := _broken_promise(one, found))]
+    assert broken == []
+    for student in found:
+        assert json.loads((out / folder_name(student) / reports.RESULTS).read_text(encoding="utf-8"))["tests"]
+        assert (out / folder_name(student) / reports.PAGE).read_text(encoding="utf-8").endswith("</html>")
+
+
+def _broken_promise(one: Nasty, found: dict[str, Report]) -> str:
+    report = found[file_name(os.fsdecode(one.name)).removesuffix(".zip")]
+    if one.expected == TAKEN and isinstance(one.content, dict) and b"right" in b"".join(one.content.values()):
+        return "" if report.points == 6 else report.submission.refusal or str(report.points)
+    return "" if one.expected in report.submission.refusal else report.submission.refusal or "not refused"
+
+
+def test_a_second_run_over_odd_hand_ins_finds_them_all_graded(tmp_path: Path) -> None:
+    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
+    for one in nasty():
+        one.hand_in(os.fsencode(folder))
+    first, _ = run(folder, out)
+    again, _ = run(folder, out)
+    assert (first.graded, again.graded, again.exit_code) == (len(nasty()) + len(HONEST), 0, 0)
+
+
+@pytest.mark.parametrize("name", [b"hw\xff", "hw\n\u202e".encode(), rb"hw\xff", "räume".encode()])
+def test_the_class_folder_and_out_may_have_any_name(tmp_path: Path, name: bytes) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+    out = Path(os.fsdecode(os.fsencode(tmp_path) + b"/out" + name))
+    summary, said = run(honest(folder), out)
+    assert summary.exit_code == 0
+    assert all(line.isprintable() for line in said.splitlines())
+    neighbours_keep_theirs(out)
+    assert run(folder, out)[0].graded == 0
+
+
+def test_two_names_never_become_one_student(tmp_path: Path) -> None:
+    names = [b"\xff", rb"\xff", b"\\\xff", rb"\\xff", b"\xfe", rb"\\\xff", rb"a\b", b"\xc3\xa9", b"\\xg"]
+    for name in names:
+        Nasty(name, {b"01_dot.py": b"right"}).hand_in(os.fsencode(tmp_path))
+    assert len(collect.collect(tmp_path, ["01_dot"], kit=KIT).students) == len(names)
+
+
+@pytest.mark.parametrize("said", ["\ud800", "half \udfff\0\x1b[2J", "\udcff" * 5000, "\0", "\u2028<script>"])
+def test_whatever_a_submission_raises_and_prints_is_kept_and_shown(tmp_path: Path, said: str) -> None:
+    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
+    hand_in(folder, EVE, "wrong")
+
+    def saying(submission: Submission, _seed: str) -> Report:
+        report = grade(submission)
+        if submission.student != EVE:
+            return report
+        attempt = replace(report.verdicts[0].attempt, rationale=said, help=said, output_tail=said)
+        return replace(report, verdicts=(replace(report.verdicts[0], attempt=attempt),), notes=(said,), missing=(said,))
+
+    summary, _ = run(folder, out, saying, board="pseudonyms")
+    assert summary.exit_code == 0
+    neighbours_keep_theirs(out)
+    (kept,) = asked(out, "SELECT rationale, help, output_tail FROM verdicts WHERE status = 'wrong'")
+    assert kept == (storable(said),) * 3
+
+
+SAYING = {
+    "raises-half": "def blocked_autorange(*_): raise ValueError('\\ud800')",
+    "raises-zeros": "def blocked_autorange(*_): raise ValueError('\\0\\x1b[2J' * 9)",
+    "cannot-say-what-it-raises": "class E(Exception):\n  def __str__(self): raise self\nraise E",
+    "prints-bytes": "import os\nos.write(1, b'\\xff\\xed\\xa0\\x80\\0')\ndef blocked_autorange(*_): return 1",
+    "answers-half": "def blocked_autorange(*_): return '\\ud800'",
+    "answers-a-half-key": "def blocked_autorange(*_): return {'\\udfff': 1}",
+    "asks-half": "def blocked_autorange(run, clock, _): run('\\ud800')",
+    "asks-much": "def blocked_autorange(run, clock, _): run('\u00e9' * 174_750)",
+    "answers-a-long-number": "def blocked_autorange(*_): return 10**4000, [10**4000], 10**4000, 10**4000",
+}
+"""Submissions that raise, print, ask and answer what no honest one does, by the student."""
+
+
+@pytest.mark.slow
+def test_whatever_submissions_really_say_the_command_grades_all(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/hw\xff"))
+    for student, source in SAYING.items():
+        hand_in(folder, student, source, "04_autorange")
+    (folder / "ada").mkdir()
+    shutil.copy(CLASS / "ada" / "04_autorange.py", folder / "ada")
+    out = tmp_path / "out"
+    ended = grader("run", folder, "--out", out, "--lessons", "04_autorange", "--no-sandbox", "--jobs", "2")
+    assert ended.code == 0, ended.out + ended.err
+    found = {student: next(iter(tasks.values())) for student, tasks in outcomes(out).items()}
+    assert (found["ada"].status, found["ada"].points) == ("PASSED", 10.0)
+    assert {student: found[student].points for student in SAYING} == dict.fromkeys(SAYING, 0.0)
+    assert not {one.status for one in found.values()} & {"GRADER_ERROR"}
+
+
+# ---------------------------------------------------------------------------------------- faults of the grader
+
+
+class PlantedError(Exception):
+    """A fault of the grader's that nobody has foreseen."""
+
+
+def fails_for(module: Any, name: str, about: Callable[..., object]) -> Callable[[pytest.MonkeyPatch], None]:
+    """Let a function raise where what it is given is about EVE."""
+
+    def plant(monkeypatch: pytest.MonkeyPatch) -> None:
+        real = getattr(module, name)
+
+        def failing(*given: Any, **named: Any) -> Any:
+            if about(*given, **named):
+                raise PlantedError("a hidden case: [1, 2, 3]")
+            return real(*given, **named)
+
+        monkeypatch.setattr(module, name, failing)
+
+    return plant
+
+
+def names_eve(*given: object, **_named: object) -> bool:
+    return any(EVE in str(one) for one in given)
+
+
+def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
+    return EVE in roll.students
+
+
+def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python text be refused to be read where it says so."""
+    limit, real = collect._READERS[".py"]
+
+    def failing(data: bytes, name: str) -> str:
+        if b"# eve" in data:
+            raise PlantedError("a hidden case: [1, 2, 3]")
+        return real(data, name)
+
+    monkeypatch.setitem(collect._READERS, ".py", (limit, failing))
+
+
+COLLECTING = {
+    "what an entry is": fails_for(collect, "_of_entry", names_eve),
+    "a folder": fails_for(collect, "_from_folder", names_eve),
+    "an entry of a folder": fails_for(collect, "_of_file", names_eve),
+    "a file's bytes": fails_for(location, "read", names_eve),
+    "a file's text": reads_eve,
+    "a digest": fails_for(location, "digest", lambda data: b"# eve" in data),
+    "a file's time": fails_for(moments, "of_file", names_eve),
+}
+KEEPING = {
+    "a grade": fails_for(rows, "of_report", lambda report, **named: _is_of_eve(report) and not named["faulted"]),
+    "any grade": fails_for(rows, "of_report", lambda report, **_named: _is_of_eve(report)),
+    "a verdict": fails_for(rows, "of_verdict", lambda verdict: "eve" in verdict.attempt.help),
+}
+
+
+def _is_of_eve(report: Report) -> bool:
+    return report.submission.student == EVE
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    hand_in(tmp_path / "hw1", EVE, "right # eve")
+    return honest(tmp_path / "hw1")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def at_fault_for_eve_alone(out: Path, summary: Summary) -> None:
+    assert summary.exit_code == 3
+    neighbours_keep_theirs(out)
+    assert points(out)[EVE] == ""
+    assert "a hidden case" not in "".join(path.read_text(encoding="utf-8") for path in out.rglob("*.html"))
+    assert "a hidden case" not in (out / EVE / reports.RESULTS).read_text(encoding="utf-8")
+
+
+def the_next_run_grades_eve(folder: Path, out: Path, graded: int = 1) -> None:
+    again, _ = run(folder, out)
+    assert (again.exit_code, again.graded) == (0, graded)
+    assert points(out) == {**HONEST, EVE: "6"}
+
+
+@pytest.mark.parametrize("stage", COLLECTING)
+def test_a_fault_while_collecting_one_hand_in_is_that_hand_ins_verdict(
+    folder: Path, out: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    COLLECTING[stage](monkeypatch)
+    summary, _ = run(folder, out)
+    at_fault_for_eve_alone(out, summary)
+    (verdict,) = asked(out, "SELECT status, points, rationale FROM attempts WHERE student = 'eve'")
+    assert verdict[:2] == ("grader error", 0.0)
+    assert verdict[2].startswith("The grader failed (PlantedError)")
+    assert "Look at: 1 without a verdict." in summary.lines()[0]
+    monkeypatch.undo()
+    the_next_run_grades_eve(folder, out)
+
+
+def test_a_fault_at_one_file_leaves_the_students_other_files_alone(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(folder, EVE, "right", "02_timer")
+    reads_eve(monkeypatch)
+    summary, _ = run(folder, out)
+    assert summary.exit_code == 3
+    query = "SELECT task, status FROM attempts WHERE student = 'eve' ORDER BY task"
+    assert asked(out, query) == [
+        ("01_dot.batched", "grader error"),
+        ("02_timer.per_call", "passed"),
+        ("02_timer.repair", "passed"),
+    ]
+
+
+IN_A_ZIP = {
+    "its members": fails_for(archives, "members", lambda data, _wanted: b"hw/eve" in data),
+    "a name": fails_for(archives, "is_junk", lambda name: name == "hw/eve/01_dot.py"),
+}
+
+
+@pytest.mark.parametrize("what", IN_A_ZIP)
+def test_a_fault_in_one_zip_is_that_hand_ins_verdict(
+    tmp_path: Path, out: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = honest(tmp_path / "hw1")
+    (folder / "eve.zip").write_bytes(zipped([("hw/eve/01_dot.py", b"right # eve")]))
+    IN_A_ZIP[what](monkeypatch)
+    summary, _ = run(folder, out)
+    at_fault_for_eve_alone(out, summary)
+    monkeypatch.undo()
+    the_next_run_grades_eve(folder, out)
+
+
+@pytest.mark.parametrize("number", sorted(location.MACHINE))
+def test_an_error_of_the_machine_refuses_no_file(
+    folder: Path, out: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(place: location.Location, limit: int) -> bytes:
+        if place.student == EVE:
+            raise OSError(number, os.strerror(number))
+        return read(place, limit)
+
+    read = location.read
+    monkeypatch.setattr(location, "read", failing)
+    summary, _ = run(folder, out)
+    at_fault_for_eve_alone(out, summary)
+    assert not any(report.submission.refused for report in summary.roll.reports)
+
+
+@pytest.mark.parametrize("error", [PlantedError, SystemExit, GeneratorExit, RecursionError, MemoryError, UnicodeError])
+def test_whatever_grading_raises_is_that_hand_ins_verdict(folder: Path, out: Path, error: type[BaseException]) -> None:
+    def failing(submission: Submission, seed: str) -> Report:
+        if submission.student == EVE:
+            raise error("a hidden case: [1, 2, 3]")
+        return grade(submission, seed)
+
+    summary, _ = run(folder, out, failing)
+    at_fault_for_eve_alone(out, summary)
+    the_next_run_grades_eve(folder, out)
+
+
+class Refusing(Threads):
+    """Lanes that do not take one submission, or drop it."""
+
+    def __init__(self, *, cancels: bool) -> None:
+        super().__init__(1)
+        self.cancels = cancels
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        if args[0].student != EVE:
+            return super().submit(fn, *args, **kwargs)
+        if not self.cancels:
+            raise PlantedError("cannot be pickled")
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_a_hand_in_that_the_lanes_refuse_or_drop_gets_a_verdict_on_the_grader(
+    folder: Path, out: Path, *, cancels: bool
+) -> None:
+    with (out.parent / "said").open("w") as said:
+        console = Console(file=said)
+        lanes = Refusing(cancels=cancels)
+        summary = grade_class(folder, out, grade=grade, tasks=TASKS, lanes=lanes, console=console, kit=KIT)
+    at_fault_for_eve_alone(out, summary)
+    the_next_run_grades_eve(folder, out)
+
+
+@pytest.mark.parametrize("what", KEEPING)
+def test_a_grade_that_cannot_be_kept_keeps_no_other_from_being_kept(
+    folder: Path, out: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(folder, EVE, "wrong # eve")
+    KEEPING[what](monkeypatch)
+
+    def grade_one(submission: Submission, seed: str) -> Report:
+        report = grade(submission, seed)
+        verdicts = (replace(one, attempt=replace(one.attempt, help=submission.student)) for one in report.verdicts)
+        return replace(report, verdicts=tuple(verdicts))
+
+    summary, _ = run(folder, out, grade_one)
+    at_fault_for_eve_alone(out, summary)
+    assert "without a verdict" in summary.lines()[0]
+    monkeypatch.undo()
+    hand_in(folder, EVE, "right # eve")
+    the_next_run_grades_eve(folder, out)
+
+
+def test_a_grade_that_cannot_be_read_back_keeps_no_other_from_the_reports(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_for(rows, "report", lambda _db, row, **_named: row["student"] == EVE)(monkeypatch)
+    summary, _ = run(folder, out)
+    assert summary.exit_code == 3
+    neighbours_keep_theirs(out)
+    assert points(out)[EVE] == ""
+    assert "eve, 01_dot: its grade in grades.sqlite cannot be read" in (out / reports.PAGE).read_text(encoding="utf-8")
+    monkeypatch.undo()
+    the_next_run_grades_eve(folder, out, graded=0)
+
+
+@pytest.mark.parametrize(("module", "file"), [(student_page, reports.PAGE), (gradescope, reports.RESULTS)])
+def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written(
+    folder: Path, out: Path, module: Any, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(folder, out)[0].exit_code == 0
+    hand_in(folder, EVE, "wrong")
+    fails_for(module, "render", has_eve)(monkeypatch)
+    summary, _ = run(folder, out)
+    assert summary.exit_code == 3
+    neighbours_keep_theirs(out)
+    assert points(out)[EVE] == "0"
+    assert sorted(path.name for path in (out / EVE).iterdir()) == sorted({reports.PAGE, reports.RESULTS} - {file})
+    assert f"eve/{file}: the grader failed to make it (PlantedError)" in (out / reports.PAGE).read_text(
+        encoding="utf-8"
+    )
+    assert any(line.startswith(f"The grader failed to make 1 report whole: eve/{file}.") for line in summary.lines())
+    monkeypatch.undo()
+    again, _ = run(folder, out)
+    assert again.exit_code == 0
+    assert (out / EVE / file).is_file()
+
+
+@pytest.mark.parametrize(("module", "file"), [(class_page, reports.PAGE), (gradebook, reports.GRADEBOOK)])
+def test_a_report_of_the_class_is_written_without_the_student_that_prevents_it(
+    folder: Path, out: Path, module: Any, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_for(module, "render", has_eve)(monkeypatch)
+    summary, _ = run(folder, out)
+    assert summary.exit_code == 3
+    neighbours_keep_theirs(out)
+    assert "ada" in (out / file).read_text(encoding="utf-8")
+    assert (out / EVE / reports.PAGE).is_file()
+    assert any(line.startswith(f"The grader failed to make 1 report whole: {file}.") for line in summary.lines())
+    if file == reports.PAGE:
+        assert "eve: left out of this report" in (out / file).read_text(encoding="utf-8")
+    monkeypatch.undo()
+    the_next_run_grades_eve(folder, out, graded=0)
+
+
+def test_a_report_that_nobody_alone_prevents_is_missing_and_the_others_are_there(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(folder, out)
+    fails_for(class_page, "render", lambda _roll, **_named: True)(monkeypatch)
+    summary, _ = run(folder, out)
+    assert summary.exit_code == 3
+    assert not (out / reports.PAGE).exists()
+    neighbours_keep_theirs(out)
+
+
+def test_the_journal_keeps_the_traceback_of_a_fault_and_no_report_shows_it(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads_eve(monkeypatch)
+    run(folder, out)
+    (tail,) = asked(out, "SELECT output_tail FROM verdicts WHERE status = 'grader error'")[0]
+    assert "PlantedError: a hidden case" in tail
+    with journal.read(out) as book:
+        (report,) = book.reports(EVE)
+    assert (report.submission.source, report.submission.refused) == (None, False)
+    assert [verdict.status for verdict in report.verdicts] == [Status.GRADER_ERROR]
+    assert report.environment == ENVIRONMENT or report.environment.python == ENVIRONMENT.python
+
+
+def test_a_notebook_beside_a_faulty_file_is_still_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = honest(tmp_path / "hw1"), tmp_path / "out"
+    (folder / EVE).mkdir()
+    (folder / EVE / "01_dot.ipynb").write_bytes(notebook("# right"))
+    (folder / EVE / "hw.zip").write_bytes(b"PK")
+    fails_for(archives, "members", lambda data, _wanted: data == b"PK")(monkeypatch)
+    summary, _ = run(folder, out)
+    assert points(out) == {**HONEST, EVE: "6"}
+    assert summary.exit_code == 0
+
+
+def test_report_names_what_it_failed_to_make_and_ends_with_3(
+    folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(folder, out)
+    fails_for(student_page, "render", has_eve)(monkeypatch)
+    assert guarded(app, "python -m grader", ["report", str(out), "--debug"]) == 3
+    said = capsys.readouterr()
+    assert "The grader failed to make 1 report whole: eve/report.html." in said.out
+    assert "PlantedError: a hidden case" in said.err
+    monkeypatch.undo()
+    assert guarded(app, "python -m grader", ["report", str(out)]) == 0
+    assert (out / EVE / reports.PAGE).is_file()
+
+
+def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(folder, "\x1b[2Jmallory", lesson="04_autorange")
+    arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
+    assert guarded(app, "python -m grader", arguments) == 2
+    said = capsys.readouterr().err
+    assert r"there are \x1b[2Jmallory" in said
+    assert "\x1b" not in said
