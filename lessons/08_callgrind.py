@@ -375,12 +375,16 @@ def explain_where(page: Page, found: tuple[CallgrindStats, FunctionCounts, str] 
     )
     page.say(
         "Where files should stand, torch has “???”: its wheels are built without debug symbols. Names of functions are"
-        " there all the same. Lines would take a build of your own, with REL_WITH_DEB_INFO=1. An address, 0x…, is a"
-        " function that has lost its name as well, which many inner ones of Debian's Python have."
+        " there all the same. Lines would take a build of your own, with REL_WITH_DEB_INFO=1."
         if missing.standing is Standing.HELD
         else "This torch knows the files of nearly all its functions. The wheels that PyTorch gives out do not: they"
         " are built without debug symbols.",
     )
+    if lost := sum(is_nameless(function) for _, function in own):
+        page.say(
+            f"{units.some(lost, 'function')} of {len(own)} lost even the name: an address, 0x…, stands for it. Debian,",
+            "for example, delivers Python without the names of its inner functions.",
+        )
 
 
 def shortened(name: str, most: int = 46) -> str:
