@@ -11,6 +11,8 @@ import pytest
 
 from grader.isolation.bubblewrap import INSIDE
 
+pytestmark = pytest.mark.program("git")
+
 ROOT = Path(__file__).parent.parent
 MAY_IMPORT = {
     "harness": {"harness"},
