@@ -374,15 +374,16 @@ def explain_where(page: Page, outcome: tuple[list[tuple[int, Duel]], list[Duel]]
 
 
 @lesson.given
-def naps(seconds: float) -> Measurement:
+def naps(turns: int) -> Measurement:
     timer = Timer(
-        "sleep(0.005 + random() / 50)",
+        "sleep(0.001 + random() / 250)",
         "from random import random; from time import sleep",
         label="dot product of two rows",
         sub_label="naps",
         description="mul_sum",
     )
-    return timer.blocked_autorange(min_run_time=seconds)
+    singly = [timer.timeit(1) for _ in range(turns)]
+    return next(iter(Measurement.merge(singly)))
 
 
 @lesson.step(
@@ -397,18 +398,19 @@ def naps(seconds: float) -> Measurement:
         "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
         "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
     },
-    fast={"seconds": 0.005, "napping": 0.2},
+    fast={"seconds": 0.005, "turns": 15},
 )
 def dressed(
     seconds: float = 0.08,
-    napping: float = 0.3,
+    turns: int = 30,
 ) -> tuple[list[Measurement], list[str], str]:
     """`Compare` has three more methods, and a table is text: `str(table)` goes into a file as well.
 
-    So that there is something to warn of, one row is a nap of random length.
+    To have something to warn of, one row is a nap of random length. We time each nap alone: `blocked_autorange` may
+    put ten of them into one sample, and the mean of ten naps varies much less than a nap.
     """
     results = [timed(64, mul_sum, seconds), timed(64, bmm, seconds)]
-    results.append(naps(napping))
+    results.append(naps(turns))
 
     table = Compare(results)
     looks = [str(table)]

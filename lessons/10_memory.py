@@ -6,6 +6,7 @@ Read it top to bottom: it is the screen's own order. What is asked for here is a
 import gc
 import math
 import mmap
+import multiprocessing
 import sys
 import time
 import tracemalloc
@@ -13,11 +14,20 @@ import weakref
 from collections.abc import Callable
 
 import torch
-from memory_profiler import memory_usage
 from torch import Tensor
 
 from harness import plots, units
-from harness.memory import Held, Line, Timeline, line_table, page_faults, peak_of, resident_bytes, timeline
+from harness.memory import (
+    Held,
+    Line,
+    Timeline,
+    line_table,
+    looks_during,
+    page_faults,
+    peak_of,
+    resident_bytes,
+    timeline,
+)
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
 from lessons.engine.words import followed, signed, yes_no
@@ -354,23 +364,23 @@ def spike() -> None:
     },
     fast={"plotted": 0},
 )
-def over_time(plotted: int = 1) -> tuple[Timeline, list[float], Held]:
+def over_time(plotted: int = 1) -> tuple[Timeline, list[int], Held]:
     """`mprof run script.py` looks at a process every few milliseconds, and `mprof plot` draws what it saw.
 
-    In Python, `memory_usage` does the same for a call. Whoever looks from time to time can miss something.
-    Linux also keeps a mark of the most there was, and `peak_of` of `harness.memory` reads that.
+    `looks_during` of `harness.memory` does the same for a call: a thread looks every 0.1 s, and can miss something.
+    Linux also keeps a mark of the most there was, and `peak_of` reads that.
     """
     curve = timeline(
         script(5_000_000),
         title="the script of step 5, as mprof saw it",
         plotted=bool(plotted),
     )
-    looks = memory_usage((spike,), interval=0.1, max_iterations=1)
+    looks = looks_during(spike, interval_s=0.1)
     return curve, looks, peak_of(spike)
 
 
 @over_time.observe
-def explain_time(page: Page, found: tuple[Timeline, list[float], Held]) -> None:
+def explain_time(page: Page, found: tuple[Timeline, list[int], Held]) -> None:
     curve, looks, held = found
     bytes_ = [bytes_ for _, bytes_ in curve.looks]
     step = -(-len(bytes_) // 60)
@@ -379,7 +389,7 @@ def explain_time(page: Page, found: tuple[Timeline, list[float], Held]) -> None:
     page.output(shown, caption=f"The script over {units.seconds(curve.looks[-1][0])}, {len(bytes_)} looks")
     if curve.svg:
         page.save("mprof", curve.svg)
-    seen = (max(looks) - min(looks)) * (1 << 20)
+    seen = max(looks) - min(looks)
     whole = 4 * NUMBERS
     page.reveal("a" if seen > whole / 2 else "b", f"{units.size(seen)} of it, in {len(looks)} looks.")
     began_s = min((times[0] for times in curve.functions.values()), default=math.nan)
@@ -395,6 +405,21 @@ def explain_time(page: Page, found: tuple[Timeline, list[float], Held]) -> None:
         "Looks are cheap, know no language, and show when it was. The mark shows how much it was, and nothing else.",
         "The exercise is graded by the mark: it is read from outside, and nothing is too short for it.",
     )
+    page.say(
+        "memory_profiler has such looks too: `memory_usage((call,))` starts a process that looks.",
+        how_it_starts(multiprocessing.get_all_start_methods()[0], sys.version_info[:2]),
+        "So we look from a thread.",
+    )
+
+
+def how_it_starts(method: str, version: tuple[int, ...]) -> str:
+    """Return what a Python of this version, whose processes start by this method, does to start one beside threads."""
+    if method != "fork":
+        return (
+            "On this Python, that process imports your program again (on Linux since Python 3.14), which takes seconds."
+        )
+    warned = "warns of that" if version >= (3, 12) else "does not warn of that, as Python 3.12 does"
+    return f"This Python forks for it. A fork beside the threads of torch may never return, and this Python {warned}."
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────

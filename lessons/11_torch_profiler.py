@@ -28,6 +28,7 @@ from torch.profiler import (
 from harness import plots, units
 from harness.profiles import (
     Event,
+    NamedModules,
     Operator,
     Trace,
     columns,
@@ -35,6 +36,7 @@ from harness.profiles import (
     flame_graph_svg,
     fold_up,
     keep_stacks,
+    named_modules,
     operators,
     placed,
     read_stacks,
@@ -57,6 +59,9 @@ lesson = Lesson(
 
 PART = units.percent
 """Shows a part of a whole."""
+
+TORCH = torch.__version__.partition("+")[0]
+"""This torch's release."""
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -558,7 +563,7 @@ def microseconds(value: float) -> str:
 class Exported(NamedTuple):
     trace: Trace
     conv2d: Operator
-    named_modules: int
+    modules: NamedModules
 
 
 @lesson.step(
@@ -568,18 +573,19 @@ class Exported(NamedTuple):
         "file-agrees": "what the file has of `aten::conv2d` adds up to its row in the table",
         "no-event-across": "no event begins within another one of its thread and ends after it",
         "arrows": "arrows lead from forward operators to those of the backward pass",
-        "modules-need-script": "`with_modules` names no module in it",
+        "modules-need-script": "the option `with_modules` names no module of this network",
     },
     fast={"images": 2},
 )
 def the_trace(images: int = 16) -> Exported:
     """`export_chrome_trace` writes every event: name, thread, beginning and duration. Nothing is added up.
 
-    `with_modules` is to say which module an operator belongs to.
+    The option `with_modules=True` promises the module that each operator belongs to. `named_modules` takes a second
+    step with it, and counts the events of the file that name a module.
     """
     training = Training(images)
     cpu = [ProfilerActivity.CPU]
-    with profile(activities=cpu, with_modules=True) as found:
+    with profile(activities=cpu) as found:
         training.step()
     folder = state_folder() / "11_torch_profiler"
     folder.mkdir(parents=True, exist_ok=True)
@@ -589,7 +595,7 @@ def the_trace(images: int = 16) -> Exported:
     return Exported(
         read_trace(file),
         next(each for each in rows if each.name == "aten::conv2d"),
-        file.read_text(encoding="utf-8").count("Module Hierarchy"),
+        named_modules(training.step),
     )
 
 
@@ -605,13 +611,19 @@ def explain_trace(page: Page, found: Exported) -> None:
     page.claim("file-agrees", added_s / found.conv2d.total_s, 0.99, 1.01, unit=PART)
     page.claim("no-event-across", trace.entangled(), 0, 0, unit=followed("pairs"))
     page.claim("arrows", trace.arrows, low=1, unit=units.count)
-    modules = page.claim("modules-need-script", found.named_modules, 0, 0, unit=followed("names"))
+    names, warning = found.modules
+    if names is None:
+        page.skip("modules-need-script", "the option `with_modules`, which this torch no longer has")
+    else:
+        page.claim("modules-need-script", names, 0, 0, unit=followed("names"))
     page.say(
         "The file has no tree. But on one thread calls return in order, so what lies within an event's time was called",
         "by it, and own time is what those leave: that is how the table comes about, and you will write it yourself.",
-        "`with_modules` works for TorchScript models alone, so says its documentation; modules have names in stacks."
-        if modules.standing is Standing.HELD
-        else "`with_modules` names modules here; its documentation says it does for TorchScript models alone.",
+        "`with_modules` names modules here; its documentation says it does for TorchScript models alone."
+        if names
+        else "`with_modules` works for TorchScript models alone, so says its documentation.",
+        "Stacks name modules, as step 4 shows.",
+        f"This torch, {TORCH}, warns that the option is deprecated; torch 2.13 did not." if warning else "",
     )
     page.say(
         f"Look at it: go to ui.perfetto.dev, choose “Open trace file”, and take {kept}. W and S zoom, A and D move, a",

@@ -10,6 +10,7 @@
 
 from harness.callgrind.collect import Counted, Snippet, collect, collect_all
 from harness.callgrind.counts import by_file, denoise, file_of, picture
+from harness.callgrind.lookups import is_nameless, searches
 from harness.callgrind.script import ScriptCounts, count_script, count_scripts
 from harness.callgrind.tools import lacking
 
@@ -24,6 +25,8 @@ __all__ = [
     "count_scripts",
     "denoise",
     "file_of",
+    "is_nameless",
     "lacking",
     "picture",
+    "searches",
 ]

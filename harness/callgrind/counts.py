@@ -7,15 +7,10 @@ from typing import Final
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCounts
 
 from harness.bar_chart import bar_chart_svg
+from harness.callgrind.lookups import DICTIONARY_LOOKUPS, searches
 from harness.units import count
 
-DICTIONARY_LOOKUPS: Final = re.compile(
-    r":(lookdict\w*|(unicode|generic|dict)keys_\w*lookup\w*|_Py_dict_lookup\w*)(\.\w+)*( \[|$)"
-)
-"""CPython's searches in dictionaries, by every name since 3.7. How many steps one takes depends on hashes and luck.
-
-`FunctionCounts.denoise` of torch 2.13 knows `lookdict_unicode` alone, which Python 3.11 renamed.
-"""
+__all__ = ["DICTIONARY_LOOKUPS", "UNKNOWN_FILE", "by_file", "denoise", "file_of", "picture"]
 
 _PLACE: Final = re.compile(r"(?P<file>[^:]*):(?P<function>.*?)(?: \[(?P<object>[^\]]*)\])?")
 UNKNOWN_FILE: Final = "???"
@@ -23,8 +18,9 @@ UNKNOWN_FILE: Final = "???"
 
 
 def denoise(counts: FunctionCounts) -> FunctionCounts:
-    """Leave out searches in dictionaries, as torch's `denoise` means to; works for Python 3.11 and later too."""
-    return counts.denoise().filter(lambda function: DICTIONARY_LOOKUPS.search(function) is None)
+    """Leave out searches in dictionaries, as torch's `denoise` means to; see `searches`."""
+    noise = {function for _, function in searches(counts)}
+    return counts.denoise().filter(lambda function: function not in noise)
 
 
 def file_of(function: str) -> str:

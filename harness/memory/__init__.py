@@ -8,7 +8,17 @@ timeline(script)                                  # `mprof run` and `mprof plot`
 """
 
 from harness.memory.lines import Line, line_table
-from harness.memory.resident import Held, page_faults, peak_of, resident_bytes
+from harness.memory.resident import Held, looks_during, page_faults, peak_of, resident_bytes
 from harness.memory.timeline import Timeline, timeline
 
-__all__ = ["Held", "Line", "Timeline", "line_table", "page_faults", "peak_of", "resident_bytes", "timeline"]
+__all__ = [
+    "Held",
+    "Line",
+    "Timeline",
+    "line_table",
+    "looks_during",
+    "page_faults",
+    "peak_of",
+    "resident_bytes",
+    "timeline",
+]

@@ -5,9 +5,10 @@ Linux keeps a mark of the most that was ever resident, and lets a process lower 
 Elsewhere a thread looks a thousand times a second, and may miss a short peak.
 """
 
+import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -55,6 +56,18 @@ def peak_of(call: Callable[[], object]) -> Held:
     return _marked(call) if _lowers_its_mark() else _looked_at(call)
 
 
+def looks_during(call: Callable[[], object], interval_s: float) -> list[int]:
+    """Call once, and return the resident bytes before it, every `interval_s` during it, and after it.
+
+    A thread of this process looks. `memory_usage((call,))` of memory_profiler starts a process to look: Python before
+    3.14 forks it, which beside the threads of torch may end in a deadlock, and Python 3.14 has it import the caller's
+    program again, which takes seconds. Raises what the call raises.
+    """
+    with _looking(interval_s) as seen:
+        call()
+    return [*seen, resident_bytes()]
+
+
 def page_faults() -> int | None:
     """Return how many pages the system has had to find for this process so far; None where it does not tell."""
     if sys.platform == "win32":
@@ -83,20 +96,26 @@ def _marked(call: Callable[[], object]) -> Held:
 
 
 def _looked_at(call: Callable[[], object]) -> Held:
-    before_bytes = resident_bytes()
-    seen, done = [before_bytes], threading.Event()
+    with _looking(LOOKS_S) as seen:
+        result = call()
+    after_bytes = resident_bytes()
+    del result
+    return Held(seen[0], max(*seen, after_bytes), after_bytes, exact=False)
+
+
+@contextlib.contextmanager
+def _looking(interval_s: float) -> Iterator[list[int]]:
+    """Give a list of the resident bytes now, to which a thread adds a look every `interval_s` until the block ends."""
+    seen, done = [resident_bytes()], threading.Event()
 
     def look() -> None:
-        while not done.wait(LOOKS_S):
+        while not done.wait(interval_s):
             seen.append(resident_bytes())
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     try:
-        result = call()
+        yield seen
     finally:
         done.set()
         thread.join()
-    after_bytes = resident_bytes()
-    del result
-    return Held(before_bytes, max(*seen, after_bytes), after_bytes, exact=False)

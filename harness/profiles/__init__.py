@@ -14,7 +14,7 @@ flame_graph_svg(fold_up(read_stacks(text)), title="…")       # what export_sta
 
 from harness.profiles.flame_svg import flame_graph_svg
 from harness.profiles.flames import Frame, flame_graph, fold_up, placed, read_stacks, widest, without
-from harness.profiles.kineto import keep_stacks
+from harness.profiles.kineto import NamedModules, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import Ran, run_script
 from harness.profiles.snakeviz import Server, served
@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Frame",
     "Function",
+    "NamedModules",
     "Operator",
     "Ran",
     "Server",
@@ -34,6 +35,7 @@ __all__ = [
     "flame_graph_svg",
     "fold_up",
     "keep_stacks",
+    "named_modules",
     "operators",
     "placed",
     "read_stacks",

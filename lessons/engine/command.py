@@ -5,9 +5,10 @@ file was wrong. 130: Ctrl-C. 1: the lesson itself is at fault, or nobody reads w
 is one sentence on standard error.
 """
 
+import contextlib
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -59,10 +60,25 @@ def _app(lesson: Lesson) -> typer.Typer:
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
-        with writable(json_file):
+        with writable(json_file), _imports_frozen():
             return _take(lesson, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
 
     return app
+
+
+@contextlib.contextmanager
+def _imports_frozen() -> Iterator[None]:
+    """Keep the garbage collector away from what the imports made: to search it takes each duel a tenth of a second.
+
+    At the end the collector sees all of it again. Frozen objects are never freed when Python exits, and Triton 3.9
+    then reports each of its own as leaked.
+    """
+    gc.freeze()
+    gc.enable()  # see `lessons`
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _list_steps(lesson: Lesson) -> int:
@@ -79,8 +95,6 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
     limit_s = lesson.longest_s[fast]
     runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
-    gc.freeze()  # what the imports left is there to stay: looking through it takes each duel a tenth of a second
-    gc.enable()  # see `lessons`
     today = Today.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",

@@ -1,8 +1,12 @@
 import mmap
+import os
+import subprocess
+import threading
+import time
 
 import pytest
 
-from harness.memory import page_faults, peak_of, resident, resident_bytes
+from harness.memory import looks_during, page_faults, peak_of, resident, resident_bytes
 
 MIB = 1 << 20
 MUCH = 64 * MIB
@@ -58,3 +62,37 @@ def test_resident_memory_grows_with_what_is_written() -> None:
     if faults is not None:
         assert (page_faults() or 0) > faults
     assert len(kept) == MUCH
+
+
+def test_looks_during_a_call_see_what_lasts_longer_than_the_time_between_two() -> None:
+    def lasts() -> None:
+        memory = taken()
+        time.sleep(0.1)
+        memory.close()
+
+    looks = looks_during(lasts, interval_s=0.005)
+    assert len(looks) > 2
+    assert max(looks) - looks[0] > 0.9 * MUCH
+    assert looks[-1] - looks[0] < MUCH / 4
+
+
+def test_looks_too_far_apart_are_those_before_and_after() -> None:
+    looks = looks_during(comes_and_goes, interval_s=60)
+    assert len(looks) == 2
+    assert max(looks) - min(looks) < MUCH / 4
+
+
+def test_what_a_watched_call_raises_is_raised_and_nobody_goes_on_looking() -> None:
+    def fails() -> None:
+        raise ValueError("its own")
+
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="its own"):
+        looks_during(fails, interval_s=60)
+    assert threading.active_count() == before
+
+
+def test_no_process_is_started_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", None, raising=False)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert looks_during(lambda: None, interval_s=60)

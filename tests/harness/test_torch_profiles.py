@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,12 +14,15 @@ from torch.profiler import ProfilerActivity, profile, record_function
 from harness.errors import UsageError
 from harness.profiles import (
     Frame,
+    NamedModules,
     Operator,
     columns,
     flame_graph,
     flame_graph_svg,
     fold_up,
     keep_stacks,
+    kineto,
+    named_modules,
     operators,
     placed,
     read_stacks,
@@ -145,6 +149,34 @@ def test_without_being_asked_twice_the_profiler_keeps_no_stacks(run: Run) -> Non
     """When this fails, torch has mended its fault: `keep_stacks` can go, and the lesson's claim with it."""
     assert run.stacks
     assert run.unasked == ""
+
+
+def test_with_modules_names_none_outside_of_torchscript_and_its_warning_is_kept_from_the_screen() -> None:
+    network = torch.nn.Linear(8, 8)
+    found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
+    assert found.events == 0
+    assert not found.warning or "deprecated" in found.warning
+
+
+def test_a_warning_of_the_call_itself_is_shown() -> None:
+    with pytest.warns(UserWarning, match="its own"):
+        named_modules(lambda: warnings.warn("its own", stacklevel=1))
+
+
+def test_a_torch_that_dropped_with_modules_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_it(*, activities: object) -> None: ...
+
+    monkeypatch.setattr(kineto, "profile", without_it)
+    assert named_modules(lambda: None) == NamedModules(None, "")
+
+
+def test_events_that_name_a_module_are_counted() -> None:
+    class Hooked(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with record_function("Module Hierarchy"):
+                return x + 1
+
+    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
 
 
 def test_the_same_function_of_two_objects_is_one_frame() -> None:

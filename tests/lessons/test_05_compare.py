@@ -14,10 +14,16 @@ NAME = "05_compare"
 
 def test_a_figure_is_read_from_a_table_as_it_is_printed() -> None:
     module = importlib.import_module(f"lessons.{NAME}")
-    text = str(Compare([module.timed(1, module.mul_sum, 1e-3), module.naps(1e-3)]))
+    text = str(Compare([module.timed(1, module.mul_sum, 1e-3), module.naps(2)]))
     figures = module.figures_in(text)
     assert len(figures) == 2
     assert all(float(figure) > 0 for figure in figures)
+
+
+def test_each_nap_is_a_sample_of_its_own() -> None:
+    napped = importlib.import_module(f"lessons.{NAME}").naps(7)
+    assert napped.number_per_run == 1
+    assert len(napped.times) == 7
 
 
 def fought(ratio: float, doubt: float) -> SimpleNamespace:

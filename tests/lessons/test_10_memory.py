@@ -65,9 +65,23 @@ def test_a_table_that_saw_within_the_line_refutes_that_nobody_does(prepare: Play
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_system_without_a_mark_skips_what_needs_one(prepare: Play, lesson: Lesson, exact: bool) -> None:
     curve = Timeline(((0.0, 40 * MIB), (0.5, 40 * MIB), (0.6, 200 * MIB)), {"work": (0.5, 0.9)})
-    printed, standings = explained(prepare, lesson, "over_time", (curve, [100.0, 100.0], held(1.0, exact=exact)))
+    printed, standings = explained(prepare, lesson, "over_time", (curve, [100, 100], held(1.0, exact=exact)))
     assert standings == {"mprof-sees-the-peak": "held", "mark-sees-all": "held" if exact else "skipped"}
     assert "No. 0 B of it, in 2 looks" in printed
+
+
+@pytest.mark.parametrize(
+    ("method", "version", "words"),
+    [
+        ("fork", (3, 11), "does not warn of that, as Python 3.12 does"),
+        ("fork", (3, 13), "and this Python warns of that"),
+        ("forkserver", (3, 14), "imports your program again"),
+        ("spawn", (3, 11), "imports your program again"),
+    ],
+)
+def test_how_a_process_to_look_starts_is_said_of_this_python(method: str, version: tuple[int, int], words: str) -> None:
+    module = importlib.import_module("lessons.10_memory")
+    assert words in module.how_it_starts(method, version)
 
 
 def test_names_that_cost_nothing_are_told_so(prepare: Play, lesson: Lesson) -> None:

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from sessions import Play, explained
 
-from harness.profiles import Event, Operator, Trace
+from harness.profiles import Event, NamedModules, Operator, Trace
 from lessons.engine.lesson import Lesson
 
 TABLE = """\
@@ -97,10 +97,30 @@ def test_a_trace_that_says_other_things_than_the_table_is_told_so(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     trace = Trace((event("aten::conv2d", 0, 5), event("aten::add", 3, 9)), Counter(X=2))
-    found = module.Exported(trace, row("aten::conv2d", 1.0, 1.0), 3)
+    found = module.Exported(trace, row("aten::conv2d", 1.0, 1.0), NamedModules(3, ""))
     printed, standings = explained(prepare, lesson, "the_trace", found)
     assert set(standings.values()) == {"refuted"}
     assert "`with_modules` names modules here" in printed or "with_modules names modules here" in printed
+
+
+def test_a_torch_that_deprecates_with_modules_is_named(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    trace = Trace((event("aten::conv2d", 0, 5),), Counter(X=1))
+    calls = row("aten::conv2d", 5e-6, 5e-6)
+    silent, _ = explained(prepare, lesson, "the_trace", module.Exported(trace, calls, NamedModules(0, "")))
+    warned, standings = explained(
+        prepare, lesson, "the_trace", module.Exported(trace, calls, NamedModules(0, "with_modules is deprecated"))
+    )
+    assert standings["modules-need-script"] == "held"
+    assert f"This torch, {module.TORCH}, warns" in warned
+    assert "This torch" not in silent
+
+
+def test_a_torch_without_with_modules_skips_its_claim(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    trace = Trace((event("aten::conv2d", 0, 5),), Counter(X=1))
+    found = module.Exported(trace, row("aten::conv2d", 5e-6, 5e-6), NamedModules(None, ""))
+    printed, standings = explained(prepare, lesson, "the_trace", found)
+    assert standings["modules-need-script"] == "skipped"
+    assert "which this torch no longer has" in printed
 
 
 def test_a_call_within_a_call_is_drawn_deeper(module: ModuleType) -> None:

@@ -41,6 +41,11 @@ def test_the_collector_of_garbage_which_waited_for_the_imports_is_on_when_a_less
     assert gc.isenabled()
 
 
+def test_a_lesson_leaves_nothing_frozen_that_python_could_not_free_at_its_exit() -> None:
+    assert run_command(small_lesson.lesson, ["--no-input", "--fast"]) == 0
+    assert gc.get_freeze_count() == 0
+
+
 @needs_a_terminal
 def test_a_reader_at_a_terminal_answers_and_hears_how_it_was(state: Path) -> None:
     child = at_a_terminal(state)
