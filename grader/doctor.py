@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from grader.isolation import sandbox
 from harness import noise, programs, twins
 from harness.clocks import process_cpu
-from harness.environment import usable_cores
+from harness.environment import Environment, usable_cores
 from harness.errors import MachineError
 
 
@@ -30,6 +30,7 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Look at each part in turn; the last takes half a second of measuring."""
+    yield _gil()
     yield _package("torch", "pip install 'torch>=2.9,<2.14'")
     trouble = sandbox.trouble()
     yield Finding(
@@ -52,6 +53,16 @@ def examine() -> Iterator[Finding]:
     yield _program("nvidia-smi", "CUDA for lesson 03", "none needed: the lesson simulates a stream without")
     control = noise.aa_control()
     yield Finding("noise", not control.restless, str(control), "close what else runs; grading pairs its rounds anyway")
+
+
+def _gil() -> Finding:
+    here = Environment.capture(ask_cuda=False)
+    return Finding(
+        "GIL",
+        not here.free_threaded,
+        here.caution() or "on: the usual build of Python",
+        "grade with the usual build of Python, on which the tiers were chosen",
+    )
 
 
 def _package(name: str, fix: str) -> Finding:

@@ -1,6 +1,8 @@
 """`python -m grader doctor`: what is here, what is not, and the command that brings it."""
 
 import shutil
+import sys
+import sysconfig
 
 import pytest
 from commanding import grader
@@ -11,6 +13,7 @@ from grader.isolation import sandbox
 from harness.command import guarded
 
 PARTS = (
+    "GIL",
     "torch",
     "sandbox",
     "another process's CPU clock",
@@ -62,3 +65,14 @@ def test_a_missing_program_comes_with_the_command_that_brings_it(monkeypatch: py
     assert not valgrind.present
     assert valgrind.fix == "apt-get install valgrind"
     assert not valgrind.needed
+
+
+def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": 1}
+    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    gil = next(finding for finding in doctor.examine() if finding.part == "GIL")
+    assert not gil.present
+    assert not gil.needed
+    assert "GIL is off" in gil.found
+    assert "usual build" in gil.fix
