@@ -1,3 +1,4 @@
+import dis
 import operator
 import sys
 from collections.abc import Callable
@@ -102,7 +103,7 @@ def test_a_known_name_with_another_meaning_is_an_error_and_no_guess(
         def __init__(self) -> None:
             self.argval = argval
 
-    monkeypatch.setattr(module.dis, "get_instructions", lambda _: [Strange()])
+    monkeypatch.setattr(dis, "get_instructions", lambda _: [Strange()])
     with pytest.raises(UnknownOpcodeError, match="checked on"):
         plain(formula.__code__)
 

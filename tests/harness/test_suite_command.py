@@ -14,6 +14,7 @@ from harness.suite.command import DEFAULT, SOME_FAILED, chosen, main, works_of
 from harness.suite.compare import SAME, Comparison
 from harness.suite.results import Settings, load, save
 from harness.suite.runner import NOT_COUNTED
+from harness.suite.types import FlatIntermediateDefinition
 from harness.suite.work import Work
 
 SETUP = GroupedSetup("x = torch.ones(8)")
@@ -133,7 +134,7 @@ def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
 ) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
-    groups = {
+    groups: FlatIntermediateDefinition = {
         ("sum",): GroupedStmts("y = (x * 2).sum()", setup=SETUP, signature="f(x) -> y", compiled=True),
         ("ReLU",): GroupedModules("model = torch.nn.ReLU()", setup=SETUP, signature="f(x) -> y", compiled=True),
         ("broken",): GroupedModules("model = missing", setup=SETUP, signature="f(x) -> y", compiled=True),
