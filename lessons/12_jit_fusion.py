@@ -459,6 +459,10 @@ def explain_export(page: Page, found: tuple[str, list[int], float, list[str]]) -
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+Guarded = tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]
+"""Calls by size, dtype and graphs so far; the first graph as Python; the guards; what a branch does to a capture."""
+
+
 @lesson.step(
     "torch.compile: graphs behind guards",
     predict=Choice(
@@ -472,15 +476,7 @@ def explain_export(page: Page, found: tuple[str, list[int], float, list[str]]) -
         "branch-breaks": "a branch on the numbers breaks the graph in two or more",
     },
 )
-def graphs_behind_guards() -> (
-    tuple[
-        list[tuple[int, str, int]],
-        str,
-        tuple[str, ...],
-        Captured,
-    ]
-    | None
-):
+def graphs_behind_guards() -> Guarded | None:
     """`torch.compile` does both: you run as you go, and it watches Python's bytecode and gathers graphs on its way.
 
     With each graph it notes what it has taken for granted, its *guards*. They are checked at each call; where one
@@ -512,7 +508,7 @@ def graphs_behind_guards() -> (
 
 
 @graphs_behind_guards.observe
-def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured] | None) -> None:
+def explain_guards(page: Page, found: Guarded | None) -> None:
     if found is None:
         page.without(unsupported(), "the graphs and guards of one function, called with several sizes and types")
         return
