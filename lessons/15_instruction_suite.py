@@ -397,7 +397,7 @@ def compiled_or_not(page: Page, suite: Suite) -> None:
         Standing.REFUTED: "Here the compiled form gains even on small tensors: checking its guards costs less than what"
         " it saves.",
     }
-    page.say(said.get(longer.standing, "On this machine, today, the two cannot be told apart by their times."))
+    page.say(said.get(longer.standing, "This run cannot settle it: the machine is too busy, or the two are too close."))
 
 
 def form(result: Result) -> tuple[str, str, str]:
