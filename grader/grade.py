@@ -31,15 +31,22 @@ def grade(submission: Submission, seed: str, pool: Pool) -> Report:
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         settings = Settings(seed, trees)
         verdicts = [grade_task(task, submission, settings) for task in tasks]
+    environment = Environment.capture()
     return Report(
         submission=submission,
         verdicts=tuple(verdicts),
-        environment=Environment.capture(),
+        environment=environment,
         sandboxed=pool.sandboxed,
         duration_s=wall() - began_s,
         missing=sandbox.missing() if pool.sandboxed else (),
-        notes=() if forkserver.cpu_clock(os.getpid()) else (ESTIMATE,),
+        notes=notes(environment),
     )
+
+
+def notes(environment: Environment) -> tuple[str, ...]:
+    """Return what reports must say about how times were measured in this environment; empty where nothing is odd."""
+    estimate = "" if forkserver.cpu_clock(os.getpid()) else ESTIMATE
+    return tuple(filter(None, (estimate, environment.caution())))
 
 
 def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdict:

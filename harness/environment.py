@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
@@ -41,6 +42,15 @@ SETTINGS = (
 )
 """Environment variables that change how fast the same code runs on the same machine."""
 
+GIL_ON = "on"
+GIL_OFF = "off"
+GIL_ON_AGAIN = "on in a free-threaded build"
+"""Whether the global interpreter lock (GIL) lets only one thread at a time run Python code.
+
+A free-threaded build of Python has no GIL, until an extension module that needs one is imported, or the user asks
+for it with `PYTHON_GIL=1` or `-X gil=1`.
+"""
+
 _KINDS: Mapping[str, type | UnionType] = {
     "cores": int,
     "usable_cores": int,
@@ -59,6 +69,7 @@ class Environment:
 
     `cores` counts the machine's, `usable_cores` those this process may run on. `cuda_device` is None where
     torch finds no GPU and `NOT_ASKED` where nobody looked. `settings` holds those of `SETTINGS` that are set.
+    `gil` is `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
     """
 
     python: str
@@ -74,6 +85,7 @@ class Environment:
     libc: str
     settings: tuple[tuple[str, str], ...]
     kit: str
+    gil: str = GIL_ON
 
     @classmethod
     def capture(cls, *, ask_cuda: bool | None = None) -> Self:
@@ -98,11 +110,16 @@ class Environment:
             libc=" ".join(_libc()),
             settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
             kit=_version("fairclock"),
+            gil=gil(),
         )
 
     @classmethod
     def from_dict(cls, record: Mapping[str, object]) -> Self:
-        """Return what `to_dict` was made of. Raises `UsageError` for a record that is no environment."""
+        """Return what `to_dict` was made of. Raises `UsageError` for a record that is no environment.
+
+        A record without `gil` was written before this field existed, and counts as one of the usual build.
+        """
+        record = {"gil": GIL_ON, **record}
         for field in fields(cls):
             if not isinstance(record.get(field.name, ...), _KINDS.get(field.name, str)):
                 raise UsageError(
@@ -125,15 +142,41 @@ class Environment:
         return _fingerprint(self)
 
     def describe(self) -> str:
-        """Return one line for people: "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"."""
+        """Return one line for people: "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA".
+
+        A free-threaded build is named: "Python 3.14.0t (free-threaded, GIL off)".
+        """
         cores = units.some(self.cores, "core")
         if self.usable_cores != self.cores:
             cores = f"{self.usable_cores} of {cores}"
         name = "Python" if self.implementation == "CPython" else self.implementation
-        parts = [cores, f"{name} {self.python}", f"torch {self.torch.partition('+')[0]}"]
+        if self.free_threaded:
+            name_and_version = f"{name} {self.python} (free-threaded, GIL {'off' if self.gil == GIL_OFF else 'on'})"
+        else:
+            name_and_version = f"{name} {self.python}"
+        parts = [cores, name_and_version, f"torch {self.torch.partition('+')[0]}"]
         if self.cuda_device != NOT_ASKED:
             parts.append(self.cuda_device or "no CUDA")
         return " · ".join(parts)
+
+    @property
+    def free_threaded(self) -> bool:
+        """Whether Python was built without the GIL, even where it is on now."""
+        return self.gil != GIL_ON
+
+    def caution(self) -> str:
+        """Return what to know about times measured on a free-threaded build, or "" on the usual one."""
+        if self.gil == GIL_ON:
+            return ""
+        if self.gil == GIL_OFF:
+            return (
+                "This Python is free-threaded and its GIL is off: code on one thread takes longer than in the usual"
+                " build, and threads run Python at the same time. Compare times only with those of such a build."
+            )
+        return (
+            "This Python is free-threaded and its GIL is on: code on one thread takes longer than in the usual build."
+            " Compare times only with those of such a build."
+        )
 
     def differences(self, other: "Environment") -> tuple[str, ...]:
         """Return what differs, one "field: mine, theirs" each, leaving out a GPU that one never asked for."""
@@ -157,6 +200,8 @@ def _fingerprint(environment: Environment) -> str:
     record = {name: value for name, value in environment.to_dict().items() if name not in _NO_INFLUENCE}
     if record["cuda_device"] == NOT_ASKED:
         record["cuda_device"] = None
+    if record["gil"] == GIL_ON:
+        del record["gil"]  # fingerprints of the usual build stay what they were before this field existed
     text = json.dumps(record, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -192,6 +237,16 @@ def usable_cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def gil() -> str:
+    """Return the state of the GIL in this process now: `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
+
+    Python before 3.13 has no `sys._is_gil_enabled`, and always has a GIL.
+    """
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return GIL_ON
+    return GIL_ON_AGAIN if getattr(sys, "_is_gil_enabled", lambda: True)() else GIL_OFF
 
 
 @cache

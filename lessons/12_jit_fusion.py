@@ -27,26 +27,30 @@ from harness.compilers import (
     Start,
     Starts,
     build,
+    cannot_compile,
     captured,
     deprecated,
     guards_of,
     kernel_of,
     lacking,
     prepare,
+    refusal,
     starts,
+    torchscript_support,
     traffic,
+    unsupported,
 )
 from harness.duel import Duel, duel
 from harness.others import Others, others_watched
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
-from lessons.engine.words import followed, things
+from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
     title="One pass instead of five",
     objective="Afterwards you can say what a compiler does to your code, what its first call costs, and when it pays.",
-    minutes=25,
+    minutes=28,
     longest_s=(90, 30),
 )
 
@@ -328,12 +332,6 @@ def brighten(x: Tensor) -> Tensor:
     return x * 2 if x.sum() > 0 else x - 1
 
 
-@lesson.given
-class Gelu(torch.nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return gelu(x)
-
-
 @lesson.step(
     "Declare first, or run as you go",
     predict=Choice(
@@ -346,32 +344,29 @@ class Gelu(torch.nn.Module):
         "branch-refused": "a branch that depends on the numbers cannot be captured so",
     },
 )
-def declare_or_run() -> tuple[str, str, list[int], list[str]]:
+def declare_or_run() -> tuple[str, list[int], list[str]]:
     """Torch runs as you go: each line is done when it is reached, and any Python may stand between two lines.
 
     The other way is to declare everything first, as a *graph*, and to run that. `torch.fx` makes one by calling your
-    function with stand-ins that note what is done to them; `torch.export` makes one in torch's own operators.
+    function with stand-ins that note what is done to them. It is the small tool that torch's compilers are built on.
     """
-    prepare()  # imports torch's compilers, which takes seconds
     x = torch.rand(64)
     done = len(traffic(fx.symbolic_trace, gelu))
     graph = fx.symbolic_trace(gelu).graph
     nodes = sum(each.op == "call_function" for each in graph.nodes)
     called = len(traffic(gelu, x))
-    exported = torch.export.export(Gelu(), (x,)).graph
     refusals = []
     try:
         fx.symbolic_trace(brighten)
-    except ValueError as refusal:
-        refusals.append(str(refusal))
-    return str(graph), str(exported), [done, nodes, called], refusals
+    except ValueError as refused:
+        refusals.append(str(refused))
+    return str(graph), [done, nodes, called], refusals
 
 
 @declare_or_run.observe
-def explain_graph(page: Page, found: tuple[str, str, list[int], list[str]]) -> None:
-    graph, exported, (done, nodes, called), refusals = found
+def explain_graph(page: Page, found: tuple[str, list[int], list[str]]) -> None:
+    graph, (done, nodes, called), refusals = found
     page.output(narrowed(graph), caption="What torch.fx captured of gelu")
-    page.output(narrowed(exported), caption="What torch.export captured")
     page.reveal("a" if not done else "b" if done <= called else "c")
     page.claim("nothing-done", done, 0, 0, unit=things("operation"))
     page.claim("graph-is-whole", nodes - called, 0, 0, unit=followed("apart"), remark=f"{called} operations")
@@ -380,8 +375,8 @@ def explain_graph(page: Page, found: tuple[str, str, list[int], list[str]]) -> N
         page.output(narrowed(refusals[0].splitlines()[0]), caption="What torch.fx says of `brighten`")
     page.say(
         "A graph can be looked at as a whole: fused, put in another order, sent elsewhere, run without any Python.",
-        "What it cannot have is a question whose answer is in the numbers. Running as you go can: it is easy to write,"
-        " to print from and to debug, and sees one operation at a time.",
+        "It cannot contain a question whose answer is in the numbers. Running as you go can: it is easy to write, to"
+        " print from and to debug, and sees one operation at a time.",
     )
 
 
@@ -391,6 +386,81 @@ def narrowed(text: str, width: int = 76) -> str:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+class Gelu(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return gelu(x)
+
+
+@lesson.given
+class Brighten(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return brighten(x)
+
+
+@lesson.step(
+    "torch.export: the whole graph, or none",
+    predict=Choice(
+        "`torch.export` is given `brighten`, which has a branch on the numbers, and one example. What does it do?",
+        {"a": "it keeps both sides", "b": "it keeps the side of the example", "c": "it refuses"},
+    ),
+    claims={
+        "export-is-whole": "the exported graph has a node for every operation that a call runs",
+        "export-answers": "the exported program gives the same numbers as the function",
+        "export-refuses": "a branch on the numbers is refused when the function is exported",
+        "export-keeps-size": "exported with one size, the program refuses another; with a free size, it takes both",
+    },
+)
+def whole_graph_or_none() -> tuple[str, list[int], float, list[str]]:
+    """`torch.export` captures a module before anybody calls it: one graph of torch's own operators, and no Python.
+
+    Such a program can be saved and run where there is no Python. So it must be complete, and whatever it takes for
+    granted is checked: here the size of x, unless `Dim` declares it free.
+    """
+    prepare()  # imports torch's compilers, which takes seconds
+    x, longer = torch.rand(64), torch.rand(65)
+    program = torch.export.export(Gelu(), (x,))
+    nodes = [each.op for each in program.graph.nodes]
+    counted = [nodes.count("call_function"), len(traffic(gelu, x))]
+    run = program.module()
+    apart = float((run(x) - gelu(x)).abs().max())
+    size = ({0: torch.export.Dim("size")},)
+    free = torch.export.export(Gelu(), (x,), dynamic_shapes=size)
+    refusals = [
+        refusal(lambda: torch.export.export(Brighten(), (x,))),
+        refusal(lambda: run(longer)),
+        refusal(lambda: free.module()(longer)),
+    ]
+    return program.graph_module.code, counted, apart, refusals
+
+
+@whole_graph_or_none.observe
+def explain_export(page: Page, found: tuple[str, list[int], float, list[str]]) -> None:
+    code, (nodes, called), apart, (branch, other_size, free_size) = found
+    page.output(narrowed(code), caption="What torch.export captured of gelu, as Python")
+    page.reveal("c" if branch else None)
+    page.claim("export-is-whole", nodes - called, 0, 0, unit=followed("apart"), remark=f"{called} operations")
+    page.claim("export-answers", apart, high=1e-6, unit=followed("apart at most", units.number))
+    page.claim("export-refuses", bool(branch), 1, 1, unit=yes_no)
+    refused = [bool(other_size), bool(free_size)]
+    page.claim("export-keeps-size", refused == [True, False], 1, 1, unit=yes_no)
+    said = {"brighten, exported": branch, "64 numbers exported, 65 given": other_size}
+    page.output(
+        "\n".join(narrowed(f"{what}: {words}") for what, words in said.items() if words), caption="What it refuses"
+    )
+    page.say(
+        "Rewrite such a branch with `torch.where` or `torch.cond`, which are operators and stay in the graph.",
+        "`torch.compile`, next, does not refuse: it leaves to Python what it cannot capture.",
+    )
+
+
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+Guarded = tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]
+"""Calls by size, dtype and graphs so far; the first graph as Python; the guards; what a branch does to a capture."""
 
 
 @lesson.step(
@@ -406,18 +476,15 @@ def narrowed(text: str, width: int = 76) -> str:
         "branch-breaks": "a branch on the numbers breaks the graph in two or more",
     },
 )
-def graphs_behind_guards() -> tuple[
-    list[tuple[int, str, int]],
-    str,
-    tuple[str, ...],
-    Captured,
-]:
+def graphs_behind_guards() -> Guarded | None:
     """`torch.compile` does both: you run as you go, and it watches Python's bytecode and gathers graphs on its way.
 
     With each graph it notes what it has taken for granted, its *guards*. They are checked at each call; where one
     fails, it compiles again. What makes machine code of a graph is a *backend*: ours only keeps the graph, and runs it
     as it is.
     """
+    if unsupported():
+        return None
     graphs: list[fx.GraphModule] = []
 
     def keep(
@@ -441,7 +508,10 @@ def graphs_behind_guards() -> tuple[
 
 
 @graphs_behind_guards.observe
-def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]) -> None:
+def explain_guards(page: Page, found: Guarded | None) -> None:
+    if found is None:
+        page.without(unsupported(), "the graphs and guards of one function, called with several sizes and types")
+        return
     calls, code, guards, broken = found
     heads = {"numbers": units.count, "of": None, "graphs then": units.count}
     page.table(Table.of("Calls of one compiled function, in order", heads, calls))
@@ -463,7 +533,7 @@ def explain_guards(page: Page, found: tuple[list[tuple[int, str, int]], str, tup
         page.output(narrowed(broken.breaks[0].strip().splitlines()[0]), caption="Why the graph of `brighten` breaks")
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.step(
@@ -486,7 +556,7 @@ def the_loop_that_was_written(
     torch.set_num_threads(1)
     x = torch.rand(1 << 20)
     passes = traffic(gelu, x)
-    if lacking():
+    if cannot_compile():
         return passes, "", None
     prepare()
     fast = torch.compile(gelu, dynamic=True)
@@ -514,19 +584,18 @@ def explain_loop(page: Page, run: tuple[tuple[Pass, ...], str, Duel | None]) -> 
     page.claim("less-moved", once / moved, high=0.2, unit=units.percent)
     if found is None:
         for id_ in ("one-kernel", "fused-is-faster"):
-            page.skip(id_, lacking())
+            page.skip(id_, cannot_compile())
         page.say("With it, this step shows the C++ that torch writes for gelu, and what it gains.")
         return
     page.output(narrowed(body_of(written)), caption="What Inductor wrote, from its first loop on")
     page.claim("one-kernel", written.count('extern "C"'), 1, 1, unit=things("function"))
     faster = page.claim_duel("fused-is-faster", found, low=1.3)
-    page.say(
-        f"{units.ratio(moved / once)} fewer bytes, {units.ratio(found.ratio)} the speed: the arithmetic is the same,"
-        " and part of those bytes never went further than a cache."
-        if faster.standing is Standing.HELD
-        else f"{units.ratio(moved / once)} fewer bytes, yet only {units.ratio(found.ratio)} the speed. Here bytes are"
-        " not what takes the time: the arithmetic is, and it is the same."
-    )
+    bytes_and_speed = f"{units.ratio(moved / once)} fewer bytes, and {units.ratio(found.ratio)} the speed"
+    said = {
+        Standing.HELD: ": the arithmetic is the same, and part of those bytes never went further than a cache.",
+        Standing.REFUTED: ". Here bytes are not what takes the time: the arithmetic is, and it is the same.",
+    }
+    page.say(bytes_and_speed + said.get(faster.standing, ", with a doubt as large as that."))
 
 
 def body_of(written: str, most: int = 22) -> str:
@@ -536,7 +605,7 @@ def body_of(written: str, most: int = 22) -> str:
     return "\n".join(lines[first : first + most])
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -576,7 +645,7 @@ def when_it_has_paid(
     We take the first call of a fresh process, once with an empty cache and once with a filled one, as above; and the
     gain at three sizes, with one graph for any size.
     """
-    if lacking():
+    if cannot_compile():
         return None
     prepare()
     fast = torch.compile(gelu, dynamic=True)
@@ -597,7 +666,9 @@ def when_it_has_paid(
 @when_it_has_paid.observe
 def explain_paid(page: Page, run: tuple[dict[int, Duel], Starts] | None) -> None:
     if run is None:
-        page.without(lacking(), "the price of compiling gelu, and the calls after which it has paid, at three sizes")
+        page.without(
+            cannot_compile(), "the price of compiling gelu, and the calls after which it has paid, at three sizes"
+        )
         return
     duels, kept = run
     small, large = duels[min(duels)], duels[max(duels)]
@@ -647,7 +718,7 @@ def calls_in_words(calls: float) -> str:
     return "never" if math.isinf(calls) else units.count(calls)
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -746,7 +817,7 @@ def two_cores(page: Page, turns: list[tuple[float, float]], others: Others) -> N
     page.claim("two-cores", gain, low=1, error=error, noise=math.inf if others.crowd else 0.0, unit=units.ratio)
 
 
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.step(
@@ -762,14 +833,17 @@ def two_cores(page: Page, turns: list[tuple[float, float]], others: Others) -> N
     },
     fast={"budget_s": 0.3},
 )
-def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel]:
-    """Before `torch.compile` there was TorchScript: `trace` recorded a call, `script` read the source of a function.
+def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel] | None:
+    """TorchScript was torch's compiler before `torch.compile`, and gave a graph that ran without Python.
 
-    Both gave a graph that ran without Python. torch 2.13 calls them deprecated; `deprecated()` keeps its warnings, and
-    those of tracing, off the screen, here and nowhere else.
+    `trace` recorded one call of a function, and `script` read its source. TorchScript is deprecated since torch 2.5,
+    says torch's documentation. Each use warns since 2.10, and from Python 3.14 on torch does not support it.
+    `torch.compile` replaces it for speed, and `torch.export` for programs without Python.
     """
+    if torchscript_support().reason:
+        return None
     light, dark = torch.ones(4), torch.full((4,), -3.0)
-    with deprecated():
+    with deprecated():  # hides torch's warnings, here and nowhere else
         scripted = torch.jit.script(brighten)
         recorded = torch.jit.trace(brighten, light, check_trace=False)
         fast = torch.jit.script(gelu)
@@ -777,11 +851,10 @@ def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel]:
     x = torch.rand(1 << 18)
     for _ in range(4):
         fast(x)  # watches its first calls, and then optimises
-    given = {"fast": fast, "gelu": gelu, "x": x}
     found = duel(
         "fast(x)",
         baseline="gelu(x)",
-        globals=given,
+        globals={"fast": fast, "gelu": gelu, "x": x},
         budget_s=budget_s,
     )
     traced_right = torch.equal(recorded(dark), right)
@@ -789,19 +862,30 @@ def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel]:
 
 
 @for_history.observe
-def explain_history(page: Page, found: tuple[bool, bool, Duel]) -> None:
+def explain_history(page: Page, found: tuple[bool, bool, Duel] | None) -> None:
+    if found is None:
+        page.reveal(None)
+        for id_ in page.sentences:
+            page.skip(id_, torchscript_support().reason)
+        page.say(
+            "Nothing is lost: what TorchScript did, the steps before this one do with its successors. Where torch"
+            " supports it, this step shows that a trace keeps the recorded side of a branch, and warns only once."
+        )
+        return
     traced, scripted, script = found
     page.reveal("a" if traced else "b", "It warns of this while it records, and then never again.")
     page.claim("trace-forgets", float(not traced), 1, 1, unit=right_or_wrong)
     page.claim("script-keeps", float(scripted), 1, 1, unit=lambda value: right_or_wrong(1 - value))
     little = page.claim_duel("little-gain", script, high=1.5)
+    gained = {
+        Standing.HELD: "Scripting fuses nothing here: it runs the same operations, without Python between them, and"
+        " Python was a small part of the time.",
+        Standing.REFUTED: "Here scripting does gain: this torch fuses some operations of a script.",
+    }
     page.say(
-        "Scripting fuses nothing here: it runs the same operations, without Python between them, and Python was a small"
-        " part of the time."
-        if little.standing is Standing.HELD
-        else "Here scripting does gain: this torch fuses some operations of a script.",
-        "You will meet it in older code and in programs that load models without Python; for new code there are"
-        " `torch.compile`, and `torch.export` where Python must not come along.",
+        gained.get(little.standing, ""),
+        "You will meet TorchScript in older code, and in C++ programs that load a model. `torch.export` refuses the"
+        " branch that a trace silently forgets.",
     )
 
 

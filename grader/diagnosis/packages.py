@@ -1,4 +1,4 @@
-"""torch: whether it is there, new enough, and can be imported."""
+"""Python and torch: whether the GIL is on, and whether torch is there, new enough, and can be imported."""
 
 import re
 import signal
@@ -8,11 +8,23 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from grader.diagnosis.finding import Finding
+from harness.environment import Environment
 
 OLDEST_TORCH: Final = (2, 9)
 TORCH_FIX: Final = "pip install 'torch>=2.9'"
 REINSTALL: Final = "pip install --force-reinstall 'torch>=2.9'"
 _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)")
+
+
+def gil() -> Finding:
+    """Look at whether this is the usual build of Python, with a global interpreter lock (GIL)."""
+    here = Environment.capture(ask_cuda=False)
+    return Finding(
+        "GIL",
+        not here.free_threaded,
+        here.caution() or "on: the usual build of Python",
+        "grade with the usual build of Python, on which the tiers were chosen",
+    )
 
 
 def torch() -> Finding:

@@ -24,8 +24,9 @@ from typing import Final
 
 from harness.errors import UsageError
 
-CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13))
-"""Versions of CPython whose instructions were compared with what the same code does when it is run."""
+CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
+"""Versions of CPython on which `plain` was checked: the plain instructions of generated programs, executed one by one,
+gave what CPython itself gave. `tests/grader/tasks/test_13_run.py` does that on the version that runs it."""
 
 NOTHING: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
 """Opcodes that leave the value stack as it is, or only prepare what the next one does anyway."""
@@ -95,16 +96,25 @@ def checked() -> bool:
     return sys.version_info[:2] in CHECKED_ON
 
 
+def versions() -> str:
+    """Return this version of Python and those that were checked: "Python 3.99 (checked on 3.11 to 3.15)"."""
+    first, last = (f"{major}.{minor}" for major, minor in (CHECKED_ON[0], CHECKED_ON[-1]))
+    return f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on {first} to {last})"
+
+
 def plain(code: CodeType) -> tuple[Instruction, ...]:
     """Return the instructions of a code object in the plain set.
 
-    Raises `UnknownOpcodeError` for an opcode that is not in it, with the versions that this was checked on.
+    Raises `UnknownOpcodeError` for an opcode that is not in it or has another argument than in the versions that this
+    was checked on; the message names them.
     """
     found: list[Instruction] = []
     place: dict[int, int] = {}
     for one in dis.get_instructions(code):
         place[one.offset] = len(found)
         found += _plain(one)
+    if astray := [one for one in found if one.name in JUMPS and one.argument not in place]:
+        raise UnknownOpcodeError(f"{astray[0]} leads to no instruction on {versions()}.")
     return tuple(Instruction(one.name, place[int(one.argument or 0)]) if one.name in JUMPS else one for one in found)
 
 
@@ -112,12 +122,14 @@ def _plain(one: dis.Instruction) -> Iterator[Instruction]:
     name = one.opname
     if name in SAME:
         yield Instruction(SAME[name], one.argval if one.arg is not None else None)
-    elif name in PAIRS:
+    elif name in PAIRS and isinstance(one.argval, tuple) and len(one.argval) == len(PAIRS[name]):
         yield from map(Instruction, PAIRS[name], one.argval)
     elif name == "BINARY_OP" and (symbol := one.argrepr.removesuffix("=")) in SYMBOLS:
         yield Instruction("BINARY_OP", symbol)
     elif name == "COMPARE_OP":
         yield Instruction("COMPARE_OP", str(one.argval).removeprefix("bool(").removesuffix(")"))
+    elif name == "LOAD_COMMON_CONSTANT" and isinstance(one.argval, Constant):  # None, truth values and -1, from 3.15 on
+        yield Instruction("LOAD_CONST", one.argval)
     elif name == "RETURN_CONST":
         yield Instruction("LOAD_CONST", one.argval)
         yield Instruction("RETURN_VALUE")
@@ -126,8 +138,7 @@ def _plain(one: dis.Instruction) -> Iterator[Instruction]:
         yield Instruction(f"POP_{name.removesuffix('_OR_POP')}", one.argval)
         yield Instruction("POP_TOP")
     elif name not in NOTHING:
-        versions = ", ".join(f"{major}.{minor}" for major, minor in CHECKED_ON)
         raise UnknownOpcodeError(
-            f"Python {sys.version_info.major}.{sys.version_info.minor} compiles this to {name}, which is none of the "
-            f"instructions known here (checked on {versions}). Use arithmetic, comparisons, locals and jumps alone."
+            f"{versions()} compiles this to {name}, which is none of the instructions known here. "
+            "Use arithmetic, comparisons, locals and jumps alone."
         )

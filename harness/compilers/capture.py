@@ -1,7 +1,10 @@
-"""What `torch.compile` captures of a function: how many graphs, why they end where they do, and behind which guards."""
+"""What torch captures of a function: graphs and guards of `torch.compile`, and what `torch.export` says in refusal."""
 
+import io
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,3 +39,26 @@ def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
     versions = _debug_get_cache_entry_list(function.__code__)
     asked = [_TENSOR.findall(str(version.guard_manager)) for version in versions]
     return tuple("; ".join(f"{name}: {dtype}, {size}" for name, dtype, size in each) for each in reversed(asked))
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """Make a call, and return the first line of what torch says where it refuses; "" where it does not.
+
+    torch also logs each refusal and prints half a graph to standard error: neither is shown.
+    """
+    with _logs_off(), redirect_stderr(io.StringIO()):
+        try:
+            call()
+        except (RuntimeError, AssertionError) as refused:
+            return next((line.strip() for line in str(refused).splitlines() if line.strip()), type(refused).__name__)
+    return ""
+
+
+@contextmanager
+def _logs_off() -> Iterator[None]:
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)

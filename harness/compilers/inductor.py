@@ -9,9 +9,11 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
+import torch
 from torch import Tensor
 
 from harness import disk_cache, programs
@@ -26,8 +28,27 @@ _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
 
 def lacking() -> str:
-    """What this machine lacks for `torch.compile`, with what brings it; "" when nothing."""
+    """Return which compiler this machine lacks, with the command that brings it, or ""."""
     return programs.lacking_compiler("a C++ compiler", programs.CPP_COMPILER, compiler())
+
+
+@cache
+def unsupported() -> str:
+    """Return why torch refuses `torch.compile` on this Python, in torch's own words, or "".
+
+    Called without a function, `torch.compile` checks the Python and does nothing else. A named backend keeps it from
+    importing the compiler, which takes seconds.
+    """
+    try:
+        torch.compile(backend="eager")
+    except RuntimeError as refusal:
+        return f"torch {torch.__version__.partition('+')[0]}: {refusal}"
+    return ""
+
+
+def cannot_compile() -> str:
+    """Return why `torch.compile` does not run here: this Python, or a missing compiler with what brings it; else ""."""
+    return unsupported() or lacking()
 
 
 def compiler() -> str:

@@ -2,7 +2,8 @@
 
     from harness.suite import GroupedStmts, flatten, materialize
 
-    materialize(flatten({"add": GroupedStmts("x + y", "x + y;", setup, signature="f(x, y) -> z", torchscript=True)}))
+    add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
+    materialize(flatten({"add": add}))
 
 `harness.suite.api`, `.types`, `.utils` and `.definitions` have the names of the original, so that a file of definitions
 needs its imports changed and nothing else. `harness.suite.runner.measure` runs them, and so does

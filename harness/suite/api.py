@@ -1,7 +1,8 @@
 """How benchmarks are written down: the words of PyTorch's instruction-count suite, with the same meaning.
 
-One grouped definition stands for many benchmarks: eager and TorchScript, forward and with backward, Python and C++, on
-one thread and on several. `harness.suite.expand.materialize` makes the flat list of them.
+One grouped definition stands for many benchmarks: eager and compiled, forward and with backward, Python and C++, on one
+thread and on several. `harness.suite.expand.materialize` makes the flat list of them. `compiled=True`, for
+`torch.compile`, is this kit's own word. `torchscript=True` is PyTorch's, and means what it means there.
 """
 
 import enum
@@ -35,7 +36,9 @@ _SIGNATURE = re.compile(r"f\((?P<arguments>.*)\) -> (?P<output>.+)")
 class TimerArgs:
     """What `torch.utils.benchmark.Timer` is given: one benchmark, ready to be run.
 
-    `scripted` is ours: the source of a module whose `model` is scripted before the setup loads it; empty for none.
+    Two fields are this kit's own. Both hold the source of a module that defines `model`, and are empty for none:
+    `scripted` is made TorchScript before the setup loads it, and `compiled` is what the setup and the statement call
+    `compiled_model`.
     """
 
     stmt: str
@@ -44,12 +47,14 @@ class TimerArgs:
     num_threads: int = 1
     language: Language = Language.PYTHON
     scripted: str = ""
+    compiled: str = ""
 
 
 class RuntimeMode(enum.Enum):
     """What runs the statement. Explicit ones are of `TimerArgs` written by hand, about which nothing is known."""
 
     EAGER = "Eager"
+    COMPILED = "Compiled"
     JIT = "TorchScript"
     EXPLICIT = ""
 
@@ -136,8 +141,9 @@ class GroupedBenchmark:
     """Several benchmarks of one thing. Made by `GroupedStmts`, `GroupedModules` and `GroupedVariants`, never by hand.
 
     What these three share: `setup`; `signature`, which says what a statement takes and gives ("f(x, w) -> y", needed
-    for models, TorchScript and autograd); `torchscript=True` adds benchmarks of the scripted model; `autograd=True`
-    adds ones with `y.backward()` behind the forward pass; `num_threads` takes a number or a tuple of them.
+    for models, compiling and autograd); `autograd=True` adds benchmarks with `y.backward()` after the forward pass;
+    `num_threads` takes a number or a tuple of them. `compiled=True` adds benchmarks of the model under `torch.compile`,
+    in Python alone; `torchscript=True` adds those of the TorchScript model, in both languages.
     """
 
     py_fwd_stmt: str | None
@@ -150,6 +156,7 @@ class GroupedBenchmark:
     torchscript: bool
     autograd: bool
     num_threads: tuple[int, ...]
+    compiled: bool = False
 
     @classmethod
     def init_from_stmts(
@@ -161,17 +168,18 @@ class GroupedBenchmark:
         torchscript: bool = False,
         autograd: bool = False,
         num_threads: int | tuple[int, ...] = 1,
+        compiled: bool = False,
     ) -> Self:
         """Benchmarks of free-form statements, as Timer takes them.
 
-        With `torchscript=True` the Python statement becomes the body of a function, which is scripted.
+        With `compiled=True` or `torchscript=True` the Python statement becomes the body of a function to compile.
         """
         read = Signature.parse(signature) if signature is not None else None
         python = textwrap.dedent(py_stmt) if py_stmt is not None else None
         return cls(
             py_fwd_stmt=python,
             cpp_fwd_stmt=textwrap.dedent(cpp_stmt) if cpp_stmt is not None else None,
-            py_model_setup=_as_function(python, read) if torchscript else None,
+            py_model_setup=_as_function(python, read) if torchscript or compiled else None,
             cpp_model_setup=None,
             is_stmts=True,
             setup=setup,
@@ -179,6 +187,7 @@ class GroupedBenchmark:
             torchscript=torchscript,
             autograd=autograd,
             num_threads=_tuple(num_threads),
+            compiled=compiled,
         )
 
     @classmethod
@@ -191,6 +200,7 @@ class GroupedBenchmark:
         torchscript: bool = False,
         autograd: bool = False,
         num_threads: int | tuple[int, ...] = 1,
+        compiled: bool = False,
     ) -> Self:
         """Benchmarks of a module, which the model setups define under the name `model`. A signature is needed."""
         if signature is None:
@@ -207,6 +217,7 @@ class GroupedBenchmark:
             torchscript=torchscript,
             autograd=autograd,
             num_threads=_tuple(num_threads),
+            compiled=compiled,
         )
 
     @classmethod
@@ -227,8 +238,9 @@ class GroupedBenchmark:
     def __post_init__(self) -> None:
         if self.autograd and (self.signature is None or self.signature.output is None):
             raise UsageError("autograd=True needs a signature with an output, such as f(x, w) -> y.")
-        if self.torchscript and (self.signature is None or self.py_model_setup is None):
-            raise UsageError("torchscript=True needs a signature, and a Python statement or model to script.")
+        for word, wanted in (("torchscript", self.torchscript), ("compiled", self.compiled)):
+            if wanted and (self.signature is None or self.py_model_setup is None):
+                raise UsageError(f"{word}=True needs a signature, and a Python statement or model to compile.")
         for model in (self.py_model_setup, self.cpp_model_setup):
             if model and not re.search(r"\bmodel\b", model):
                 raise UsageError(f"This setup has to define a model under the name `model`: {model.strip()}")
@@ -241,7 +253,7 @@ GroupedVariants = GroupedBenchmark.init_from_variants
 
 def _as_function(py_stmt: str | None, signature: Signature | None) -> str:
     if py_stmt is None or signature is None:
-        raise UsageError("torchscript=True needs a Python statement and a signature, such as f(x, w) -> y.")
+        raise UsageError("A function to compile needs a Python statement and a signature, such as f(x, w) -> y.")
     head = f"def model({', '.join(signature.arguments)}):"
     return "\n".join([head, textwrap.indent(py_stmt.strip("\n"), "    "), f"    return {signature.output}", ""])
 

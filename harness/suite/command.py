@@ -3,6 +3,7 @@
 import fnmatch
 import importlib.util
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -13,8 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from harness import units
 from harness.command import guarded
+from harness.compilers import torchscript_support
 from harness.errors import UsageError
 from harness.suite import results
+from harness.suite.api import RuntimeMode
 from harness.suite.compare import Comparison, titled
 from harness.suite.expand import materialize
 from harness.suite.results import Settings, Suite
@@ -55,7 +58,7 @@ def run(
     min_run_time: Annotated[float, typer.Option(min=0.001, help="Seconds of wall time for each benchmark.")] = 0.5,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,  # noqa: ARG001 - `guarded` reads it
 ) -> int:
-    """Measure benchmarks: wall times and instruction counts, eager and scripted, Python and C++."""
+    """Measure benchmarks: wall times and instruction counts, eager and compiled, Python and C++."""
     works = chosen(works_of(definitions), only or [])
     if list_:
         print("\n".join(work.title for work in works))
@@ -122,13 +125,24 @@ def _show(suite: Suite, out: Path) -> int:
     heads = {"benchmark": None, "kind": None, "time": units.seconds, "instructions": units.count}
     print(Table.of("", heads, rows).to_text())
     failed = [result for result in suite.results if result.failure]
+    left_out = [result for result in suite.results if result.left_out]
     uncounted = [result for result in suite.results if result.uncounted and not result.failure]
     for result in failed:
         print(f"{' · '.join(titled(result))}: {result.failure}", file=sys.stderr)
-    for why in dict.fromkeys(result.uncounted for result in uncounted):
-        print(f"Not counted ({sum(each.uncounted == why for each in uncounted)}): {why}", file=sys.stderr)
-    print(f"\n{units.some(len(suite.results) - len(failed), 'benchmark')} measured, {len(failed)} failed: {out}")
+    _summed_up("Left out", [result.left_out for result in left_out])
+    _summed_up("Not counted", [result.uncounted for result in uncounted])
+    if any(result.runtime == RuntimeMode.JIT.value and result.times_s for result in suite.results):
+        _summed_up("Measured all the same", [reason] if (reason := torchscript_support().reason) else [])
+    without = f", {len(left_out)} left out" if left_out else ""
+    measured = units.some(len(suite.results) - len(failed) - len(left_out), "benchmark")
+    print(f"\n{measured} measured, {len(failed)} failed{without}: {out}")
     return SOME_FAILED if failed else 0
+
+
+def _summed_up(what: str, reasons: Sequence[str]) -> None:
+    """Print each reason once, with the number of benchmarks that it is for."""
+    for reason, number in Counter(reasons).items():
+        print(f"{what} ({number}): {reason}", file=sys.stderr)
 
 
 class _Bar:

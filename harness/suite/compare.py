@@ -83,7 +83,13 @@ def signed_percent(fraction: float) -> str:
 
 def titled(result: Result) -> tuple[str, str]:
     """A benchmark's name and kind, as tables show them."""
-    short = {"TorchScript": "script", "Eager": "eager", "Forward": "fwd", "Forward + Backward": "fwd+bwd"}
+    short = {
+        "TorchScript": "script",
+        "Compiled": "compiled",
+        "Eager": "eager",
+        "Forward": "fwd",
+        "Forward + Backward": "fwd+bwd",
+    }
     kinds = [short.get(each, each) for each in (result.runtime, result.autograd, result.language)]
     return " · ".join(result.label), " ".join(filter(None, [*kinds, f"×{result.num_threads}"]))
 

@@ -1,7 +1,7 @@
 """From grouped definitions to single benchmarks: text in, text out, nothing is run.
 
-The order is fixed: definition by definition, eager before TorchScript, forward before backward, Python before C++, and
-the numbers of threads as they were given.
+The order is fixed: definition by definition, eager before compiled before TorchScript, forward before backward, Python
+before C++, and the numbers of threads as they were given.
 """
 
 import textwrap
@@ -9,7 +9,7 @@ from itertools import product
 
 from torch.utils.benchmark import Language
 
-from harness.suite import scripted
+from harness.suite import compiled, scripted
 from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, RuntimeMode, TimerArgs
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
 
@@ -17,7 +17,7 @@ _INCLUDES = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
 """What C++ needs to call a TorchScript model."""
 
 WARM_UPS = 3
-"""TorchScript looks at the types of its first calls, and compiles for them: these are no part of a measurement."""
+"""Calls before a measurement: torch.compile compiles at the first, TorchScript after having seen the types of some."""
 
 
 def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
@@ -27,7 +27,12 @@ def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
         if isinstance(benchmark, TimerArgs):
             flat.append((label, AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, benchmark.language), benchmark))
             continue
-        runtimes = (RuntimeMode.EAGER, RuntimeMode.JIT)[: 1 + benchmark.torchscript]
+        asked = {
+            RuntimeMode.EAGER: True,
+            RuntimeMode.COMPILED: benchmark.compiled,
+            RuntimeMode.JIT: benchmark.torchscript,
+        }
+        runtimes = [runtime for runtime, wanted in asked.items() if wanted]
         autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + benchmark.autograd]
         for runtime, autograd, language in product(runtimes, autograds, (Language.PYTHON, Language.CPP)):
             kind = AutoLabels(runtime, autograd, language)
@@ -42,6 +47,9 @@ def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
 def _timer_args(benchmark: GroupedBenchmark, kind: AutoLabels, stmt: str, num_threads: int) -> TimerArgs:
     is_cpp = kind.language is Language.CPP
     setup = benchmark.setup.cpp_setup if is_cpp else benchmark.setup.py_setup
+    if kind.runtime is RuntimeMode.COMPILED:
+        setup = f"{setup}\nfor _ in range({WARM_UPS}):\n{textwrap.indent(stmt, '    ')}".strip("\n")
+        return TimerArgs(stmt, setup, num_threads=num_threads, compiled=benchmark.py_model_setup or "")
     source = benchmark.py_model_setup or "" if kind.runtime is RuntimeMode.JIT else ""
     if source:
         setup = f"{setup}\n{_load(source, stmt, kind.language)}"
@@ -54,7 +62,7 @@ def _timer_args(benchmark: GroupedBenchmark, kind: AutoLabels, stmt: str, num_th
 
 
 def _eager_model(benchmark: GroupedBenchmark) -> str | None:
-    """A model made of a statement is there to be scripted; run as it is, the statement needs no function."""
+    """A model made of a statement is there to be compiled; run as it is, the statement needs no function."""
     return None if benchmark.is_stmts else benchmark.py_model_setup
 
 
@@ -62,7 +70,10 @@ def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
     """What is run again and again; None where the definition has nothing in that language."""
     is_cpp = kind.language is Language.CPP
     signature = benchmark.signature
-    if kind.runtime is RuntimeMode.JIT:
+    if kind.runtime is RuntimeMode.COMPILED:
+        assert signature is not None
+        stmt = None if is_cpp else signature.call(compiled.NAME, kind.language)
+    elif kind.runtime is RuntimeMode.JIT:
         assert signature is not None
         said_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
         stmt = signature.call_scripted("jit_model", kind.language) if said_in_cpp or not is_cpp else None

@@ -35,7 +35,9 @@ class Result:
 
     `times_s` are seconds a run, each the mean over a block of `runs_per_sample`. `instructions` are counts of `number`
     runs, searches in dictionaries left out, one for each repeat; `cached` says that they come from an earlier run, on
-    the same software. `failure` is why the benchmark has no times, `uncounted` why it has no counts; empty otherwise.
+    the same software. Three texts are empty, or say why something is missing: `failure`, why the benchmark has no times
+    although it was run; `left_out`, why it was not run: this torch, Python or machine lacks what it needs; `uncounted`,
+    why it has no counts.
     """
 
     label: Label
@@ -52,6 +54,7 @@ class Result:
     cached: bool = False
     failure: str = ""
     uncounted: str = ""
+    left_out: str = ""
 
     @classmethod
     def of(cls, work: Work) -> Self:
@@ -81,7 +84,11 @@ class Result:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """What `to_dict` was made of. Raises `KeyError` or `TypeError` for anything else."""
+        """Return what `to_dict` was made of. Raises `KeyError` or `TypeError` for anything else.
+
+        Files from before `left_out` have none.
+        """
+        record = {"left_out": "", **record}
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls)}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(**values)
@@ -170,8 +177,8 @@ class Journal:
             )
 
     def _take(self, results: Iterable[Result]) -> None:
-        """Failed ones are tried again."""
-        self.results |= {result.key: replace(result, failure="") for result in results}
+        """Benchmarks that failed or were left out are tried again."""
+        self.results |= {result.key: replace(result, failure="", left_out="") for result in results}
 
     def begin(self) -> None:
         """Write down all that is known so far, and whatever comes from now on."""

@@ -1,6 +1,7 @@
 """A run of the suite: compile what is C++, take wall times, count instructions; each benchmark stands for itself.
 
-A benchmark that does not compile, raises, crashes or hangs has its reason in its result, and all others go on.
+A benchmark that does not compile, raises, crashes or hangs has its reason in its result, and all others go on. So has a
+benchmark that needs what is not here: TorchScript in a torch that no longer has it, or a compiler.
 """
 
 import os
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from harness.callgrind import tools
 from harness.callgrind.outfile import ProfileError
+from harness.compilers import cannot_compile, torchscript_support
 from harness.environment import Environment
 from harness.errors import UsageError
 from harness.suite import counts, cpp, pool
@@ -22,8 +24,17 @@ from harness.suite.work import Work
 LIMIT_S: Final = 60.0
 """How long one benchmark may take for its wall times, beyond the time it is asked for."""
 
+COMPILE_LIMIT_S: Final = 300.0
+"""The same for a model under `torch.compile`: compiling takes seconds on an idle machine, and minutes on a busy one."""
+
 COUNT_LIMIT_S: Final = 300.0
 """The same for its counts: under valgrind all takes fifty times as long."""
+
+NOT_COUNTED: Final = (
+    "torch.compile writes machine code for this very processor, and valgrind does not know all of its instructions: "
+    "compare wall times"
+)
+"""Why a model under `torch.compile` has no counts."""
 
 MESSAGE_LENGTH: Final = 300
 """Characters that are kept of what went wrong with a benchmark."""
@@ -55,8 +66,11 @@ class Run:
     def go(self, *, count: bool = True, recount: bool = False) -> Suite:
         """Measure what the journal does not have yet, and return everything; `recount` asks no cache for counts."""
         self._journal.begin()
+        for work in self._works:
+            if not self._result(work).times_s and (missing := lacking(work)):
+                self._keep(work, left_out=missing)
         if no_compiler := tools.lacking_compiler():
-            self._fail_all((work for work in self._works if work.is_cpp), no_compiler)
+            self._fail_all((work for work in self._sound() if work.is_cpp), no_compiler)
         else:
             self._compile()
         self._time()
@@ -68,7 +82,7 @@ class Run:
         return self._journal.results.get(work.key) or Result.of(work)
 
     def _keep(self, work: Work, **found: Any) -> None:
-        for name in {"failure", "uncounted"} & set(found):
+        for name in {"failure", "left_out", "uncounted"} & set(found):
             found[name] = " ".join(found[name].split())[:MESSAGE_LENGTH]
         with self._lock:
             self._journal.keep(replace(self._result(work), **found))
@@ -78,8 +92,9 @@ class Run:
             self._keep(work, failure=why)
 
     def _sound(self) -> list[Work]:
-        """What has not failed so far."""
-        return [work for work in self._works if not self._result(work).failure]
+        """Return the benchmarks that have neither failed so far nor been left out."""
+        results = {work: self._result(work) for work in self._works}
+        return [work for work, result in results.items() if not result.failure and not result.left_out]
 
     def _compile(self) -> None:
         wanted = [work for work in self._sound() if work.is_cpp and not self._result(work).complete]
@@ -88,7 +103,8 @@ class Run:
 
     def _time(self) -> None:
         def serve(worker: Worker, work: Work, cores: Sequence[int]) -> None:
-            answer = worker.ask(self._request(work), LIMIT_S + 2 * self._settings.min_run_time_s)
+            limit_s = COMPILE_LIMIT_S if work.args.compiled else LIMIT_S
+            answer = worker.ask(self._request(work), limit_s + 2 * self._settings.min_run_time_s)
             kept = {name: answer[name] for name in ("times_s", "runs_per_sample", "failure") if name in answer}
             kept["times_s"] = tuple(kept.get("times_s", ()))
             self._keep(work, cores=tuple(cores), **kept)
@@ -112,7 +128,10 @@ class Run:
                 self._keep(work, instructions=found, number=self._settings.number, cached=False, uncounted="")
             done(1)
 
-        wanted = [work for work in self._sound() if not self._result(work).instructions]
+        for work in self._sound():
+            if work.args.compiled:
+                self._keep(work, uncounted=NOT_COUNTED)
+        wanted = [work for work in self._sound() if not self._result(work).instructions and not work.args.compiled]
         if not recount:
             wanted = [work for work in wanted if not self._from_cache(work)]
         if missing := tools.lacking():
@@ -143,6 +162,13 @@ class Run:
     def _progress(self, what: str, total: int) -> Callable[[int], None]:
         self._watch(what, total, 0)
         return lambda more: self._watch(what, total, more)
+
+
+def lacking(work: Work) -> str:
+    """Return what this torch, Python or machine lacks for a benchmark, or ""."""
+    if work.args.scripted and not torchscript_support().runs:
+        return torchscript_support().reason
+    return cannot_compile() if work.args.compiled else ""
 
 
 def measure(

@@ -1,31 +1,20 @@
 """TorchScript models: made from source text once, and kept in the user's cache folder for all that load them.
 
-TorchScript reads source code from a file, so the text is written to one and imported. torch 2.13 calls TorchScript
-deprecated at every use. A suite that compares it with its successors still has to measure it, so those warnings, and no
-others, are hidden by `deprecation_hidden`; nothing else in the kit hides a warning.
+TorchScript reads source code from a file, so the text is written to one and imported. TorchScript is deprecated: the
+suite measures it only where a file of definitions asks for it. `harness.compilers.torchscript` says whether this torch
+still has it, and hides its warnings.
 """
 
 import importlib.util
 import sys
 import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
 from harness import disk_cache
+from harness.compilers import deprecated
 from harness.errors import UsageError
-
-
-@contextmanager
-def deprecation_hidden() -> Iterator[None]:
-    """Leave out what torch says about TorchScript being deprecated, and nothing else."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"`torch\.jit\.\w+` is deprecated")
-        warnings.filterwarnings("ignore", message=r"`torch\.jit\.\w+` is not supported in Python 3\.14\+")
-        yield
 
 
 def path_of(source: str) -> Path:
@@ -45,7 +34,7 @@ def make(source: str) -> Path:
     with tempfile.TemporaryDirectory(dir=disk_cache.made(path.parent), prefix=".making-") as folder:
         file = Path(folder) / "model_source.py"
         file.write_text(f"import torch\n{source}\n", encoding="utf-8")
-        with deprecation_hidden():
+        with deprecated():
             torch.jit.save(torch.jit.script(_import(file).model), str(file.with_suffix(".pt")))
         file.with_suffix(".pt").replace(path)
     return path

@@ -25,7 +25,8 @@ from typing import Any, Final
 import torch
 from torch.utils.benchmark import Timer
 
-from harness.suite import scripted
+from harness.compilers import deprecated
+from harness.suite import compiled, scripted
 
 ENDED: Final = 86
 """A child's exit status when there is nothing more to do."""
@@ -66,7 +67,7 @@ def _serve(mode: str, answers: int) -> int:
         line += part
     request = json.loads(line)
     try:
-        with scripted.deprecation_hidden():
+        with deprecated():
             answer = (_time if mode == "time" else _count)(request)
     except Exception as error:  # noqa: BLE001 - a benchmark may raise whatever it likes
         answer = {"failure": f"{type(error).__name__}: {error}"}
@@ -83,12 +84,12 @@ def _tell(answers: int, answer: dict[str, Any]) -> None:
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
     """Take wall times, as `Timer.blocked_autorange` does."""
-    _prepare(request)
+    names = _prepare(request)
     if request["library"]:
         timer = Timer(num_threads=request["num_threads"])
         timer._timer = _Compiled(request)  # noqa: SLF001 - it needs nothing but timeit(n)
     else:
-        timer = Timer(request["stmt"], request["setup"], num_threads=request["num_threads"])
+        timer = Timer(request["stmt"], request["setup"], globals=names, num_threads=request["num_threads"])
     measured = timer.blocked_autorange(min_run_time=request["min_run_time_s"])
     return {"times_s": measured.times, "runs_per_sample": measured.number_per_run}
 
@@ -99,18 +100,17 @@ def _count(request: dict[str, Any]) -> dict[str, Any]:
     In a thread of its own: glibc gives each thread a heap of its own, and a fresh one is the same each time. How much
     work an allocation is depends on what has been freed before, and in the old heap that moved counts by 1 %.
     """
-    _prepare(request)
+    names = _prepare(request)
     with ThreadPoolExecutor(1) as fresh_heap:
-        return fresh_heap.submit(_count_here, request).result()
+        return fresh_heap.submit(_count_here, request, names).result()
 
 
-def _count_here(request: dict[str, Any]) -> dict[str, Any]:
+def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(request["num_threads"])
     number, repeats = request["number"], request["repeats"]
     if request["library"]:
         _Compiled(request).call(number, repeats, counting=True)
     else:
-        names = {"torch": torch}
         timeit.Timer(request["stmt"], request["setup"], globals=names).timeit(min(number, _WARM_UPS))
         counted = timeit.Timer(request["stmt"], request["setup"], timer=_switch(), globals=names)
         for _ in range(repeats):
@@ -119,9 +119,11 @@ def _count_here(request: dict[str, Any]) -> dict[str, Any]:
     return {"repeats": repeats}
 
 
-def _prepare(request: dict[str, Any]) -> None:
+def _prepare(request: dict[str, Any]) -> dict[str, Any]:
+    """Make the benchmark's model, if it has one to make, and return the names that setup and statement need."""
     if request["scripted"]:
         scripted.make(request["scripted"])
+    return compiled.names(request["compiled"]) if request["compiled"] else {"torch": torch}
 
 
 def _switch() -> Callable[[], float]:

@@ -102,8 +102,8 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
         lesson.objective,
         today.describe(),
     )
-    if progress.remark:
-        screen.note(progress.remark)
+    for note in filter(None, (today.environment.caution(), progress.remark)):
+        screen.note(note)
     settings = Settings(fast, interactive, save, _keeper(progress, screen))
     session = Session(lesson, screen, settings, today)
     code = _play(session, screen)

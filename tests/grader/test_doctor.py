@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,12 +20,14 @@ from container import DOCKER, UNMARKED, container
 
 from grader import doctor
 from grader.__main__ import app
+from grader.diagnosis import packages
 from grader.diagnosis.finding import Finding
 from grader.isolation import obstacles, sandbox
 from harness import lanes, programs
 from harness.command import guarded
 
 PARTS = (
+    "GIL",
     "torch",
     "sandbox",
     "another process's CPU clock",
@@ -276,3 +279,14 @@ def test_a_clock_that_no_other_process_may_read_is_found() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("False ")
     assert "gVisor" in done.stdout
+
+
+def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": 1}
+    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    gil = packages.gil()
+    assert not gil.present
+    assert not gil.needed
+    assert "GIL is off" in gil.found
+    assert "usual build" in gil.fix

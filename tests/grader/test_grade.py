@@ -1,6 +1,7 @@
 """One submission, one task: whatever is handed in, a verdict comes out and no exception."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from grader.settings import Settings
 from grader.task import Limits, Task
 from grader.trials import control, speed
 from harness.decide import MeasurementError
+from harness.environment import GIL_OFF, GIL_ON, Environment
 from harness.errors import MachineError
 
 HASTY = Limits(load_s=10, call_s=2, memory_bytes=300 << 20)
@@ -203,3 +205,9 @@ def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says
         report = grade.grade(hand_in(AT_ONCE), "a secret", pool)
     assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
     assert "estimates" in report.notes[0]
+
+
+def test_a_report_from_a_free_threaded_python_says_so() -> None:
+    usual = Environment.capture(ask_cuda=False)
+    assert not any("free-threaded" in note for note in grade.notes(replace(usual, gil=GIL_ON)))
+    assert any("GIL is off" in note for note in grade.notes(replace(usual, gil=GIL_OFF)))

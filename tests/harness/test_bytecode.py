@@ -1,12 +1,26 @@
+import dis
+import operator
 import sys
 from collections.abc import Callable
 from types import CodeType
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.bytecode import CHECKED_ON, UnknownOpcodeError, checked, executed, plain, stack_svg, stack_text, steps
+from harness.bytecode import (
+    CHECKED_ON,
+    UnknownOpcodeError,
+    checked,
+    executed,
+    plain,
+    stack_svg,
+    stack_text,
+    steps,
+    versions,
+)
 from harness.bytecode import instructions as module
+from harness.bytecode.stack import BINARY, UNARY
 from harness.errors import UsageError
 
 
@@ -18,6 +32,19 @@ def formula(a: float, b: float, c: float) -> float:
 def mixed(a: float, b: float) -> object:
     c = -(a % b) // 2 if a else ~7
     return not (c < b < 10 and a)
+
+
+def chained(a: int, b: int, c: int) -> object:
+    x = a if a < b < c else b or c
+    y = a and b
+    while x < 20:
+        x = x * 2 + 1 if x != y >= c else x + 3
+    return x - y if not (x % 3 and b) else -x
+
+
+def common(a: int) -> object:
+    x, y = None if a < 0 else -1, True if a else False  # noqa: SIM210 - constants, chosen by a branch
+    return x if a > 5 else y
 
 
 def climbs(n: int) -> int:
@@ -51,15 +78,34 @@ def test_every_spelling_of_an_instruction_comes_out_in_the_plain_set() -> None:
 
 
 def test_what_is_not_known_is_an_error_that_names_the_versions_checked() -> None:
-    with pytest.raises(UnknownOpcodeError, match=r"checked on 3\.11") as told:
+    with pytest.raises(UnknownOpcodeError, match=r"checked on 3\.11 to 3\.") as told:
         plain(test_every_spelling_of_an_instruction_comes_out_in_the_plain_set.__code__)
     assert f"Python {sys.version_info.major}.{sys.version_info.minor}" in str(told.value)
 
 
-def test_a_version_that_nobody_has_checked_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHECKED_ON", ((3, 3),))
-    assert not checked()
+def test_the_version_that_runs_is_named_with_those_that_were_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CHECKED_ON[0] == (3, 11)
+    assert checked() == (sys.version_info[:2] <= CHECKED_ON[-1])
+    monkeypatch.setattr(module, "CHECKED_ON", ((3, 3), (3, 4)))
+    assert not checked()
+    assert versions() == f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on 3.3 to 3.4)"
+
+
+@pytest.mark.parametrize(
+    ("name", "argval"), [("LOAD_FAST_LOAD_FAST", "a"), ("STORE_FAST_LOAD_FAST", None), ("JUMP_FORWARD", 7)]
+)
+def test_a_known_name_with_another_meaning_is_an_error_and_no_guess(
+    monkeypatch: pytest.MonkeyPatch, name: str, argval: object
+) -> None:
+    class Strange:
+        offset, opname, arg, argrepr = 0, name, 1, ""
+
+        def __init__(self) -> None:
+            self.argval = argval
+
+    monkeypatch.setattr(dis, "get_instructions", lambda _: [Strange()])
+    with pytest.raises(UnknownOpcodeError, match="checked on"):
+        plain(formula.__code__)
 
 
 def test_code_that_jumps_and_too_few_arguments_are_refused_in_words() -> None:
@@ -108,28 +154,46 @@ def test_counting_ends_with_the_call_even_when_it_raises() -> None:
     assert sys.gettrace() is before
 
 
-def test_a_jump_backwards_leads_to_the_row_it_leads_to() -> None:
-    """Executed by hand: the plain rows of a loop come to what the loop comes to."""
-    assert by_hand(climbs.__code__, 7) == climbs(7)
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(climbs, (n,)) for n in (0, 1, 7)]
+    + [(common, (n,)) for n in (-9, 0, 3, 7)]
+    + [(mixed, pair) for pair in ((0, 3), (5, 3), (5, -30), (-7, 4), (3, 50))]
+    + [(chained, triple) for triple in ((1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0))],
+)
+def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives(
+    function: Callable[..., object], arguments: tuple[int, ...]
+) -> None:
+    assert by_hand(function.__code__, arguments) == function(*arguments)
 
 
-def by_hand(code: CodeType, n: int) -> object:
-    """A machine for the loop above alone."""
-    rows, names, stack, at = plain(code), {"n": n}, [], 0
+def by_hand(code: CodeType, arguments: tuple[int, ...]) -> object:
+    """Return the result of a function, from its plain instructions."""
+    rows, names, at = plain(code), dict(zip(code.co_varnames, arguments, strict=False)), 0
+    stack: list[Any] = []
     while True:
         one, at = rows[at], at + 1
-        if one.name == "LOAD_FAST":
-            stack.append(names[str(one.argument)])
-        elif one.name == "LOAD_CONST":
-            stack.append(int(one.argument or 0))
-        elif one.name == "STORE_FAST":
-            names[str(one.argument)] = stack.pop()
-        elif one.name == "COPY":
-            stack.append(stack[-1])
-        elif one.name in {"BINARY_OP", "COMPARE_OP"}:
-            right, left = stack.pop(), stack.pop()
-            stack.append(left + right if one.argument == "+" else left < right)
-        elif one.name == "RETURN_VALUE":
-            return stack.pop()
-        elif one.name == "JUMP" or bool(stack.pop()) is (one.name == "POP_JUMP_IF_TRUE"):
-            at = int(one.argument or 0)
+        match one.name:
+            case "LOAD_FAST":
+                stack.append(names[str(one.argument)])
+            case "LOAD_CONST":
+                stack.append(one.argument)
+            case "STORE_FAST":
+                names[str(one.argument)] = stack.pop()
+            case "COPY":
+                stack.append(stack[-int(one.argument or 0)])
+            case "SWAP":
+                place = -int(one.argument or 0)
+                stack[-1], stack[place] = stack[place], stack[-1]
+            case "POP_TOP":
+                stack.pop()
+            case "BINARY_OP" | "COMPARE_OP":
+                right, left = stack.pop(), stack.pop()
+                stack.append(BINARY[str(one.argument)](left, right))
+            case "RETURN_VALUE":
+                return stack.pop()
+            case "JUMP" | "POP_JUMP_IF_TRUE" | "POP_JUMP_IF_FALSE":
+                if one.name == "JUMP" or operator.truth(stack.pop()) is (one.name == "POP_JUMP_IF_TRUE"):
+                    at = int(one.argument or 0)
+            case _:
+                stack.append(UNARY[one.name](stack.pop()))

@@ -1,4 +1,5 @@
 import shutil
+import sys
 import warnings
 from pathlib import Path
 
@@ -6,7 +7,20 @@ import pytest
 import torch
 
 from harness import programs
-from harness.compilers import build, captured, deprecated, guards_of, kernel_of, lacking, prepare, starts, traffic
+from harness.compilers import (
+    build,
+    cannot_compile,
+    captured,
+    deprecated,
+    guards_of,
+    kernel_of,
+    lacking,
+    prepare,
+    refusal,
+    starts,
+    torchscript_support,
+    traffic,
+)
 from harness.compilers import inductor as inductor_
 from harness.disk_cache import FOLDER_VARIABLE
 from harness.errors import MachineError
@@ -137,3 +151,80 @@ def test_torch_compile_writes_one_loop_and_keeps_it_in_the_kits_folder(
         assert kernel_of(compiled, x).count('extern "C"') == 1
     assert torch.allclose(compiled(x), plus_times(x))
     assert any((kept / "inductor").rglob("*.so")) or shutil.which("g++") is None
+
+
+class OldWarning:
+    """Stands for `torch.jit`: scripts anything, and warns or raises."""
+
+    def __init__(self, said: str, error: Exception | None = None) -> None:
+        self._said, self._error = said, error
+
+    def script(self, module: object) -> object:
+        if self._said:
+            warnings.warn(self._said, FutureWarning, stacklevel=2)
+        if self._error:
+            raise self._error
+        return module
+
+
+@pytest.mark.parametrize(
+    ("jit", "runs", "reason"),
+    [
+        (OldWarning(""), True, ""),
+        (OldWarning("`torch.jit.script` is deprecated."), True, ""),
+        (
+            OldWarning("`torch.jit.script` is not supported in Python 3.14+ and may break."),
+            True,
+            "does not support TorchScript on Python 3",
+        ),
+        (OldWarning("", AttributeError("no attribute '__annotations__'")), False, "__annotations__"),
+        (object(), False, "has no TorchScript any more"),
+    ],
+)
+def test_torchscript_is_supported_unsupported_broken_or_gone(
+    monkeypatch: pytest.MonkeyPatch, jit: object, runs: bool, reason: str
+) -> None:
+    monkeypatch.setattr(torch, "jit", jit)
+    found = torchscript_support.__wrapped__()
+    assert found.runs == runs
+    assert reason in found.reason
+    assert bool(found.reason) == bool(reason)
+
+
+def test_what_torch_here_says_of_torchscript_is_what_scripting_does_here() -> None:
+    found = torchscript_support()
+    with deprecated():
+        if found.runs:
+            assert torch.jit.script(torch.nn.ReLU())(torch.tensor(-1.0)) == 0
+    assert found.runs
+    assert bool(found.reason) == (sys.version_info >= (3, 14))
+
+
+@pytest.mark.parametrize("category", [DeprecationWarning, FutureWarning, UserWarning])
+def test_warnings_of_any_torch_about_torchscript_are_hidden(category: type[Warning]) -> None:
+    with deprecated():
+        warnings.warn("`torch.jit.script` is not supported in Python 3.14+ and may break.", category, stacklevel=1)
+
+
+def test_a_python_that_torch_compile_refuses_is_told_in_torchs_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise RuntimeError("torch.compile is not supported on Python 3.99+")
+
+    assert inductor_.unsupported() == ""
+    monkeypatch.setattr(torch, "compile", refuse)
+    monkeypatch.setattr(inductor_, "unsupported", inductor_.unsupported.__wrapped__)
+    assert "not supported on Python 3.99+" in cannot_compile()
+
+
+def test_what_torch_export_refuses_is_one_line_and_its_logs_stay_off(capfd: pytest.CaptureFixture[str]) -> None:
+    class Branching(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2 if x.sum() > 0 else x
+
+    said = refusal(lambda: torch.export.export(Branching(), (torch.ones(4),)))
+    assert said
+    assert "\n" not in said
+    assert refusal(lambda: torch.export.export(torch.nn.ReLU(), (torch.ones(4),))) == ""
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(ZeroDivisionError):
+        refusal(lambda: 1 // 0)

@@ -1,11 +1,14 @@
 import json
+import platform
 import subprocess
 import sys
+import sysconfig
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from harness.environment import NOT_ASKED, Environment
+from harness.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
 from harness.errors import UsageError
 
 HERE = Environment(
@@ -68,6 +71,14 @@ def test_settings_that_change_timings_are_captured(monkeypatch: pytest.MonkeyPat
         (replace(HERE, cuda_device="H200"), "2 cores · Python 3.11.7 · torch 2.13.0 · H200"),
         (replace(HERE, cuda_device=NOT_ASKED), "2 cores · Python 3.11.7 · torch 2.13.0"),
         (replace(HERE, implementation="PyPy"), "2 cores · PyPy 3.11.7 · torch 2.13.0 · no CUDA"),
+        (
+            replace(HERE, python="3.14.0t", gil=GIL_OFF),
+            "2 cores · Python 3.14.0t (free-threaded, GIL off) · torch 2.13.0 · no CUDA",
+        ),
+        (
+            replace(HERE, python="3.14.0t", gil=GIL_ON_AGAIN),
+            "2 cores · Python 3.14.0t (free-threaded, GIL on) · torch 2.13.0 · no CUDA",
+        ),
     ],
 )
 def test_an_environment_is_described_in_one_line(environment: Environment, line: str) -> None:
@@ -77,8 +88,9 @@ def test_an_environment_is_described_in_one_line(environment: Environment, line:
 def test_the_fingerprint_follows_what_moves_timings_and_nothing_else() -> None:
     same = (replace(HERE, kit="9.9"), replace(HERE, cuda_device=NOT_ASKED))
     other = (replace(HERE, cpu="Other"), replace(HERE, settings=()), replace(HERE, torch="2.12.0"))
+    gils = (replace(HERE, gil=GIL_OFF), replace(HERE, gil=GIL_ON_AGAIN))
     assert {environment.fingerprint() for environment in same} == {HERE.fingerprint()}
-    assert HERE.fingerprint() not in {environment.fingerprint() for environment in other}
+    assert HERE.fingerprint() not in {environment.fingerprint() for environment in (*other, *gils)}
     assert len(HERE.fingerprint()) == 12
 
 
@@ -96,3 +108,53 @@ def test_a_damaged_record_is_refused_by_name(name: str, value: object) -> None:
         del record[name]
     with pytest.raises(UsageError, match=f"no usable '{name}'"):
         Environment.from_dict(record)
+
+
+@pytest.mark.parametrize(
+    ("built_without", "enabled", "state"),
+    [(1, False, GIL_OFF), (1, True, GIL_ON_AGAIN), (0, True, GIL_ON), (None, None, GIL_ON)],
+)
+def test_a_free_threaded_build_is_recognised_and_whether_its_gil_is_on(
+    monkeypatch: pytest.MonkeyPatch, built_without: int | None, enabled: bool | None, state: str
+) -> None:
+    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": built_without}
+    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
+    if enabled is None:  # Python 3.11 and 3.12
+        monkeypatch.delattr(sys, "_is_gil_enabled", raising=False)
+    else:
+        monkeypatch.setattr(sys, "_is_gil_enabled", lambda: enabled, raising=False)
+    captured = Environment.capture(ask_cuda=False)
+    assert captured.gil == state
+    assert captured.free_threaded == bool(built_without)
+    assert ("free-threaded" in captured.describe()) == bool(built_without)
+    assert ("GIL is off" in captured.caution()) == (state == GIL_OFF)
+    assert bool(captured.caution()) == bool(built_without)
+    assert Environment.from_dict(json.loads(json.dumps(captured.to_dict()))) == captured
+
+
+def test_this_build_is_what_the_interpreter_itself_says() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys; print(getattr(sys, '_is_gil_enabled', lambda: True)())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    here = Environment.capture(ask_cuda=False)
+    assert (here.gil == GIL_OFF) == (told.stdout.strip() == "False")
+    assert here.free_threaded == ("t" in getattr(sys, "abiflags", ""))
+    assert here.python.startswith(platform.python_version())
+
+
+def test_a_record_from_before_builds_were_told_apart_keeps_its_fingerprint() -> None:
+    record = HERE.to_dict()
+    del record["gil"]
+    assert Environment.from_dict(record) == HERE
+    recorded = Path(__file__).parents[2] / "lessons" / "recorded" / "06_counts.jsonl"
+    kept = [json.loads(line) for line in recorded.read_text(encoding="utf-8").splitlines()]
+    assert kept
+    for each in kept:
+        assert Environment.from_dict(each["environment"]).fingerprint() == each["fingerprint"]
+
+
+def test_two_builds_of_one_version_differ_in_their_gil() -> None:
+    assert HERE.differences(replace(HERE, gil=GIL_OFF)) == ("gil: on, off",)

@@ -1,26 +1,38 @@
 """The command: what it lists, refuses and prints. And, slowly, one whole run for real, counted twice."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from test_suite_expand import shaped_for_pytorch
 
+from harness.compilers import Support, inductor, torchscript_support
 from harness.disk_cache import FOLDER_VARIABLE
-from harness.suite import cpp
+from harness.suite import GroupedModules, GroupedSetup, GroupedStmts, command, cpp, materialize, runner
 from harness.suite.command import DEFAULT, SOME_FAILED, chosen, main, works_of
 from harness.suite.compare import SAME, Comparison
-from harness.suite.results import load, save
+from harness.suite.results import Settings, load, save
+from harness.suite.runner import NOT_COUNTED
+from harness.suite.types import FlatIntermediateDefinition
+from harness.suite.work import Work
+
+SETUP = GroupedSetup("x = torch.ones(8)")
 
 
-def test_ours_are_over_thirty_benchmarks_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ours_are_over_thirty_benchmarks_eager_in_both_languages_and_compiled_in_python(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     works = works_of(DEFAULT)
     assert len(listed) == len(set(listed)) == len(works) > 100
     assert len({work.label for work in works}) > 30
     forms = {(work.runtime, work.autograd, work.is_cpp) for work in works}
-    assert len(forms) == 2 * 2 * 2
+    passes = ("Forward", "Forward + Backward")
+    assert forms == {("Eager", autograd, is_cpp) for autograd, is_cpp in product(passes, (False, True))} | {
+        ("Compiled", autograd, False) for autograd in passes
+    }
 
 
 def test_benchmarks_are_chosen_by_any_part_of_their_title() -> None:
@@ -52,23 +64,88 @@ DEFINITIONS = """
 from harness.suite import GroupedSetup, GroupedStmts, TimerArgs
 setup = GroupedSetup("x = torch.ones(8, requires_grad=True)", "auto x = torch::ones({8}); x.set_requires_grad(true);")
 BENCHMARKS = {
-    "sum": GroupedStmts("y = x.sum()", CPP, setup, "f(x) -> y", autograd=True, torchscript=True),
+    "sum": GroupedStmts("y = x.sum()", CPP, setup, "f(x) -> y", autograd=True, torchscript=True, compiled=True),
     "broken": TimerArgs("1 / 0"),
 }
 """
 
 
+def sound_in_python() -> str:
+    """The same without C++, and without the benchmark that fails."""
+    in_cpp = ', "auto x = torch::ones({8}); x.set_requires_grad(true);"'
+    assert in_cpp in DEFINITIONS
+    return DEFINITIONS.replace("CPP", "None").replace(in_cpp, "").replace('"broken": TimerArgs("1 / 0"),', "")
+
+
 def test_wall_times_are_measured_printed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "mine.py", tmp_path / "out.json"
-    file.write_text(DEFINITIONS.replace("CPP", "None").replace("torchscript=True", ""), encoding="utf-8")
-    command = [str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]
-    assert main(command) == SOME_FAILED
+    file.write_text(DEFINITIONS.replace("CPP", "None").replace("torchscript=True, compiled=True", ""), encoding="utf-8")
+    arguments = [str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]
+    assert main(arguments) == SOME_FAILED
     printed, err = capsys.readouterr()
     assert "2 benchmarks measured, 1 failed" in printed
     assert "broken · Python ×1: ZeroDivisionError" in err
     assert main(["compare", str(out), str(out)]) == 0
     assert "wall times: 2 of 2 within 0.5 %" in capsys.readouterr().out
-    assert main([*command[:-2], "--only", "sum"]) == 0
+    assert main([*arguments[:-2], "--only", "sum"]) == 0
+
+
+@pytest.mark.parametrize("gone", ["torchscript_support", "cannot_compile"])
+def test_what_this_torch_lacks_leaves_its_benchmarks_out_and_the_run_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    absent = {"torchscript_support": Support(False, "no TorchScript any more"), "cannot_compile": "no compiler here"}
+    word, runtime = {
+        "torchscript_support": ("torchscript=True", "TorchScript"),
+        "cannot_compile": ("compiled=True", "Compiled"),
+    }[gone]
+    monkeypatch.setattr(runner, gone, lambda: absent[gone])
+    file, out = tmp_path / "mine.py", tmp_path / "out.json"
+    file.write_text(sound_in_python().replace("torchscript=True, compiled=True", word), encoding="utf-8")
+    assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
+    printed, err = capsys.readouterr()
+    left_out = [each for each in load(out).results if each.left_out]
+    assert [each.runtime for each in left_out] == [runtime] * 2
+    assert not any(each.times_s or each.failure for each in left_out)
+    assert "2 benchmarks measured, 0 failed, 2 left out" in printed
+    assert err.strip() == f"Left out (2): {left_out[0].left_out}"
+
+
+def test_torchscript_that_runs_without_torchs_support_is_measured_and_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "torchscript_support", lambda: Support(True, "torch 9.9 does not support it"))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
+    file, out = tmp_path / "mine.py", tmp_path / "out.json"
+    text = sound_in_python().replace(", compiled=True", "").replace("autograd=True, ", "")
+    file.write_text(text, encoding="utf-8")
+    assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
+    eager, scripted = load(out).results
+    assert eager.times_s
+    assert bool(scripted.times_s) == torchscript_support().runs
+    told = "Measured all the same (1): torch 9.9 does not support it" in capsys.readouterr().err
+    assert told == torchscript_support().runs
+
+
+@pytest.mark.slow
+@pytest.mark.program("c++")
+def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.delenv(inductor.CACHE_VARIABLE, raising=False)
+    groups: FlatIntermediateDefinition = {
+        ("sum",): GroupedStmts("y = (x * 2).sum()", setup=SETUP, signature="f(x) -> y", compiled=True),
+        ("ReLU",): GroupedModules("model = torch.nn.ReLU()", setup=SETUP, signature="f(x) -> y", compiled=True),
+        ("broken",): GroupedModules("model = missing", setup=SETUP, signature="f(x) -> y", compiled=True),
+    }
+    works = tuple(work for work in Work.all_of(materialize(groups)) if work.runtime == "Compiled")
+    found = runner.measure(works, tmp_path / "out.json", Settings(min_run_time_s=0.001), jobs=1)
+    *sound, broken = found.results
+    assert [bool(each.times_s) for each in found.results] == [True, True, False]
+    assert {each.uncounted for each in sound} == {NOT_COUNTED}
+    assert "NameError" in broken.failure
+    assert any((tmp_path / "cache" / "inductor").rglob("*.so"))
 
 
 @pytest.mark.slow
@@ -82,7 +159,10 @@ def test_every_form_is_compiled_timed_and_counted_and_counts_repeat(
     file.write_text(DEFINITIONS.replace("CPP", '"auto y = x.sum();"'), encoding="utf-8")
     assert main([str(file), "--out", str(first), "--min-run-time", "0.01"]) == SOME_FAILED
     suite = load(first)
-    assert [bool(each.times_s and each.instructions) for each in suite.results] == [True] * 8 + [False]
+    assert [bool(each.times_s) for each in suite.results] == [True] * 10 + [False]
+    compiled = [each.runtime == "Compiled" for each in suite.results]
+    assert [bool(each.instructions) for each in suite.results] == [not each for each in compiled[:-1]] + [False]
+    assert {each.uncounted for each in suite.results if each.runtime == "Compiled"} == {NOT_COUNTED}
     assert not any(each.cached for each in suite.results)
     # The wall times are those of the first run, so that the second merely counts, with another number of workers.
     save(replace(suite, results=tuple(replace(each, instructions=()) for each in suite.results)), second)
@@ -90,7 +170,7 @@ def test_every_form_is_compiled_timed_and_counted_and_counts_repeat(
     assert main(again) == SOME_FAILED
     changes = [pair.count_change for pair in Comparison.of(suite, load(second)).pairs]
     assert max(abs(change) for change in changes if change is not None) <= SAME
-    assert changes.count(None) == 1
+    assert changes.count(None) == 1 + sum(compiled)
 
 
 @pytest.mark.slow

@@ -1,8 +1,10 @@
 """What a grouped definition stands for."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 from torch.utils.benchmark import Language
 
 from harness.errors import UsageError
@@ -87,6 +89,42 @@ def test_what_is_scripted_travels_with_its_benchmark() -> None:
     assert eager.scripted == ""
     assert scripted.scripted == "def model(x):\n    y = x * 2\n    return y\n"
     assert "jit_model = torch.jit.load" in materialize({("a",): group})[1][2].setup
+
+
+def test_a_compiled_form_is_python_alone_and_comes_between_eager_and_torchscript() -> None:
+    group = GroupedStmts(
+        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
+    )
+    flat = materialize({("a",): group})
+    assert kinds(flat)[4:6] == ["Compiled Forward Python 1", "Compiled Forward + Backward Python 1"]
+    assert [kind.split()[0] for kind in kinds(flat)] == ["Eager"] * 4 + ["Compiled"] * 2 + ["TorchScript"] * 4
+    (_, _, forward), (_, _, backward) = flat[4:6]
+    assert forward.stmt == "y = compiled_model(x)"
+    assert backward.stmt == "y = compiled_model(x)\ny.backward()"
+    assert forward.compiled == "def model(x):\n    y = x * 2\n    return y\n"
+    assert (forward.scripted, flat[0][2].compiled, flat[-1][2].compiled) == ("", "", "")
+
+
+@pytest.mark.parametrize("autograd", [False, True])
+def test_the_setup_of_a_compiled_form_makes_its_inputs_and_calls_it_before_any_clock(autograd: bool) -> None:
+    group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", autograd=autograd, compiled=True)
+    args = materialize({("a",): group})[-1][2]
+    calls: list[str] = []
+    output = SimpleNamespace(backward=lambda: calls.append("backward"))
+
+    def compiled_model(_: torch.Tensor) -> SimpleNamespace:
+        calls.append("call")
+        return output
+
+    exec(args.setup, {"torch": torch, "compiled_model": compiled_model})  # noqa: S102 - text that was made just now
+    assert calls == ["call", *(["backward"] if autograd else [])] * 3
+
+
+def test_compiling_needs_a_signature_and_python() -> None:
+    with pytest.raises(UsageError, match="signature"):
+        GroupedStmts("x + 1", compiled=True)
+    with pytest.raises(UsageError, match="Python statement"):
+        GroupedModules(cpp_model_setup="auto model = torch::nn::ReLU();", signature="f(x) -> y", compiled=True)
 
 
 def test_timer_args_are_passed_on_as_they_are() -> None:

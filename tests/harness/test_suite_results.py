@@ -40,6 +40,28 @@ def test_any_other_file_is_refused_in_a_sentence(tmp_path: Path, text: str) -> N
         load(tmp_path / "out.json")
 
 
+def test_a_file_from_before_benchmarks_were_left_out_is_still_read() -> None:
+    record = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1e-6,)),)).to_dict()
+    del record["results"][0]["left_out"]
+    assert Suite.from_dict(record).results[0].left_out == ""
+    del record["results"][0]["failure"]
+    with pytest.raises(UsageError, match="measure again"):
+        Suite.from_dict(record)
+
+
+def test_what_was_left_out_is_tried_again_and_what_was_measured_before_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    results = (result(WORKS[0], left_out="no compiler"), result(WORKS[1], times_s=(1.0,), uncounted="none"))
+    save(Suite(HERE, SETTINGS, results), out)
+    monkeypatch.setattr(runner, "lacking", lambda work: "no compiler" if work.key == WORKS[1].key else "")
+    monkeypatch.setattr(pool, "serve_all", lambda *_: None)
+    first, second = runner.measure(WORKS[:2], out, SETTINGS, count=False).results
+    assert first.left_out == ""
+    assert (second.left_out, second.times_s) == ("", (1.0,))
+
+
 def test_the_first_of_several_counts_is_left_out() -> None:
     assert result(WORKS[0], instructions=(900, 400, 402, 401), number=100).instructions_per_run == 4.01
     assert result(WORKS[0], instructions=(900,), number=100).instructions_per_run == 9

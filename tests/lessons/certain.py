@@ -1,5 +1,6 @@
 """Claims that hold on any machine, however busy: what a run makes of these is no matter of weather."""
 
+from harness.compilers import torchscript_support
 from harness.extensions import lacking
 
 CERTAIN: dict[str, set[str]] = {
@@ -68,6 +69,10 @@ CERTAIN: dict[str, set[str]] = {
         "nothing-done",
         "graph-is-whole",
         "branch-refused",
+        "export-is-whole",
+        "export-answers",
+        "export-refuses",
+        "export-keeps-size",
         "same-again",
         "any-size-then",
         "dtype-anew",
@@ -75,8 +80,7 @@ CERTAIN: dict[str, set[str]] = {
         "less-moved",
         "three-at-once",
         "same-answer",
-        "trace-forgets",
-        "script-keeps",
+        *(() if torchscript_support().reason else ("trace-forgets", "script-keeps")),
     },
     "10_memory": {
         "boxed",

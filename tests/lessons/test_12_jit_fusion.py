@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from sessions import Play, duel, explained
 
-from harness.compilers import Captured, Pass, Start, Starts
+from harness.compilers import Captured, Pass, Start, Starts, Support
 from harness.others import CROWD, Others
 from lessons.engine.lesson import Lesson
 
@@ -31,7 +31,8 @@ def lesson(module: ModuleType) -> Lesson:
 
 @pytest.fixture
 def no_compiler(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
+    for asked in ("lacking", "cannot_compile"):
+        monkeypatch.setattr(module, asked, lambda: "a C++ compiler is missing: apt-get install g++")
 
 
 def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
@@ -96,7 +97,7 @@ def test_gains_that_are_alike_refute_that_they_depend_on_the_formula(prepare: Pl
 
 
 def test_a_graph_that_was_run_while_it_was_captured_is_told(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained(prepare, lesson, "declare_or_run", ("graph()", "graph()", [9, 8, 9], []))
+    printed, standings = explained(prepare, lesson, "declare_or_run", ("graph()", [9, 8, 9], []))
     assert "All, once" in printed
     assert set(standings.values()) == {"refuted"}
 
@@ -110,7 +111,9 @@ def test_a_compiler_that_never_compiles_anew_refutes_its_guards(prepare: Play, l
     assert "x is a tensor" in printed
 
 
-@pytest.mark.parametrize(("gain", "words"), [(3.0, "the arithmetic is the same"), (1.1, "yet only 1.1")])
+@pytest.mark.parametrize(
+    ("gain", "words"), [(3.0, "the arithmetic is the same"), (1.1, "bytes are not what takes the time")]
+)
 def test_what_fewer_bytes_gave_is_told_as_it_is(prepare: Play, lesson: Lesson, gain: float, words: str) -> None:
     printed, standings = explained(prepare, lesson, "the_loop_that_was_written", (PASSES, KERNEL, duel(gain)))
     assert words in printed
@@ -160,6 +163,44 @@ def test_one_core_skips_what_takes_two(prepare: Play, lesson: Lesson, monkeypatc
     _, standings = explained(prepare, lesson, "what_does_not_wait", found)
     assert standings.pop("two-cores") == "skipped"
     assert set(standings.values()) == {"refuted"}
+
+
+def test_an_export_that_refuses_nothing_and_computes_something_else_is_told(prepare: Play, lesson: Lesson) -> None:
+    found = ("def forward(self, x)", [8, 9], 0.5, ["", "", "size 65"])
+    printed, standings = explained(prepare, lesson, "whole_graph_or_none", found)
+    assert set(standings.values()) == {"refuted"}
+    assert "This run could not tell" in printed
+    whole = ("def forward(self, x)", [9, 9], 0.0, ["a branch on data", "Guard failed", ""])
+    printed, standings = explained(prepare, lesson, "whole_graph_or_none", whole)
+    assert set(standings.values()) == {"held"}
+    assert "brighten, exported: a branch on data" in printed
+
+
+def test_a_python_that_torch_refuses_skips_what_needs_torch_compile(
+    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "unsupported", lambda: "torch.compile is not supported on Python 3.99+")
+    assert module.graphs_behind_guards() is None
+    printed, standings = explained(prepare, lesson, "graphs_behind_guards", None)
+    assert set(standings.values()) == {"skipped"}
+    assert "not supported on Python 3.99" in printed
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_torch_or_python_without_torchscript_skips_history_with_the_reason(
+    prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, runs: bool
+) -> None:
+    monkeypatch.setattr(module, "torchscript_support", lambda: Support(runs, "torch 9.9 has no TorchScript any more"))
+    assert module.for_history() is None
+    printed, standings = explained(prepare, lesson, "for_history", None)
+    assert set(standings.values()) == {"skipped"}
+    assert "torch 9.9 has no TorchScript any more" in " ".join(printed.split())
+    assert "successors" in printed
+
+
+def test_the_step_on_torchscript_says_since_when_it_is_deprecated_and_what_replaced_it(lesson: Lesson) -> None:
+    (step,) = (step for step in lesson.steps if "TorchScript" in step.title)
+    assert all(word in step.introduction for word in ("deprecated since", "torch.compile", "torch.export"))
 
 
 def test_a_script_that_gains_and_a_trace_that_keeps_its_branch_change_the_words(prepare: Play, lesson: Lesson) -> None:

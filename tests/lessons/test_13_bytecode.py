@@ -1,11 +1,15 @@
 """What lesson 13 says where a machine shows the opposite, or a Python that nobody has checked."""
 
+import dis
 import importlib
+import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sessions import Play, duel, explained
 
+from harness.bytecode import instructions
 from lessons.engine.lesson import Lesson
 
 
@@ -29,6 +33,54 @@ def test_a_version_that_was_not_checked_has_no_pictures_and_says_why(prepare: Pl
     printed, standings = explained(prepare, lesson, "the_value_stack", "Python 3.99 compiles this to LOAD_ODD.")
     assert "LOAD_ODD" in printed
     assert set(standings.values()) == {"skipped"}
+
+
+def test_on_an_unchecked_version_other_opcodes_skip_a_claim_and_the_same_ones_settle_it(
+    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instructions, "CHECKED_ON", ((3, 3),))
+    never = {kind: ["LOAD_ODD", "ADD_ODD"] for kind in ("nothing yet", "int", "float", "str")}
+    printed, standings = explained(prepare, lesson, "instructions_that_adapt", never)
+    assert set(standings.values()) == {"skipped"}
+    assert "checked on 3.3 to 3.3" in printed
+    assert "This run could not tell" in printed
+    adapts = {"nothing yet": ["BINARY_OP"], "int": ["BINARY_OP_ADD_INT"], "float": ["BINARY_OP_F"]}
+    printed, standings = explained(prepare, lesson, "instructions_that_adapt", {**adapts, "str": ["BINARY_OP_S"]})
+    assert set(standings.values()) == {"held"}
+
+
+@pytest.mark.parametrize(("checked_on", "words"), [(((3, 3),), "nobody has compared"), (None, "You see Python 3.")])
+def test_the_lesson_names_its_python_and_the_versions_that_were_checked(
+    prepare: Play,
+    lesson: Lesson,
+    monkeypatch: pytest.MonkeyPatch,
+    checked_on: tuple[tuple[int, int], ...] | None,
+    words: str,
+) -> None:
+    if checked_on:
+        monkeypatch.setattr(instructions, "CHECKED_ON", checked_on)
+    code, folded = (compile(text, "<text>", "exec") for text in ("d = a", "day = 86400"))
+    printed, standings = explained(prepare, lesson, "from_text_to_opcodes", (["d"], "Assign()", code, folded))
+    assert words in printed
+    assert f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on" in printed
+    assert set(standings.values()) == {"held"}
+
+
+def test_pictures_stand_beside_the_instructions_of_this_python(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.13_bytecode")
+    printed, standings = explained(prepare, lesson, "the_value_stack", module.the_value_stack())
+    assert set(standings.values()) == {"held"}
+    own = [each.opname for each in dis.get_instructions(module.formula)]
+    assert all(name in printed for name in own)
+    assert ("one plain set of instructions" in printed) == (sys.version_info >= (3, 13))
+
+
+def test_noise_neither_reveals_an_answer_nor_says_that_a_call_costs_nothing(prepare: Play, lesson: Lesson) -> None:
+    noisy = replace(duel(0.6), low=0.2, high=1.8)
+    printed, standings = explained(prepare, lesson, "executed_opcodes", (counts(), [noisy, duel(1.1), duel(1.2)]))
+    assert standings["fewer-lines"] == "inconclusive"
+    assert "This run could not tell" in printed
+    assert "costs no more" not in printed
 
 
 def test_one_line_that_is_faster_is_not_called_slower(prepare: Play, lesson: Lesson) -> None:

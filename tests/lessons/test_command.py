@@ -8,6 +8,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 import small_lesson
 
+from harness import environment
 from lessons.engine.command import run_command
 from lessons.engine.progress import Progress
 
@@ -106,6 +107,19 @@ def test_the_header_tells_how_long_it_took_last_time(capsys: pytest.CaptureFixtu
     assert "up to" not in capsys.readouterr().out
     run_command(small_lesson.lesson, ["--fast"])
     assert "runs up to 5 s" in capsys.readouterr().out
+
+
+def test_a_free_threaded_build_is_named_below_the_header_with_what_it_does_to_times(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "gil", lambda: environment.GIL_OFF)
+    run_command(small_lesson.lesson, ["--fast"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(free-threaded, GIL off)" in out
+    assert "Compare times only with those of such a build." in out
+    monkeypatch.setattr(environment, "gil", lambda: environment.GIL_ON)
+    run_command(small_lesson.lesson, ["--fast"])
+    assert "free-threaded" not in capsys.readouterr().out
 
 
 def test_progress_that_cannot_be_kept_does_not_stop_the_lesson(state: Path, capsys: pytest.CaptureFixture[str]) -> None:

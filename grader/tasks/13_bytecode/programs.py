@@ -2,9 +2,11 @@
 
 A program is a function of three numbers, drawn from a seed as text: arithmetic, comparisons, conditions and loops. This
 Python compiles it, `harness.bytecode.plain` writes its instructions down in the one set that all versions share, and
-calling the function gives the right answer. So a submission meets real bytecode, and the same on every version.
+calling the function gives the right answer. So a submission meets real bytecode, in the same spelling on every version.
+What a student reads of a program names the Python that compiled it, because its jumps and constants may differ.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +17,7 @@ from grader.task import Metered, Mismatch, Scenario
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainWorld
 from grader.values import Value
-from harness.bytecode import plain
+from harness.bytecode import checked, plain, versions
 
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")
@@ -35,6 +37,9 @@ class Program(PlainWorld):
     advice: str = ""
     function: str = "run"
     cost: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.title = f"{self.title}, compiled by {compiler()}"
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
@@ -60,6 +65,11 @@ class Program(PlainWorld):
         if type(answer) is type(right) and answer == right:
             return None
         return Mismatch(shown(right), shown(answer), self.advice)
+
+
+def compiler() -> str:
+    """Return the Python that compiles the programs, with the versions that were checked where it is none of them."""
+    return f"Python {sys.version_info.major}.{sys.version_info.minor}" if checked() else versions()
 
 
 def answer(world: Scenario) -> Value:

@@ -16,10 +16,12 @@ from grader.values import Value
 COUNTED_LENGTH: Final = 2500
 COUNTED_CALLS: Final = 3
 NAMES: Final = (
-    *("BINARY_OP", "BINARY_SUBSCR", "BUILD_LIST", "CALL", "COMPARE_OP", "FOR_ITER", "JUMP_BACKWARD", "LIST_APPEND"),
-    *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "POP_JUMP_IF_FALSE", "POP_TOP", "STORE_FAST"),
+    *("BINARY_OP", "CONTAINS_OP", "BUILD_LIST", "CALL", "COMPARE_OP", "FOR_ITER", "JUMP_BACKWARD", "LIST_APPEND"),
+    *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "GET_ITER", "POP_TOP", "STORE_FAST"),
     *("STORE_SUBSCR", "UNPACK_SEQUENCE"),
 )
+"""Opcodes that every version of Python from 3.11 to 3.15 has."""
+
 FOLLOWERS: Final = 4
 """How many opcodes mostly come after one."""
 

@@ -9,8 +9,8 @@ from harness.suite.utils import flatten, iter_parsed_lines, parse_stmts
 
 _on_a_matrix = functools.partial(GroupedStmts, setup=Setup.MATRIX.value)
 _on_operands = functools.partial(GroupedStmts, setup=Setup.OPERANDS.value)
-_scripted = functools.partial(GroupedStmts, setup=Setup.OPERANDS.value, torchscript=True)
-_trained = functools.partial(GroupedStmts, setup=Setup.WEIGHTS.value, torchscript=True, autograd=True)
+_compiled = functools.partial(GroupedStmts, setup=Setup.OPERANDS.value, compiled=True)
+_trained = functools.partial(GroupedStmts, setup=Setup.WEIGHTS.value, compiled=True, autograd=True)
 
 BENCHMARKS: FlatIntermediateDefinition = flatten({
     "New": {
@@ -19,22 +19,22 @@ BENCHMARKS: FlatIntermediateDefinition = flatten({
         "clone": _on_a_matrix("x.clone()", "x.clone();"),
     },
     ("Pointwise", "add"): {
-        None: _scripted("z = x + y", "auto z = x + y;", signature="f(x, y) -> z"),
+        None: _compiled("z = x + y", "auto z = x + y;", signature="f(x, y) -> z"),
         "in place": _on_operands("x += y", "x += y;"),
         "a number": _on_operands("x + 1.0", "x + 1.0;"),
         "broadcast": _on_operands("x + row", "x + row;"),
         "other dtype": _on_operands("x + whole", "x + whole;"),
     },
     "Pointwise": {
-        "multiply": _on_operands("x * y", "x * y;"),
+        "multiply": _compiled("z = x * y", "auto z = x * y;", signature="f(x, y) -> z"),
         "compare": _on_operands("x > y", "x > y;"),
-        "three in a row": _scripted(
+        "three in a row": _compiled(
             "z = torch.sigmoid(x * y + row)", "auto z = torch::sigmoid(x * y + row);", signature="f(x, y, row) -> z"
         ),
     },
     "Reduce": {
-        "sum": _on_operands("x.sum()", "x.sum();"),
-        "mean of rows": _on_operands("x.mean(1)", "x.mean(1);"),
+        "sum": _compiled("z = x.sum()", "auto z = x.sum();", signature="f(x) -> z"),
+        "mean of rows": _compiled("z = x.mean(1)", "auto z = x.mean(1);", signature="f(x) -> z"),
         "argmax": _on_operands("x.argmax()", "x.argmax();"),
     },
     "Index": {
@@ -84,7 +84,7 @@ BENCHMARKS: FlatIntermediateDefinition = flatten({
         """,
     ),
     "Multiply matrices": {
-        "mm": _on_operands("torch.mm(x, y)", "torch::mm(x, y);"),
+        "mm": _compiled("z = torch.mm(x, y)", "auto z = torch::mm(x, y);", signature="f(x, y) -> z"),
         "matmul of a row": _on_operands("row @ x", "torch::matmul(row, x);"),
         "mm and a row": _on_operands("torch.addmm(row, x, y)", "torch::addmm(row, x, y);"),
     },
@@ -94,7 +94,7 @@ BENCHMARKS: FlatIntermediateDefinition = flatten({
             f"auto model = torch::nn::{cpp or python};",
             setup=setup.value,
             signature="f(x) -> y",
-            torchscript=True,
+            compiled=True,
         )
         for setup, python, cpp in (
             (Setup.MATRIX, "Linear(8, 4)", ""),

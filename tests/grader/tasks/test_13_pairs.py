@@ -1,3 +1,4 @@
+import dis
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +29,11 @@ def settings() -> Iterator[Settings]:
 
 def mismatches(path: Path, seed: int) -> list[str]:
     return mistakes(path, "pairs", traces.draw_cases(np.random.default_rng(seed)))
+
+
+def test_traces_hold_opcodes_of_the_python_that_runs() -> None:
+    assert [name for name in traces.NAMES if name not in dis.opmap] == []
+    assert len(set(traces.NAMES)) == len(traces.NAMES)
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)

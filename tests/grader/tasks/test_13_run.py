@@ -1,3 +1,4 @@
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from playing import find_task, mistakes
 from grader import catalogue
 from grader.task import CountedExam
 from grader.values import Value
-from harness.bytecode import plain
+from harness.bytecode import instructions, plain
 
 programs = import_module("grader.tasks.13_bytecode.programs")
 TASK = find_task("13_bytecode", "run")
@@ -38,6 +39,13 @@ def test_programs_hold_jumps_in_both_directions_and_all_kinds_of_operators() -> 
     jumps = [(at, int(one.argument or 0)) for at, one in rows if "JUMP" in one.name]
     assert any(to < at for at, to in jumps)
     assert any(to > at for at, to in jumps)
+
+
+def test_a_program_names_the_python_that_compiled_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    this = f"compiled by Python {sys.version_info.major}.{sys.version_info.minor}"
+    assert {case.title.endswith(this) for case in programs.draw_cases(np.random.default_rng(1))} == {True}
+    monkeypatch.setattr(instructions, "CHECKED_ON", ((3, 3),))
+    assert f"{this} (checked on 3.3 to 3.3)" in programs.draw_cases(np.random.default_rng(1))[0].title
 
 
 def test_no_program_divides_by_zero_or_grows_without_end() -> None:
