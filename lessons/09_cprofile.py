@@ -237,7 +237,7 @@ print(time.process_time() - began_s)
 )
 def own_and_cumulative(
     numbers: int = 20_000,
-) -> tuple[tuple[Function, ...], str]:
+) -> tuple[tuple[Function, ...], str, float]:
     """`cProfile` traces a statement, here a script, and `pstats` sorts what it has found and prints it.
 
     `ncalls` is how often a function was called; `tottime` its own time, without what it called; `cumtime` the time from
@@ -246,22 +246,29 @@ def own_and_cumulative(
     `cProfile.run(statement)` reads the wall clock. While another program has the core, that clock goes on, and the
     function that was running gets the time. So we give the profiler this thread's CPU clock.
     """
-    printed = io.StringIO()
+    printed, all_of_it = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(all_of_it):
+        cProfile.run(script(numbers), sort="tottime")
+    (wall_s,) = re.findall(r"function calls .*in ([\d.]+) seconds", all_of_it.getvalue())
     profile = cProfile.Profile(time.thread_time)
     with contextlib.redirect_stdout(io.StringIO()):
         profile.run(script(numbers))
     stats = pstats.Stats(profile, stream=printed).strip_dirs()
     stats.sort_stats("cumtime").print_stats("string", 6)
     stats.sort_stats("tottime").print_stats("string", 4)
-    return rows(stats), printed.getvalue()
+    return rows(stats), printed.getvalue(), float(wall_s)
 
 
 @own_and_cumulative.observe
-def explain_own(page: Page, found: tuple[tuple[Function, ...], str]) -> None:
-    functions, printed = found
+def explain_own(page: Page, found: tuple[tuple[Function, ...], str, float]) -> None:
+    functions, printed, wall_s = found
     page.output(tables(printed), caption="What pstats prints, by cumtime, and by tottime")
     whole_s = named(functions, "<module>").cumulative_s
     traced_s = max(each.cumulative_s for each in functions)
+    page.say(
+        f"`cProfile.run` printed {units.seconds(wall_s)} of wall time for this script, to the millisecond.",
+        f"The second run took {units.seconds(traced_s)} of CPU time.",
+    )
     main = named(functions, "main")
     by_cumulative = sorted((each for each in functions if each.file != "~"), key=lambda each: -each.cumulative_s)
     first = main in by_cumulative[:2]  # the script itself, `<module>`, is around it

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable
 
 import torch
+from memory_profiler import memory_usage
 from torch import Tensor
 
 from harness import plots, units
@@ -364,9 +365,10 @@ def spike() -> None:
     },
     fast={"plotted": 0},
 )
-def over_time(plotted: int = 1) -> tuple[Timeline, list[int], Held]:
+def over_time(plotted: int = 1) -> tuple[Timeline, list[int], Held, list[float]]:
     """`mprof run script.py` looks at a process every few milliseconds, and `mprof plot` draws what it saw.
 
+    `memory_usage(-1)` is one such look at this process, in MiB.
     `looks_during` of `harness.memory` does the same for a call: a thread looks every 0.1 s, and can miss something.
     Linux also keeps a mark of the most there was, and `peak_of` reads that.
     """
@@ -376,12 +378,12 @@ def over_time(plotted: int = 1) -> tuple[Timeline, list[int], Held]:
         plotted=bool(plotted),
     )
     looks = looks_during(spike, interval_s=0.1)
-    return curve, looks, peak_of(spike)
+    return curve, looks, peak_of(spike), memory_usage(-1)
 
 
 @over_time.observe
-def explain_time(page: Page, found: tuple[Timeline, list[int], Held]) -> None:
-    curve, looks, held = found
+def explain_time(page: Page, found: tuple[Timeline, list[int], Held, list[float]]) -> None:
+    curve, looks, held, now_mib = found
     bytes_ = [bytes_ for _, bytes_ in curve.looks]
     step = -(-len(bytes_) // 60)
     high = [max(bytes_[at : at + step]) for at in range(0, len(bytes_), step)]
@@ -406,7 +408,8 @@ def explain_time(page: Page, found: tuple[Timeline, list[int], Held]) -> None:
         "The exercise is graded by the mark: it is read from outside, and nothing is too short for it.",
     )
     page.say(
-        "memory_profiler has such looks too: `memory_usage((call,))` starts a process that looks.",
+        f"`memory_usage(-1)` of memory_profiler saw {units.size(now_mib[-1] * 2**20)} in this process at the end.",
+        "`memory_usage((call,))` starts a process that looks during a call.",
         how_it_starts(multiprocessing.get_all_start_methods()[0], sys.version_info[:2]),
         "So we look from a thread.",
     )

@@ -67,7 +67,7 @@ def test_a_main_that_works_itself_is_told_so(prepare: Play, lesson: Lesson) -> N
         function("<module>", 1, 1.0, 10.0),
         function("fib", 9, 1.0, 1.0, outer_calls=2),
     )
-    _, standings = explained(prepare, lesson, "own_and_cumulative", (functions, ""))
+    _, standings = explained(prepare, lesson, "own_and_cumulative", (functions, "", 0.5))
     assert set(standings.values()) == {"refuted"}
 
 

@@ -65,7 +65,7 @@ def test_a_table_that_saw_within_the_line_refutes_that_nobody_does(prepare: Play
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_system_without_a_mark_skips_what_needs_one(prepare: Play, lesson: Lesson, exact: bool) -> None:
     curve = Timeline(((0.0, 40 * MIB), (0.5, 40 * MIB), (0.6, 200 * MIB)), {"work": (0.5, 0.9)})
-    printed, standings = explained(prepare, lesson, "over_time", (curve, [100, 100], held(1.0, exact=exact)))
+    printed, standings = explained(prepare, lesson, "over_time", (curve, [100, 100], held(1.0, exact=exact), [100.0]))
     assert standings == {"mprof-sees-the-peak": "held", "mark-sees-all": "held" if exact else "skipped"}
     assert "No. 0 B of it, in 2 looks" in printed
 
