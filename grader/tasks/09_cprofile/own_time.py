@@ -20,7 +20,7 @@ OWN_TIME = Task(
     summary="own and cumulative time of each function, in a tenth of the baseline's executed opcodes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.4, 0.6), Tier(4.0, 0.8), Tier(10.0, 1.0)),
+    tiers=(Tier(1.25, 0.6), Tier(4.0, 0.8), Tier(10.0, 1.0)),
     hints=(
         "Which rows does a row's caller have to be found among? And how many of them do you look at to find it?",
         (
