@@ -6,7 +6,7 @@ from pathlib import Path
 from harness import disk_cache
 from harness.callgrind import outfile
 from harness.callgrind.collect import software
-from harness.callgrind.counts import DICTIONARY_LOOKUPS
+from harness.callgrind.lookups import search_names
 from harness.suite import cpp
 from harness.suite.results import Settings
 from harness.suite.work import Work
@@ -26,8 +26,7 @@ def read(profiles: Sequence[Path]) -> tuple[int, ...]:
 def _total(path: Path) -> int:
     with path.open(encoding="utf-8", errors="replace") as lines:
         profile = outfile.parse(lines)
-    lookups = (spent for name, spent in profile.exclusive.items() if DICTIONARY_LOOKUPS.search(name))
-    return profile.total - sum(lookups)
+    return profile.total - sum(profile.exclusive[name] for name in search_names(profile.exclusive))
 
 
 def kept(work: Work, settings: Settings) -> tuple[int, ...] | None:
