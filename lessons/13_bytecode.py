@@ -95,7 +95,7 @@ def explain_stages(page: Page, found: tuple[list[str], str, CodeType, CodeType])
     page.say(
         f"You see {versions()}."
         if checked()
-        else f"You see {versions()}: nobody has compared this lesson with the opcodes of this version. Where one is"
+        else f"You see {versions()}: this lesson was not checked against its opcodes. Where one is"
         " unknown, the lesson leaves the step out and says so."
     )
 
