@@ -25,7 +25,7 @@ def nearest(x: torch.Tensor, y: torch.Tensor, scale: torch.Tensor) -> torch.Tens
     calls in a row. While it is measured it can make no files, pipes or processes.
 
     Points: 4 of 10 for right answers, 7 for 83 % of the peak of the plain way (which gives a name to the array of all
-    differences, to the scaled one and to the squared one), all 10 for 20 %.
+    differences, to the scaled one and to the squared one), all 10 for 25 %.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return the distance to the nearest row of y, for each row of x.")
