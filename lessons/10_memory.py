@@ -365,7 +365,9 @@ def spike() -> None:
     },
     fast={"plotted": 0},
 )
-def over_time(plotted: int = 1) -> tuple[Timeline, list[int], Held, list[float]]:
+def over_time(
+    plotted: int = 1,
+) -> tuple[Timeline, list[int], Held, list[float]]:
     """`mprof run script.py` looks at a process every few milliseconds, and `mprof plot` draws what it saw.
 
     `memory_usage(-1)` is one such look at this process, in MiB.

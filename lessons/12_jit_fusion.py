@@ -476,7 +476,7 @@ Guarded = tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]
         "branch-breaks": "a branch on the numbers breaks the graph in two or more",
     },
 )
-def graphs_behind_guards() -> Guarded | None:
+def graphs_behind_guards() -> "Guarded | None":
     """`torch.compile` does both: you run as you go, and it watches Python's bytecode and gathers graphs on its way.
 
     With each graph it notes what it has taken for granted, its *guards*. They are checked at each call; where one

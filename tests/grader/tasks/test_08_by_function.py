@@ -41,12 +41,13 @@ def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
     assert all(mismatches(path, seed) for seed in range(10))
 
 
-def test_what_is_counted_is_a_listing_of_many_lines_and_few_functions() -> None:
+def test_what_is_counted_is_a_listing_of_many_lines_and_fewer_functions() -> None:
     worlds = listings.draw_counted(np.random.default_rng(5))
     assert len(worlds) == listings.COUNTED_CALLS
     for world in worlds:
         assert len(world.lines) == listings.COUNTED_LINES
-        assert len({line.split(" ", 1)[1] for line in world.lines}) == listings.FUNCTIONS
+        functions = len({line.split(" ", 1)[1] for line in world.lines})
+        assert 0.95 * listings.COUNTED_FUNCTIONS <= functions <= listings.COUNTED_FUNCTIONS
         assert world.judge(right_rows(world)) is None
 
 
