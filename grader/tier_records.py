@@ -16,14 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 from grader import catalogue, tier_margins
-from grader.files import explained
+from grader.files import explained, write_atomically
 from grader.task import Task
-from harness.environment import Environment
+from harness.environment import Environment, version_of
 from harness.units import percent
 
 FOLDER: Final = catalogue.KIT / "tests" / "records"
@@ -50,7 +49,7 @@ class Machine:
         """Describe the machine this runs on."""
         here = Environment.capture(ask_cuda=False)
         family = "".join(f" {name} {value}" for name, value in _cpu_numbers())
-        packages = {name: _version(name) for name in ("numpy", "numba")}
+        packages = {name: version_of(name) for name in ("numpy", "numba")}
         versions = {"python": here.python, "torch": here.torch, **packages, "libc": here.libc}
         return cls(
             here.cpu + family, here.cores, f"{here.os} {here.machine}", tuple(versions.items()), round(busy_cores)
@@ -93,7 +92,7 @@ class Record:
 def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path:
     """Write the rows to the machine's file; rows of other submissions stay in it. Return the file.
 
-    Raises `UsageError` when the folder cannot be written.
+    Raises `WriteError` when it cannot be written; the older file is there still.
     """
     file = folder / f"{machine.name}.json"
     today = datetime.now(UTC).date().isoformat()
@@ -103,7 +102,8 @@ def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path
     head = json.dumps({**asdict(machine), "versions": dict(machine.versions)}, ensure_ascii=False)
     with explained(file):
         folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(f'{{"machine": {head}, "rows": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+    text = f'{{"machine": {head}, "rows": [\n' + ",\n".join(lines) + "\n]}\n"
+    write_atomically(file, text.encode())
     return file
 
 
@@ -203,10 +203,3 @@ def _cpu_numbers() -> Iterator[tuple[str, str]]:
     for key, name in (("cpu family", "family"), ("model", "model")):
         if found := re.search(rf"^{key}\s*:\s*(\d+)$", text, re.MULTILINE):
             yield name, found[1]
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "absent"

@@ -99,8 +99,8 @@ class Environment:
         return cls(
             python=platform.python_version() + getattr(sys, "abiflags", ""),
             implementation=platform.python_implementation(),
-            torch=_version("torch"),
-            numpy=_version("numpy"),
+            torch=version_of("torch"),
+            numpy=version_of("numpy"),
             os=f"{platform.system()} {platform.release()}",
             machine=platform.machine(),
             cpu=_cpu_model(),
@@ -109,7 +109,7 @@ class Environment:
             cuda_device=_cuda_device() if ask_cuda else NOT_ASKED,
             libc=" ".join(_libc()),
             settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
-            kit=_version("fairclock"),
+            kit=version_of("fairclock"),
             gil=gil(),
         )
 
@@ -207,7 +207,8 @@ def _fingerprint(environment: Environment) -> str:
 
 
 @cache
-def _version(distribution: str) -> str:
+def version_of(distribution: str) -> str:
+    """Return the version of an installed package, or `ABSENT`."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
