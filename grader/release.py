@@ -130,8 +130,7 @@ def _notebooks(folder: Path) -> Iterator[Path]:
     known = catalogue.load()
     for lesson in known.lessons:
         source = (folder / catalogue.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
-        made = exercise_notebook.notebook(exercise_notebook.cells(lesson, known.tasks(lesson), source))
-        yield _written(place / f"{lesson}.ipynb", exercise_notebook.as_bytes(made))
+        yield _written(place / f"{lesson}.ipynb", exercise_notebook.exported(lesson, source))
     done = subprocess.run(
         [sys.executable, "-m", "lessons", "notebooks", str(place)], cwd=KIT, capture_output=True, text=True, check=False
     )

@@ -18,6 +18,7 @@ from rich.console import Console
 from harness import units
 from harness.command import INTERRUPTED, guarded
 from harness.errors import UsageError
+from lessons.engine import notebook as notebooks
 from lessons.engine.lesson import Lesson
 from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import Progress, length_of
@@ -46,6 +47,7 @@ def _app(lesson: Lesson) -> typer.Typer:
             Path | None, typer.Option(metavar="FILE", help="Write the lesson as a notebook, and run nothing.")
         ] = None,
         plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")] = None,
+        force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
     ) -> int:
@@ -53,15 +55,13 @@ def _app(lesson: Lesson) -> typer.Typer:
         if list_steps:
             return _list_steps(lesson)
         if notebook is not None:
-            from lessons.engine import notebook as notebooks  # noqa: PLC0415 - nbformat is slow to import
-
-            with writable(notebook):
-                notebooks.write(lesson, notebook, fast=fast)
+            notebooks.write(lesson, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
-        with writable(json_file), _imports_frozen():
-            return _take(lesson, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
+        save = picture_saver(plots, lesson.name, force=force)
+        with writable(json_file, force=force), _imports_frozen():
+            return _take(lesson, save, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
 
     return app
 
@@ -89,8 +89,16 @@ def _list_steps(lesson: Lesson) -> int:
     return 0
 
 
-def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None) -> int:
-    screen, progress, save = Screen(Console(highlight=False)), Progress(), picture_saver(plots)
+def _take(
+    lesson: Lesson,
+    save: Callable[[str, str], None],
+    *,
+    fast: bool,
+    interactive: bool,
+    json_file: Path | None,
+    plots: Path | None,
+) -> int:
+    screen, progress = Screen(Console(highlight=False)), Progress()
     before = progress.load().get(lesson.name)
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
     limit_s = lesson.longest_s[fast]
