@@ -30,7 +30,7 @@ from grader.class_run import crew, journal, run
 from grader.class_run.course import read as read_course
 from grader.class_run.roll import TaskPoints
 from grader.desk import commands
-from grader.desk.commands import Debug, err_console
+from grader.desk.commands import Debug, Force, err_console
 from grader.errors import UsageError
 from grader.gradescope import bundle
 from grader.isolation import sandbox
@@ -46,8 +46,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _name, _verb in {"check": commands.check, "submit": commands.submit, "notebook": commands.notebook}.items():
-    app.command(name=_name)(_verb)
+app.command(name="check")(commands.check)
+app.command(name="submit")(commands.submit)
+app.command(name="notebook")(commands.notebook)
 
 CourseFile = Annotated[
     Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
@@ -144,6 +145,7 @@ def export_points(
     lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     column: Annotated[list[str] | None, typer.Option(metavar="LESSON=TITLE", help="A lesson's column; total=…")] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Convert points to the maximum that the file says.")] = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Fill a gradebook of Canvas or a worksheet of Moodle, or write nbgrader's columns or JUnit XML."""
@@ -151,7 +153,9 @@ def export_points(
     wanted = export.Wanted(canvas, moodle, nbgrader, junit)
     with journal.read(out) as book:
         roll = book.roll()
-    exported = export.export(roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale)
+    exported = export.export(
+        roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale, force=force
+    )
     print("\n".join(exported.lines()))
     return exported.exit_code
 
@@ -190,6 +194,7 @@ def release_kit(
     gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
     lessons: Annotated[list[str] | None, typer.Option(help="Of the autograder; may be repeated.")] = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Make the student kit, or an autograder for Gradescope: no solutions, no secrets."""
@@ -197,9 +202,9 @@ def release_kit(
     if place is None and gradescope is None:
         raise UsageError("Name a folder or zip for the student kit, or --gradescope ZIP for an autograder.")
     if place:
-        print("\n".join(release.release(place).lines()))
+        print("\n".join(release.release(place, force=force).lines()))
     if gradescope:
-        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox).lines()))
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
     return 0
 
 

@@ -21,6 +21,7 @@ from grader import catalogue, exercise_notebook, stubs
 from grader.catalogue import KIT
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
+from harness.overwriting import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
 FILES: Final = ("LICENSE", "README.md", "pyproject.toml", ".gitignore")
@@ -48,14 +49,13 @@ class Released:
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
 
 
-def release(place: Path, *, notebooks: bool = True) -> Released:
+def release(place: Path, *, notebooks: bool = True, force: bool = False) -> Released:
     """Write the student kit to the new folder `place`, or to one zip when its name ends so, and `notebooks` with it.
 
     Raises `UsageError` when something is there already or this kit has no solutions to make the stubs of, and
     `GraderFault` when a solution's part was found in what was to be released; nothing is left there then.
     """
-    if place.exists():
-        raise UsageError(f"{place} is there already; name a new folder or zip, or remove it first.")
+    refuse_existing(place, force=force)
     lessons = catalogue.load().lessons
     if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
         raise UsageError("This kit has no solutions, so it is a student's already: release from the whole one.")
@@ -76,7 +76,7 @@ def release(place: Path, *, notebooks: bool = True) -> Released:
             raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
         files = sum(path.is_file() for path in folder.rglob("*"))
         if place.suffix == ".zip":
-            _zip(folder, place)
+            write_zip(folder, place, top=folder.parent)
         else:
             folder.rename(place)
     return Released(place, files, made, len(parts))
@@ -152,8 +152,26 @@ def parent_of(place: Path) -> Path:
     return parent
 
 
-def _zip(folder: Path, place: Path) -> None:
-    with zipfile.ZipFile(place, "x", zipfile.ZIP_DEFLATED) as archive:
+def refuse_existing(place: Path, *, force: bool) -> None:
+    """Raise `UsageError` when something is at `place`: a file is overwritten with `force`, a filled folder never.
+
+    What stood in the folder would be part of what is handed out.
+    """
+    if place.is_dir():
+        if any(place.iterdir()):
+            raise UsageError(f"{place} is there already and is not empty; name a new folder, or remove it first.")
+    else:
+        refuse_edited(place, force=force)
+
+
+def write_zip(folder: Path, place: Path, *, top: Path) -> None:
+    """Write all files below `folder` to the zip `place`, under their names below `top`; an older file is replaced.
+
+    The zip is made beside `folder`, which is on the same disk as `place`.
+    """
+    made = folder.parent / "made.zip"
+    with zipfile.ZipFile(made, "x", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                archive.write(path, path.relative_to(folder.parent))
+                archive.write(path, path.relative_to(top))  # its modes too: Gradescope unzips them
+    made.replace(place)

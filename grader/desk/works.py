@@ -81,7 +81,7 @@ def choose(lesson: str, works: Sequence[Work]) -> Choice:
         for work in works
         if work.is_copy and not work.refusal and work.changed and work.code not in known
     ]
-    taken = (rivals or named or [None])[0] if len(rivals) < 2 else None
+    taken = next(iter(rivals or named), None) if len(rivals) < 2 else None
     others = tuple(work for work in named if work is not taken and not work.changed)
     return Choice(lesson, taken, tuple(rivals) if len(rivals) > 1 else (), tuple(left), others)
 

@@ -66,6 +66,23 @@ def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     assert (tmp_path / "work.txt").read_text() == "mine"
 
 
+def test_a_zip_that_is_there_is_replaced_with_force_alone(tmp_path: Path) -> None:
+    (tmp_path / "kit.zip").write_text("mine")
+    with pytest.raises(UsageError, match=r"kit\.zip is there already.*--force"):
+        release.release(tmp_path / "kit.zip", notebooks=False)
+    assert (tmp_path / "kit.zip").read_text() == "mine"
+    release.release(tmp_path / "kit.zip", notebooks=False, force=True)
+    assert zipfile.is_zipfile(tmp_path / "kit.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.zip"]
+
+
+def test_a_filled_folder_is_never_replaced_and_an_empty_one_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    release.release(tmp_path / "kit", notebooks=False)
+    with pytest.raises(UsageError, match="not empty"):
+        release.release(tmp_path / "kit", notebooks=False, force=True)
+
+
 def test_a_zip_holds_the_same_in_one_folder(tmp_path: Path, kit: Path) -> None:
     assert grader("release", tmp_path / "kit.zip").code == 0
     with zipfile.ZipFile(tmp_path / "kit.zip") as archive:

@@ -141,6 +141,38 @@ def test_a_fault_of_the_lesson_is_one_sentence_and_a_traceback_only_when_asked_f
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--json", "--notebook"])
+def test_a_file_that_may_be_edited_is_overwritten_with_force_alone(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text("mine")
+    assert run_command(small_lesson.lesson, ["--no-input", option, str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "", "nothing was measured"
+    assert "mine.json is there already" in said.err
+    assert "--force" in said.err
+    assert path.read_text() == "mine"
+    assert run_command(small_lesson.lesson, ["--no-input", "--force", option, str(path)]) == 0
+    assert path.read_text() != "mine"
+
+
+def test_pictures_that_may_be_edited_are_overwritten_with_force_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--no-input", "--plots", str(tmp_path)]
+    (tmp_path / "another-lesson.svg").write_text("not in the way")
+    assert run_command(small_lesson.lesson, arguments) == 0
+    (picture,) = tmp_path.glob("small_lesson-*.svg")
+    picture.write_text("mine")
+    capsys.readouterr()
+    assert run_command(small_lesson.lesson, arguments) == 2
+    assert f"{picture} is there already" in capsys.readouterr().err
+    assert picture.read_text() == "mine"
+    assert run_command(small_lesson.lesson, [*arguments, "--force"]) == 0
+    assert picture.read_text().startswith("<svg")
+
+
 def test_a_json_file_is_not_left_empty_by_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
