@@ -9,6 +9,7 @@ import contextlib
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +22,8 @@ from harness.errors import UsageError
 from lessons.engine import notebook as notebooks
 from lessons.engine.lesson import Lesson
 from lessons.engine.outputs import picture_saver, writable, write_json
-from lessons.engine.progress import Progress, length_of
-from lessons.engine.record import LessonRecord
+from lessons.engine.progress import Progress, Standings, length_of
+from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.run import Session, Settings
 from lessons.engine.screen import Screen
 from lessons.engine.today import Today
@@ -112,9 +113,13 @@ def _take(
     )
     for note in filter(None, (today.environment.caution(), progress.remark)):
         screen.note(note)
-    settings = Settings(fast, interactive, save, _keeper(progress, screen))
-    session = Session(lesson, screen, settings, today)
-    code = _play(session, screen)
+    left = _left(lesson, before) if interactive else None
+    whole = json_file is not None or plots is not None
+    if left and whole:
+        screen.note(f"You left after step {left.steps}. With --json or --plots, all steps run again.")
+    keeper = _Keeper(progress, screen)
+    session = Session(lesson, screen, Settings(fast, interactive, save, keeper), today)
+    code = _play(session, keeper, None if whole else left)
     if json_file is not None:
         sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
         write_json(session.record().to_json(sentences), json_file)
@@ -124,26 +129,46 @@ def _take(
     return code
 
 
-def _play(session: Session, screen: Screen) -> int:
+def _left(lesson: Lesson, before: Standings | None) -> Unfinished | None:
+    """Return the run to go on from: an unfinished one whose claims are those of the lesson's first steps."""
+    left = before.left if before else None
+    if left is None or not 0 < left.steps < len(lesson.steps):
+        return None
+    declared = {id_ for step in lesson.steps[: left.steps] for id_ in step.claims}
+    return left if declared == set(left.claims) else None
+
+
+@dataclass(slots=True)
+class _Keeper:
+    """Keeps what has happened so far; the first time that this fails, the reader is told why."""
+
+    progress: Progress
+    screen: Screen
+    over: bool = False
+    complained: bool = False
+
+    def __call__(self, record: LessonRecord) -> None:
+        try:
+            self.progress.keep(record, over=self.over)
+        except UsageError as error:
+            if not self.complained:
+                self.screen.note(str(error))
+            self.complained = True
+
+
+def _play(session: Session, keeper: _Keeper, left: Unfinished | None) -> int:
+    """Play the lesson, going on from `left` if the reader wants that; return the exit code."""
+    screen, steps = session.screen, len(session.lesson.steps)
     try:
+        if left and screen.goes_on(left.steps, steps):
+            session.earlier = left
+        keeper.over = left is not None and session.earlier is None
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
-        screen.note("You left here. What you did so far is kept; the same command starts the lesson anew.")
+        kept = _left(session.lesson, keeper.progress.load().get(session.lesson.name))
+        then = f"next time at a terminal: step {kept.steps + 1 if kept else 1}"
+        screen.note(f"You left here; what you did is kept; {'all is done' if session.record().complete else then}.")
         return 0 if isinstance(leaving, EOFError) else INTERRUPTED
     name = session.lesson.name
     screen.your_turn(f"lessons/exercises/{name}.py", f"python -m grader check {name}")
     return 0
-
-
-def _keeper(progress: Progress, screen: Screen) -> Callable[[LessonRecord], None]:
-    complaints: list[str] = []
-
-    def keep(record: LessonRecord) -> None:
-        try:
-            progress.keep(record)
-        except UsageError as error:
-            if not complaints:
-                screen.note(str(error))
-            complaints.append(str(error))
-
-    return keep
