@@ -72,7 +72,7 @@ def check(
 def submit(
     places: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PLACE]...", help="Folders or files. Default: wherever exercises lie."),
+        typer.Argument(metavar="PLACE", help="Folders or files. Default: wherever exercises lie."),
     ] = None,
     take: Annotated[
         list[Path] | None, typer.Option("--take", metavar="FILE", help="Of two changed files, this one counts.")

@@ -65,8 +65,7 @@ def run_and_saved(path: Path) -> None:
         if cell["cell_type"] == "code":
             cell["execution_count"] = number
             cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["done\n"]}]
-    empty = {"cell_type": "code", "id": "new", "metadata": {}, "source": [], "outputs": [], "execution_count": None}
-    whole["cells"].append(empty)
+    whole["cells"].append({**whole["cells"][-1], "id": "new", "source": []})
     whole["metadata"]["language_info"]["version"] = "3.13.1"
     path.write_text(json.dumps(whole, indent=4), encoding="utf-8")
 

@@ -69,12 +69,12 @@ def test_a_zip_of_another_kit_is_noted(tmp_path: Path) -> None:
 
 
 def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_path: Path) -> None:
-    files = {
+    exercises = {
         "01_dot": hand_in(tmp_path, "kit", "x = 1"),
         "02_timer": hand_in(tmp_path, "kit", "y = 1", "02_timer"),
     }
     made = tmp_path / "made.zip"
-    submit(files, made, kit=KIT)
+    submit(exercises, made, kit=KIT)
     with zipfile.ZipFile(made) as archive:
         files = [(name, archive.read(name)) for name in archive.namelist()]
     forged = [(name, data.replace(b"x = 1", b"x = 2")) for name, data in files]

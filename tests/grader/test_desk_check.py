@@ -1,5 +1,6 @@
 """`check LESSON`: the file that the student has changed is the one that is graded."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -75,6 +76,18 @@ def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None
     assert child.exitstatus == 0
 
 
+def test_watching_checks_whichever_file_of_the_exercise_is_saved(kit: Path) -> None:
+    child = at_a_terminal(kit, "check", "04", "--watch")
+    child.expect("not written yet")
+    child.expect("Watching")
+    solve(notebook_of(kit))
+    child.expect("10 / 10")
+    child.sendcontrol("c")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
 def test_leaving_the_question_ends_with_the_commands(kit: Path) -> None:
     edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
     solve(notebook_of(kit))
@@ -110,6 +123,16 @@ def test_a_notebook_that_went_on_after_the_export_counts(kit: Path) -> None:
     ended = in_kit(kit, "check", "04")
     assert ended.code == 0
     assert f"Left out: {FILE}." in ended.err
+
+
+def test_json_is_written_over_a_file_of_the_student_with_force_alone(kit: Path) -> None:
+    (kit / "v.json").write_text("mine")
+    ended = in_kit(kit, "check", "04", "--json", "v.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "v.json is there already" in ended.err
+    assert (kit / "v.json").read_text() == "mine"
+    assert in_kit(kit, "check", "04", "--json", "v.json", "--force").code == 1
+    assert json.loads((kit / "v.json").read_text())["tasks"]
 
 
 @pytest.mark.parametrize("name", [f"{LESSON} (1).ipynb", f"{LESSON}-Copy1.ipynb", f"{LESSON} final.py"])

@@ -64,6 +64,20 @@ def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is
     assert {f"{LESSON}.ipynb", "01_correct_first.py"} <= packed(kit).keys()
 
 
+def test_at_a_terminal_the_student_is_asked_before_anything_is_written(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    child = at_a_terminal(kit, "submit", "--no-grade")
+    child.expect("Which one counts")
+    assert not (kit / "submission.zip").exists()
+    child.sendline("1")
+    child.expect("Wrote submission.zip")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()
+
+
 def test_a_copy_with_a_space_in_its_name_is_named_and_can_be_taken(kit: Path) -> None:
     copy = kit / "notebooks" / f"{LESSON} (1).ipynb"
     shutil.copy(notebook_of(kit), copy)
