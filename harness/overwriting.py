@@ -16,12 +16,10 @@ def refuse_edited(path: Path, *, force: bool, is_ours: Callable[[Path], bool] = 
     An empty file holds no work. `is_ours` returns whether a file holds nothing but what this kit wrote into it; it is
     asked only where a file is there.
     """
-    if force or not path.exists():
+    if force or not path.is_file():
         return
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file.")
     try:
-        ours = path.is_char_device() or not path.stat().st_size or is_ours(path)
+        ours = not path.stat().st_size or is_ours(path)
     except OSError as error:
         raise UsageError(
             f"{path} is there already and cannot be read ({error.strerror}); name another file."

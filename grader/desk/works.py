@@ -77,7 +77,10 @@ def choose(lesson: str, works: Sequence[Work]) -> Choice:
             rivals.append(work)
     known = {work.code for work in named}
     left += [
-        (work, f"only a file named {lesson}.py or {lesson}.ipynb counts")
+        (
+            work,
+            f"only a file named {lesson}.py or {lesson}.ipynb counts; check FILE or submit --take FILE takes it",
+        )
         for work in works
         if work.is_copy and not work.refusal and work.changed and work.code not in known
     ]

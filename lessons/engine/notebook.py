@@ -37,7 +37,7 @@ def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> Non
     try:
         put(path, data)
     except OSError as error:
-        raise UsageError(f"The notebook cannot be written to {path} ({error.strerror}); name another file.") from error
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
 
 
 def made(lesson: Lesson, *, fast: bool) -> bytes:

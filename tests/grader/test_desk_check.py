@@ -142,7 +142,9 @@ def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path
     solve(copy)
     ended = in_kit(kit, "check", "04")
     assert "not written yet" in ended.out
-    assert f"Left out: notebooks/{name}. Only a file named {LESSON}.py or {LESSON}.ipynb counts." in ended.err
+    assert (
+        f"Left out: notebooks/{name}. Only a file named {LESSON}.py or {LESSON}.ipynb counts; check FILE" in ended.err
+    )
     assert in_kit(kit, "check", f"notebooks/{name}").code == 0
 
 
