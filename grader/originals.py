@@ -1,8 +1,8 @@
 """Which exercise is still as the kit wrote it: the SHA-256 of each stub, and of its code, kept in a committed list.
 
-What a student has written is told from the stub by its *code*: the text without comments, empty lines, the module's
-docstring and what runs under `if __name__ == "__main__"`. So an exercise file and its notebook have the same code, and
-a notebook that was only run or saved again has the code of the stub.
+A student has changed an exercise when its *code* differs from the stub's. The code is the text without comments, empty
+lines, the module's docstring and what runs under `if __name__ == "__main__"`. So an exercise file and its notebook have
+the same code, and a notebook that was only run or saved again has the code of the stub.
 """
 
 import ast
@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grader import catalogue
@@ -35,6 +35,11 @@ def code_digest(source: str) -> str:
         return text_digest(_code(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text_digest(f"not Python\n{source.strip()}")
+
+
+def as_bytes(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Return the list of all lessons as its file holds it."""
+    return json.dumps(rows, indent=1).encode() + b"\n"
 
 
 def listed_row(lesson: str) -> dict[str, object]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, exercise_notebook, stubs
+from grader import catalogue, exercise_notebook, originals, stubs
 from grader.catalogue import KIT
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
@@ -66,9 +66,7 @@ def release(place: Path, *, notebooks: bool = True, force: bool = False) -> Rele
             target = folder / source.relative_to(KIT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-        for lesson in lessons:
-            stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
-            (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        _write_stubs(folder, lessons)
         for told in [path for path in found(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
         made = sum(1 for _ in _notebooks(folder)) if notebooks else 0
@@ -121,6 +119,16 @@ def _plain(source: str) -> str:
     """Source lines without comments, empty lines and the space around them, or around a notebook's quotes."""
     lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
+    """Write the stubs of all lessons into the kit at `folder`, and the list by which it knows an unchanged one."""
+    rows = []
+    for lesson in lessons:
+        stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
+        (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        rows.append(exercise_notebook.listing_row(lesson, stub))
+    (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
 
 
 def _notebooks(folder: Path) -> Iterator[Path]:

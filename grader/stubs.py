@@ -17,7 +17,6 @@ committed equals what is generated.
 
 import ast
 import hashlib
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ import typer
 
 from grader import catalogue, exercise_notebook, originals
 from grader.errors import FairclockError, UsageError
-from grader.files import explained, write_atomically
+from grader.files import write_atomically
 from harness.command import guarded
 
 BEGIN = "# BEGIN SOLUTION"
@@ -92,19 +91,20 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
     A stub that a person has edited is written only with `force`. All others are written first; then a `UsageError`
     names those that were not.
     """
+    lessons = catalogue.load().lessons
+    if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
+        raise UsageError("This kit has no solutions, so it is a student's: its stubs cannot be written anew.")
     rows, edited = [], []
-    for lesson in catalogue.load().lessons:
+    for lesson in lessons:
         path, stub = catalogue.stub(lesson), stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
         if force or not is_edited(lesson, path, stub):
-            with explained(path):
-                write_atomically(path, stub.encode())
+            write_atomically(path, stub.encode())
             rows.append(exercise_notebook.listing_row(lesson, stub))
             yield path
         else:
             edited.append(str(path.relative_to(catalogue.KIT)))
             rows.append(originals.listed_row(lesson))
-    with explained(originals.LISTING):
-        write_atomically(originals.LISTING, (json.dumps(rows, indent=1) + "\n").encode())
+    write_atomically(originals.LISTING, originals.as_bytes(rows))
     yield originals.LISTING
     if edited:
         raise UsageError(

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from commanding import ROOT, grader
 
-from grader import catalogue, release
+from grader import catalogue, originals, release
 from grader.errors import GraderFault, UsageError
 from grader.stubs import stub_of
 
@@ -40,6 +40,21 @@ def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise(kit: Path) -> 
     assert set(found) == {f"lesson_{name}" for name in lessons} | set(catalogue.load().lessons)
     for path in found.values():
         nbformat.validate(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
+
+
+def test_the_kit_knows_its_own_stubs_though_a_solution_changed_since_ours_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(catalogue.SOLUTIONS, tmp_path / "solutions")
+    with (tmp_path / "solutions" / "04_autorange.py").open("a") as solution:
+        solution.write("\nLIMIT = 3\n")
+    monkeypatch.setattr(catalogue, "SOLUTIONS", tmp_path / "solutions")
+    release.release(tmp_path / "kit", notebooks=False)
+    exercises = tmp_path / "kit" / "lessons" / "exercises"
+    assert "LIMIT = 3" in (exercises / "04_autorange.py").read_text()
+    monkeypatch.setattr(originals, "LISTING", exercises / "notebooks.json")
+    for lesson in catalogue.load().lessons:
+        assert originals.is_original(lesson, (exercises / f"{lesson}.py").read_text(encoding="utf-8"))
 
 
 def test_a_student_can_check_with_the_kit_alone(kit: Path, tmp_path: Path) -> None:

@@ -89,3 +89,11 @@ def test_a_stub_that_nobody_edited_follows_its_solution(exercises: Path) -> None
     list(write_all())
     assert "LIMIT = 3" in (exercises / "04_autorange.py").read_text()
     assert originals.is_original("04_autorange", (exercises / "04_autorange.py").read_text())
+
+
+def test_a_kit_without_solutions_says_so(exercises: Path) -> None:
+    catalogue.solution("04_autorange").unlink()
+    before = (exercises / "notebooks.json").read_bytes()
+    with pytest.raises(UsageError, match="no solutions"):
+        list(write_all())
+    assert (exercises / "notebooks.json").read_bytes() == before
