@@ -8,43 +8,37 @@ without a verdict, or a report unmade.
 import os
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from grader import (
     calibrate,
     catalogue,
     completion,
     doctor,
-    exercise_notebook,
     export,
+    kit,
     lint,
     release,
     reports,
     tier_records,
-    watch,
 )
-from grader import check as checking
-from grader import submit as handing_in
 from grader.class_run import crew, journal, run
 from grader.class_run.course import read as read_course
 from grader.class_run.roll import TaskPoints
+from grader.desk import commands
+from grader.desk.commands import Debug, Force, err_console
 from grader.errors import UsageError
-from grader.files import explained
 from grader.gradescope import bundle
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
-from grader.records import Status
 from grader.reports import pseudonyms
 from grader.settings import Settings
 from harness import others
 from harness.command import guarded
-from harness.environment import Environment
 
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
@@ -52,14 +46,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-out_console = Console(soft_wrap=True)
-err_console = Console(stderr=True)
+app.command(name="check")(commands.check)
+app.command(name="submit")(commands.submit)
+app.command(name="notebook")(commands.notebook)
 
 CourseFile = Annotated[
     Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
-
 Leaderboard = Annotated[bool, typer.Option("--leaderboard", help="Also write leaderboard.html, to show to the class.")]
 Names = Annotated[
     str,
@@ -69,50 +62,6 @@ Names = Annotated[
         help="pseudonyms, students, or a CSV file: student, name to show (empty: left out).",
     ),
 ]
-
-
-@app.command()
-def check(
-    target: Annotated[str | None, typer.Argument(metavar="[LESSON|FILE]", help="Default: every exercise.")] = None,
-    hint: Annotated[bool, typer.Option("--hint", help="Show the next hint of each unfinished task.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdicts there.")] = None,
-    watched: Annotated[bool, typer.Option("--watch", help="Check again whenever it is saved, until Ctrl-C.")] = False,
-    debug: Debug = False,
-) -> int:
-    """Grade your own exercise here and now."""
-    del debug
-    lessons = {path: lesson for lesson, path in checking.targets(target)}
-
-    def grade_files(files: Sequence[Path]) -> int:
-        graded = []
-        with Pool(sandboxed=False) as pool:
-            for path in files:
-                with err_console.status(f"Checking {path.name} …"):
-                    report = checking.check(lessons[path], path, pool)
-                checking.show(report, out_console, ask_hint=hint)
-                graded.append(report)
-        if json_file:
-            with explained(json_file):
-                json_file.write_text(checking.as_json(graded), encoding="utf-8")
-        if any(verdict.status is Status.GRADER_ERROR for report in graded for verdict in report.verdicts):
-            return 2
-        return 0 if all(report.points == report.max_points for report in graded) else 1
-
-    files = list(lessons)
-    return watch.watch(grade_files, files, err_console, watch.saves(files)) if watched else grade_files(files)
-
-
-@app.command()
-def submit(
-    folder: Annotated[Path, typer.Argument(help="Where your exercises are.")] = catalogue.EXERCISES,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
-    debug: Debug = False,
-) -> int:
-    """Pack your exercises into one zip to hand in."""
-    del debug
-    written = handing_in.submit(folder, out, lessons=catalogue.load().lessons, kit=_kit())
-    print(f"Wrote {written}. Hand in this one file.")
-    return 0
 
 
 @app.command(name="run")
@@ -151,7 +100,7 @@ def run_class(
             tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
             lanes=lanes,
             console=err_console,
-            kit=_kit(),
+            kit=kit.version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(where, sandboxed=not no_sandbox),
@@ -196,6 +145,7 @@ def export_points(
     lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     column: Annotated[list[str] | None, typer.Option(metavar="LESSON=TITLE", help="A lesson's column; total=…")] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Convert points to the maximum that the file says.")] = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Fill a gradebook of Canvas or a worksheet of Moodle, or write nbgrader's columns or JUnit XML."""
@@ -203,7 +153,9 @@ def export_points(
     wanted = export.Wanted(canvas, moodle, nbgrader, junit)
     with journal.read(out) as book:
         roll = book.roll()
-    exported = export.export(roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale)
+    exported = export.export(
+        roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale, force=force
+    )
     print("\n".join(exported.lines()))
     return exported.exit_code
 
@@ -236,26 +188,13 @@ def lint_exercises(
     return 1 if found else 0
 
 
-@app.command(name="notebook")
-def export_notebook(
-    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="An exercise, or the start of its name.")],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: LESSON.ipynb, here.")] = None,
-    debug: Debug = False,
-) -> int:
-    """Write an exercise as a notebook to work in; check and submit take it like the file."""
-    del debug
-    name = catalogue.load().named(lesson)
-    written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"))
-    print(f"Wrote {written}. Open it with Jupyter; its last cell checks it.")
-    return 0
-
-
 @app.command(name="release")
 def release_kit(
     place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")] = None,
     gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
     lessons: Annotated[list[str] | None, typer.Option(help="Of the autograder; may be repeated.")] = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> int:
     """Make the student kit, or an autograder for Gradescope: no solutions, no secrets."""
@@ -263,9 +202,9 @@ def release_kit(
     if place is None and gradescope is None:
         raise UsageError("Name a folder or zip for the student kit, or --gradescope ZIP for an autograder.")
     if place:
-        print("\n".join(release.release(place).lines()))
+        print("\n".join(release.release(place, force=force).lines()))
     if gradescope:
-        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox).lines()))
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
     return 0
 
 
@@ -305,13 +244,6 @@ def _about(lanes: str, *, sandboxed: bool) -> str:
         return f"{lanes} · NO SANDBOX: submissions can read and write what you can"
     lacks = [layer.name for layer in sandbox.layers() if not layer.active]
     return f"{lanes} · sandbox: all layers{' but ' + ', '.join(lacks) if lacks else ''}"
-
-
-def _kit() -> str:
-    kit = Environment.capture().kit
-    if kit == "absent":
-        raise UsageError("The kit is not installed; run pip install -e . in its folder first.")
-    return kit
 
 
 completion.offer(app, catalogue.load().lessons)

@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from grader import catalogue, hints
+from grader.desk import works
+from grader.desk.works import Choice
 from grader.errors import UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
 from grader.records import Report, Status, Verdict
-from grader.reports import words
+from grader.reports import words as in_words
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
@@ -23,22 +25,24 @@ from grader.trials.score import EARNS
 TREES = 2
 """Process trees that a check of a tensor task needs: the student's and the baseline's. They start side by side."""
 
-SUFFIXES = (".py", ".ipynb")
 MOST_COLUMNS = 100
 INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
 
 
-def targets(target: str | None) -> list[tuple[str, Path]]:
-    """What to check: (lesson, file) of a lesson's name or start of it, of a file, or of every exercise."""
+def targets(target: str | None) -> list[Choice]:
+    """Return which file to check for a lesson's name or start of it, for a file, or for every exercise.
+
+    For a lesson's name, that is the file that the student has changed; see `works.choose`.
+    """
     lessons = catalogue.load().lessons
-    if target is None:
-        return [(lesson, catalogue.stub(lesson)) for lesson in lessons]
-    path = Path(target)
-    if path.suffix in SUFFIXES or path.exists() or "/" in target:
-        return [(_lesson_of(path), path)]
-    lesson = catalogue.load().named(target)
-    return [(lesson, catalogue.stub(lesson))]
+    path = Path(target or "")
+    if target and (path.suffix in works.SUFFIXES or path.exists() or "/" in target):
+        lesson = _lesson_of(path)
+        return [Choice(lesson, works.Work(lesson, path, ""))]
+    wanted = [catalogue.load().named(target)] if target else list(lessons)
+    found = works.found(works.places(), wanted)
+    return [works.choose(lesson, found[lesson]) for lesson in wanted]
 
 
 def check(lesson: str, path: Path, pool: Pool) -> Report:
@@ -96,30 +100,31 @@ def _lesson_of(path: Path) -> str:
         raise UsageError(f"{path} is a folder; name the exercise file in it, such as {path / lessons[0]}.py.")
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in works.SUFFIXES:
         raise UsageError(f"{path} is neither Python (.py) nor a notebook (.ipynb).")
-    found = [lesson for lesson in lessons if path.stem.startswith(lesson)]
-    if not found:
+    lesson = works.lesson_of(path)
+    if not lesson:
         raise UsageError(f"{path} is named like no exercise. There are: {', '.join(lessons)}.")
-    return found[0]
+    return lesson
 
 
 def _heading(task: Task, verdict: Verdict, width: int) -> Text:
-    earned = f"{words.points(verdict.points)} / {words.points(verdict.max_points)}"
+    earned = f"{in_words.points(verdict.points)} / {in_words.points(verdict.max_points)}"
     left = f" {task.lesson} · {task.name}"
-    right = f"{earned}  {_state(task, verdict)}"
+    right = f"{earned}  {state(task, verdict)}"
     gap = max(2, min(width, MOST_COLUMNS) - len(left) - len(right) - 1)
     colour = COLOURS.get(verdict.status, "yellow")
     return Text.assemble((left, "bold"), " " * gap, (right, colour))
 
 
-def _state(task: Task, verdict: Verdict) -> str:
+def state(task: Task, verdict: Verdict) -> str:
+    """Return what became of a task, in a few words."""
     speed = verdict.attempt.speed
     if verdict.status in EARNS and speed and task.tiers:
         return f"right, tier {speed.tier} of {len(task.tiers)}"
     if verdict.attempt.help == NOT_WRITTEN:
         return NOT_WRITTEN
-    return words.STATUS[verdict.status]
+    return in_words.STATUS[verdict.status]
 
 
 def _lines(task: Task, verdict: Verdict, *, ask_hint: bool) -> Iterator[str]:

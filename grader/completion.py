@@ -23,7 +23,7 @@ SHELLS: Final = ("bash", "zsh", "fish")
 OF_LESSONS: Final = frozenset({"lesson", "lessons", "target"})
 """What a verb calls an argument or option that is a lesson's name."""
 
-LESSON_OPTIONS: Final = ("--no-input", "--fast", "--json", "--notebook", "--plots", "--list-steps", "--help")
+LESSON_OPTIONS: Final = ("--no-input", "--fast", "--json", "--notebook", "--plots", "--force", "--list-steps", "--help")
 """What every lesson takes; a test compares it with theirs."""
 
 PLACES: Final[Mapping[str, tuple[str, str | None]]] = {

@@ -7,38 +7,29 @@ the exercise does.
 """
 
 import ast
-import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from grader import catalogue
+from grader import catalogue, originals
 from grader.errors import UsageError
 from grader.files import explained, write_atomically
 from grader.records import Cost
 from grader.reports.words import points
 from grader.task import Task
 from grader.tryout import functions_of
-
-if TYPE_CHECKING:  # it is slow to import, and every verb of the grader loads this module
-    from nbformat import NotebookNode
-
-LISTING: Final = catalogue.EXERCISES / "notebooks.json"
-"""What every exported notebook holds, as it was when the stubs were last written: lesson, cells, SHA-256."""
+from harness.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+from harness.overwriting import refuse_edited
 
 _SECTION: Final = re.compile(r"# -{8,}\s*")
 _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
 """The first line of a section's comment; a notebook says the same in a heading and a table."""
 
 _LONGEST_ID: Final = 64
-_KERNEL: Final = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
 _LESS: Final = {
     Cost.TIME: "times as fast",
     Cost.WALL_TIME: "times as fast",
@@ -51,15 +42,6 @@ _LESS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell: a stable id, whether it holds code or words (Markdown), and its text."""
-
-    id: str
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """A stretch of an exercise file: the words of a section's comment, or code and what its first line names."""
 
@@ -68,38 +50,33 @@ class Part:
     code: str
 
 
-def write(lesson: str, out: Path) -> Path:
+def write(lesson: str, out: Path, *, force: bool = False) -> Path:
     """Write the exercise as it stands in the student's file to `out`, and return its path.
 
-    Raises `UsageError` when there is no such exercise, or when `out` holds something else already: it may be work.
+    Raises `UsageError` when there is no such exercise, or when `out` may hold a person's work and `force` is not given.
     """
-    tasks = catalogue.load().tasks(lesson)
     source = catalogue.stub(lesson).read_text(encoding="utf-8")
-    data = as_bytes(notebook(cells(lesson, tasks, source)))
-    if out.exists() and out.read_bytes() != data:
-        raise UsageError(f"{out} is there already, and your work may be in it; name another with --out FILE.")
+    data = exported(lesson, source)
+    refuse_edited(out, force=force, is_ours=lambda path: _is_ours(lesson, path, data))
     with explained(out):
         write_atomically(out, data)
     return out
 
 
-def as_bytes(made: "NotebookNode") -> bytes:
-    """Return a notebook as its file holds it."""
-    import nbformat  # noqa: PLC0415 - as above
-
-    text: str = nbformat.writes(made, version=4)  # type: ignore[no-untyped-call]
-    return text.encode() + b"\n"
+def exported(lesson: str, source: str) -> bytes:
+    """Return the notebook file of an exercise's source. Its stamp says which code it began with."""
+    made = cells(lesson, catalogue.load().tasks(lesson), source)
+    return as_bytes(notebook(made, **{originals.CODE: originals.code_digest(source)}))
 
 
-def notebook(cells: Sequence[Cell]) -> "NotebookNode":
-    """Return valid cells as a notebook of the current format."""
-    from nbformat import v4, validate  # noqa: PLC0415 - as above
+def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
+    """Return whether a notebook holds no work that `new` lacks: unedited cells, with the code of the stub or of `new`.
 
-    make = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
-    made = [make[cell.kind](cell.text, id=cell.id) for cell in cells]  # type: ignore[no-untyped-call]
-    whole: NotebookNode = v4.new_notebook(cells=made, metadata=_KERNEL)  # type: ignore[no-untyped-call]
-    validate(whole)
-    return whole
+    An unedited notebook may still be the only copy of what was once in the exercise file.
+    """
+    began_with = stamp_of(path.read_bytes(), originals.CODE)
+    known = {"", originals.listed(lesson, originals.CODE), stamp_of(new, originals.CODE)}
+    return began_with in known and is_unedited(path, new)
 
 
 def cells(lesson: str, tasks: Sequence[Task], source: str) -> tuple[Cell, ...]:
@@ -152,16 +129,17 @@ def parts(source: str) -> Iterator[Part]:
         yield _stretch(stretch)
 
 
-def listing() -> str:
-    """Return what every exercise is exported as, for the committed list."""
-    rows = []
-    for lesson in catalogue.load().lessons:
-        source = catalogue.stub(lesson).read_text(encoding="utf-8")
-        made = cells(lesson, catalogue.load().tasks(lesson), source)
-        text = json.dumps([[cell.id, cell.kind, cell.text] for cell in made], ensure_ascii=False)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        rows.append({"lesson": lesson, "cells": [cell.id for cell in made], "sha256": digest})
-    return json.dumps(rows, indent=1) + "\n"
+def listing_row(lesson: str, stub: str) -> dict[str, object]:
+    """Return what the committed list says of a lesson whose stub has this text."""
+    made = cells(lesson, catalogue.load().tasks(lesson), stub)
+    text = json.dumps([[cell.id, cell.kind, cell.text] for cell in made], ensure_ascii=False)
+    return {
+        "lesson": lesson,
+        "cells": [cell.id for cell in made],
+        "sha256": originals.text_digest(text),
+        originals.STUB: originals.text_digest(stub),
+        originals.CODE: originals.code_digest(stub),
+    }
 
 
 def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:

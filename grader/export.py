@@ -12,6 +12,7 @@ from grader.errors import UsageError
 from grader.files import explained, write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.filled import Filled
+from harness.overwriting import refuse_edited
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Exported:
 
     place: Path
     filled: Filled | None
+    replaced: bool
 
     @property
     def exit_code(self) -> int:
@@ -46,10 +48,11 @@ class Exported:
 
     def lines(self) -> Iterator[str]:
         """What to tell the instructor."""
+        place = f"{self.place}{' in place of the older one' if self.replaced else ''}"
         if self.filled:
-            yield from self.filled.lines(str(self.place))
+            yield from self.filled.lines(place)
         else:
-            yield f"Wrote {self.place}."
+            yield f"Wrote {place}."
 
 
 def export(
@@ -61,11 +64,13 @@ def export(
     lessons: Sequence[str] = (),
     columns: Sequence[str] = (),
     scale: bool = False,
+    force: bool = False,
 ) -> Exported:
     """Write the points of a class to `to`, by default a file in `out` named like the format.
 
-    `lessons` are those that count (all where none is named), `columns` are "LESSON=TITLE" for Canvas. Raises
-    `UsageError` for what does not fit, and has written nothing then.
+    `lessons` are those that count (all where none is named), `columns` are "LESSON=TITLE" for Canvas. Another file at
+    `to` is overwritten with `force` alone; what lies in `out` was made there, and is replaced. Raises `UsageError` for
+    what does not fit, and has written nothing then.
     """
     form = wanted.form
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
@@ -80,10 +85,13 @@ def export(
     elif wanted.moodle:
         filled = moodle.fill(roll, _read(wanted.moodle, place), str(wanted.moodle), roll.lessons, scale=scale)
     text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
+    if to:
+        refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
+    replaced = place.exists()
     with explained(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(place, text)
-    return Exported(place, filled)
+    written = write_atomically(place, text)
+    return Exported(place, filled, replaced and written)
 
 
 def _named(columns: Sequence[str]) -> Mapping[str, str]:

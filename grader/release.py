@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, exercise_notebook, stubs
+from grader import catalogue, exercise_notebook, originals, stubs
 from grader.catalogue import KIT
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
+from harness.overwriting import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
 FILES: Final = ("LICENSE", "README.md", "pyproject.toml", ".gitignore")
@@ -48,14 +49,13 @@ class Released:
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
 
 
-def release(place: Path, *, notebooks: bool = True) -> Released:
+def release(place: Path, *, notebooks: bool = True, force: bool = False) -> Released:
     """Write the student kit to the new folder `place`, or to one zip when its name ends so, and `notebooks` with it.
 
     Raises `UsageError` when something is there already or this kit has no solutions to make the stubs of, and
     `GraderFault` when a solution's part was found in what was to be released; nothing is left there then.
     """
-    if place.exists():
-        raise UsageError(f"{place} is there already; name a new folder or zip, or remove it first.")
+    refuse_existing(place, force=force)
     lessons = catalogue.load().lessons
     if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
         raise UsageError("This kit has no solutions, so it is a student's already: release from the whole one.")
@@ -66,9 +66,7 @@ def release(place: Path, *, notebooks: bool = True) -> Released:
             target = folder / source.relative_to(KIT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-        for lesson in lessons:
-            stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
-            (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        _write_stubs(folder, lessons)
         for told in [path for path in found(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
         made = sum(1 for _ in _notebooks(folder)) if notebooks else 0
@@ -76,7 +74,7 @@ def release(place: Path, *, notebooks: bool = True) -> Released:
             raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
         files = sum(path.is_file() for path in folder.rglob("*"))
         if place.suffix == ".zip":
-            _zip(folder, place)
+            write_zip(folder, place, top=folder.parent)
         else:
             folder.rename(place)
     return Released(place, files, made, len(parts))
@@ -123,6 +121,16 @@ def _plain(source: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
+    """Write the stubs of all lessons into the kit at `folder`, and the list by which it knows an unchanged one."""
+    rows = []
+    for lesson in lessons:
+        stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
+        (folder / catalogue.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        rows.append(exercise_notebook.listing_row(lesson, stub))
+    (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
+
+
 def _notebooks(folder: Path) -> Iterator[Path]:
     """Write the notebooks of all lessons and exercises in the kit at `folder`."""
     place = folder / NOTEBOOKS
@@ -130,8 +138,7 @@ def _notebooks(folder: Path) -> Iterator[Path]:
     known = catalogue.load()
     for lesson in known.lessons:
         source = (folder / catalogue.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
-        made = exercise_notebook.notebook(exercise_notebook.cells(lesson, known.tasks(lesson), source))
-        yield _written(place / f"{lesson}.ipynb", exercise_notebook.as_bytes(made))
+        yield _written(place / f"{lesson}.ipynb", exercise_notebook.exported(lesson, source))
     done = subprocess.run(
         [sys.executable, "-m", "lessons", "notebooks", str(place)], cwd=KIT, capture_output=True, text=True, check=False
     )
@@ -153,8 +160,26 @@ def parent_of(place: Path) -> Path:
     return parent
 
 
-def _zip(folder: Path, place: Path) -> None:
-    with zipfile.ZipFile(place, "x", zipfile.ZIP_DEFLATED) as archive:
+def refuse_existing(place: Path, *, force: bool) -> None:
+    """Raise `UsageError` when something is at `place`: a file is overwritten with `force`, a filled folder never.
+
+    What stood in the folder would be part of what is handed out.
+    """
+    if place.is_dir():
+        if any(place.iterdir()):
+            raise UsageError(f"{place} is there already and is not empty; name a new folder, or remove it first.")
+    else:
+        refuse_edited(place, force=force)
+
+
+def write_zip(folder: Path, place: Path, *, top: Path) -> None:
+    """Write all files below `folder` to the zip `place`, under their names below `top`; an older file is replaced.
+
+    The zip is made beside `folder`, which is on the same disk as `place`.
+    """
+    made = folder.parent / "made.zip"
+    with zipfile.ZipFile(made, "x", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                archive.write(path, path.relative_to(folder.parent))
+                archive.write(path, path.relative_to(top))  # its modes too: Gradescope unzips them
+    made.replace(place)

@@ -11,16 +11,24 @@ Between them, only the stub's own lines do, which stand in comments and keep the
         # END SOLUTION
 
 A part without such lines leaves `raise NotImplementedError("Write double.")` inside a function, and nothing
-outside. `python -m grader.stubs` writes all stubs anew, and the list of the notebooks they
-are exported as; what is committed equals what is generated.
+outside. `python -m grader.stubs` writes all stubs anew, and the list of what was written (`grader.originals`); what is
+committed equals what is generated.
 """
 
 import ast
+import hashlib
 import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
 
-from grader import catalogue, exercise_notebook
-from grader.errors import FairclockError
+import typer
+
+from grader import catalogue, exercise_notebook, originals
+from grader.errors import FairclockError, UsageError
+from grader.files import write_atomically
+from harness.command import guarded
 
 BEGIN = "# BEGIN SOLUTION"
 END = "# END SOLUTION"
@@ -77,15 +85,54 @@ def _must_parse(stub: str) -> None:
         ) from error
 
 
-def write_all() -> None:
-    """Write the stub of every lesson in the catalogue from its solution, and the list of exported notebooks."""
-    for lesson in catalogue.load().lessons:
-        source = catalogue.solution(lesson).read_text(encoding="utf-8")
-        catalogue.stub(lesson).write_text(stub_of(source), encoding="utf-8")
-        sys.stdout.write(f"{catalogue.stub(lesson).relative_to(catalogue.KIT)}\n")
-    exercise_notebook.LISTING.write_text(exercise_notebook.listing(), encoding="utf-8")
-    sys.stdout.write(f"{exercise_notebook.LISTING.relative_to(catalogue.KIT)}\n")
+def write_all(*, force: bool = False) -> Iterator[Path]:
+    """Write the stub of every lesson from its solution, and the list of what was written; yield each file's path.
+
+    A stub that a person has edited is written only with `force`. All others are written first; then a `UsageError`
+    names those that were not.
+    """
+    lessons = catalogue.load().lessons
+    if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
+        raise UsageError("This kit has no solutions, so it is a student's: its stubs cannot be written anew.")
+    rows, edited = [], []
+    for lesson in lessons:
+        path, stub = catalogue.stub(lesson), stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
+        if force or not is_edited(lesson, path, stub):
+            write_atomically(path, stub.encode())
+            rows.append(exercise_notebook.listing_row(lesson, stub))
+            yield path
+        else:
+            edited.append(str(path.relative_to(catalogue.KIT)))
+            rows.append(originals.listed_row(lesson))
+    write_atomically(originals.LISTING, originals.as_bytes(rows))
+    yield originals.LISTING
+    if edited:
+        raise UsageError(
+            f"{', '.join(edited)} differs from what was last written there, so somebody has edited it. It was left as "
+            "it is, and all others were written. To overwrite it too: python -m grader.stubs --force"
+        )
+
+
+def is_edited(lesson: str, path: Path, stub: str) -> bool:
+    """Return whether a person has edited an exercise file: it is neither `stub` nor what the list says was written."""
+    if not path.exists():
+        return False
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return digest not in {originals.text_digest(stub), originals.listed(lesson, originals.STUB)}
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def command(
+    force: Annotated[bool, typer.Option("--force", help="Overwrite exercises that somebody has edited.")] = False,
+) -> int:
+    """Write all exercise stubs anew from the solutions."""
+    for path in write_all(force=force):
+        print(path.relative_to(catalogue.KIT), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    write_all()
+    sys.exit(guarded(app, "python -m grader.stubs", sys.argv[1:]))

@@ -5,53 +5,55 @@ What collecting would refuse is refused here already, where the student can stil
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.files import explained, write_atomically
-from grader.hand_ins import manifest
+from grader.hand_ins import archives, manifest
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.manifest import Entry, Manifest
-from grader.hand_ins.refusal import digest
+from grader.hand_ins.refusal import Refusal, digest
 from harness.errors import UsageError
+from harness.overwriting import refuse_edited
 
-_SUFFIXES = (".py", ".ipynb")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold
 _PLAIN_FILE = 0o100644
 
 
-def submit(source: Path | Sequence[Path], out: Path, *, lessons: Sequence[str], kit: str) -> Path:
-    """Write the zip `out` of the exercises in the folder `source`, or of the files named; return its path.
+def submit(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
+    """Write the zip `out` of one file for each lesson; return whether it replaces an older zip of `submit`.
 
-    Raises `UsageError` when there is no exercise, a file that cannot be taken, or one lesson twice.
+    A file gets its lesson's name in the zip. Raises `UsageError` when there is no file, for one that collecting would
+    refuse, and when `out` is another file that is there already and `force` is not given.
     """
-    files = _in_folder(source, lessons) if isinstance(source, Path) else list(source)
     if not files:
-        raise UsageError(f"Name at least one exercise file, such as {lessons[0]}.py.")
+        raise UsageError("There is no exercise to hand in.")
+    refuse_edited(out, force=force, is_ours=is_submission)
     contents: dict[str, bytes] = {}
-    for path in sorted(files, key=lambda path: path.name):
-        if path.stem not in lessons or path.suffix not in _SUFFIXES:
-            raise UsageError(f"{path} is no exercise; there are: {', '.join(lessons)} (as .py or .ipynb).")
-        if path.stem in {Path(name).stem for name in contents}:
-            raise UsageError(f"There are two files for {path.stem}; hand in only one, the .py or the .ipynb.")
-        refusal = submission_of(path, student="", lesson=path.stem).refusal
+    for lesson, path in sorted(files.items()):
+        refusal = submission_of(path, student="", lesson=lesson).refusal
         if refusal:
             raise UsageError(refusal)
-        contents[path.name] = path.read_bytes()
+        contents[lesson + path.suffix] = path.read_bytes()
+    replaced = out.exists()
     with explained(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, _zipped(contents, kit))
-    return out
+    return replaced
 
 
-def _in_folder(folder: Path, lessons: Sequence[str]) -> list[Path]:
-    if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}; run this where the kit is, or name the exercises.")
-    names = {lesson + suffix for lesson in lessons for suffix in _SUFFIXES}
-    found = [path for path in folder.iterdir() if path.name in names]
-    if not found:
-        raise UsageError(f"{folder} holds no exercise; one is named like {lessons[0]}.py.")
-    return found
+def is_submission(path: Path) -> bool:
+    """Return whether a file is a zip as `submit` writes it, with nothing in it added or changed since."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(archive.namelist())
+        files = archives.members(path.read_bytes(), frozenset(names))
+        listed = Manifest.from_json(files.pop(manifest.NAME, b""))
+        for name, data in files.items():
+            listed.check(name, digest(data))
+    except (zipfile.BadZipFile, Refusal):
+        return False
+    return names == sorted([manifest.NAME, *(entry.file for entry in listed.files)])
 
 
 def _zipped(contents: dict[str, bytes], kit: str) -> bytes:

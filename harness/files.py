@@ -11,7 +11,11 @@ def put(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> 
     What is `durable` is on the disk before this returns. Waiting for that takes longer than all else, so it is left out
     where the next run makes again what a power cut has spoilt.
     Raises `OSError` when it cannot be written; whatever stood at `path` stands there still, and nothing else is left.
+    A device such as /dev/stdout is written to as it is.
     """
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
     temporary = Path(name)
     try:

@@ -429,6 +429,7 @@ def missing(suite: Suite, wanted: tuple[str, str, str]) -> str:
         "times-do-not": "the two wall times of some form lie more than 0.5 % apart",
     },
     fast={"whole": 0},
+    needs=every_form,
 )
 def two_runs_compared(
     whole: int = 1,

@@ -16,6 +16,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from harness.command import guarded
+from harness.errors import UsageError
+from harness.overwriting import EditedFileError
 from lessons.engine import tally
 from lessons.engine.catalogue import Entry, entries
 from lessons.engine.check_claims import chosen, run_all
@@ -23,6 +25,7 @@ from lessons.engine.outputs import writable, write_json
 from lessons.engine.progress import Progress, Standings
 from lessons.engine.screen import WIDTH
 
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
@@ -54,11 +57,12 @@ def check_claims(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write counts, claims and every run there.")
     ] = None,
+    force: Force = False,
 ) -> int:
     """Run every lesson with --fast and say which claims hold here. Exit 0 when none is refuted, else 1."""
     names = chosen(lessons or [], [entry.name for entry in entries()])
     working = Console(stderr=True)
-    with writable(json_file):
+    with writable(json_file, force=force):
         with working.status("Running …") as status:
             runs = run_all(names, times, tell=lambda what: status.update(f"Running {what} …"))
         if json_file is not None:
@@ -73,16 +77,25 @@ def check_claims(
 
 @app.command(name="notebooks")
 def write_notebooks(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is there; files in it are replaced.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is there.")],
+    force: Force = False,
 ) -> int:
-    """Write every lesson as a notebook, lesson_NN_name.ipynb."""
-    from lessons.engine import notebook  # noqa: PLC0415 - nbformat is slow to import
+    """Write every lesson as a notebook, lesson_NN_name.ipynb. One that you have edited is left as it is."""
+    from lessons.engine import notebook  # noqa: PLC0415 - it brings torch, and the list of lessons needs none
 
+    refused = []
     for entry in entries():
         out = folder / f"lesson_{entry.name}.ipynb"
-        with writable(out):
-            notebook.write(import_module(f"lessons.{entry.name}").lesson, out, fast=False)
-        print(f"Wrote {out}.")
+        try:
+            notebook.write(import_module(f"lessons.{entry.name}").lesson, out, fast=False, force=force)
+            print(f"Wrote {out}.")
+        except EditedFileError:
+            refused.append(str(out))
+    if refused:
+        raise UsageError(
+            f"You have edited {', '.join(refused)}, so nothing was written there. "
+            "Name another folder, or overwrite your work with --force."
+        )
     return 0
 
 

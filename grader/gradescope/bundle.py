@@ -12,7 +12,6 @@ draws its own, in memory.
 import json
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +49,7 @@ class Bundle:
         yield "Give its container 2 cores and 3 GB of memory or more (Settings → Container Specifications)."
 
 
-def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True) -> Bundle:
+def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force: bool = False) -> Bundle:
     """Write the autograder for `lessons` to the zip `place`.
 
     Raises `UsageError` when something is there already, it is no .zip, or this kit has no solutions to make stubs of;
@@ -58,6 +57,7 @@ def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True) -> Bu
     """
     if place.suffix != ".zip":
         raise UsageError(f"{place} is no zip; name one, such as autograder.zip.")
+    release.refuse_existing(place, force=force)
     known = catalogue.load()
     chosen = tuple(known.named(lesson) for lesson in lessons) or known.lessons
     with explained(place), tempfile.TemporaryDirectory(dir=release.parent_of(place), prefix=".bundle-") as scratch:
@@ -71,11 +71,6 @@ def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True) -> Bu
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
         if leaks := list(release.found(release.all_parts(), folder)):
             raise GraderFault(f"No bundle was written: a part of a solution is in {', '.join(map(str, leaks))}.")
-        if place.exists():
-            raise UsageError(f"{place} is there already; name a new zip, or remove it first.")
-        with zipfile.ZipFile(place, "x", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(folder.rglob("*")):
-                if path.is_file():
-                    archive.write(path, path.relative_to(folder))  # its modes too: Gradescope unzips them
+        release.write_zip(folder, place, top=folder)
     points = sum(task.points for lesson in chosen for task in known.tasks(lesson))
     return Bundle(place, chosen, points, released.parts, sandboxed)

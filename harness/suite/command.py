@@ -16,6 +16,7 @@ from harness import units
 from harness.command import guarded
 from harness.compilers import torchscript_support
 from harness.errors import UsageError
+from harness.overwriting import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode
 from harness.suite.compare import Comparison, titled
@@ -54,6 +55,7 @@ def run(
     no_counts: Annotated[bool, typer.Option("--no-counts", help="Wall times alone.")] = False,
     recount: Annotated[bool, typer.Option("--recount", help="Count anew what an earlier run has counted.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, and forget what --out holds.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a suite's.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the benchmarks and measure nothing.")] = False,
     min_run_time: Annotated[float, typer.Option(min=0.001, help="Seconds of wall time for each benchmark.")] = 0.5,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,  # noqa: ARG001 - `guarded` reads it
@@ -65,6 +67,8 @@ def run(
         return 0
     if out is None:
         raise UsageError("Name the file to write: --out FILE.json, or ask for --list.")
+    if fresh:  # otherwise the file is read, and what is not a suite's is an error there
+        refuse_edited(out, force=force, is_ours=results.is_suite)
     with _Bar() as bar:
         suite = measure(
             works,

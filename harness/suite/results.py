@@ -135,6 +135,15 @@ def load(path: Path) -> Suite:
     return Suite.from_dict(record if isinstance(record, dict) else {})
 
 
+def is_suite(path: Path) -> bool:
+    """Return whether a file holds the results of a run."""
+    try:
+        load(path)
+    except (UsageError, ValueError):
+        return False
+    return True
+
+
 def save(suite: Suite, path: Path) -> None:
     """Write the file of a run, whole or not at all."""
     put(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode())

@@ -9,6 +9,7 @@ import contextlib
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,11 @@ from rich.console import Console
 from harness import units
 from harness.command import INTERRUPTED, guarded
 from harness.errors import UsageError
+from lessons.engine import notebook as notebooks
 from lessons.engine.lesson import Lesson
 from lessons.engine.outputs import picture_saver, writable, write_json
-from lessons.engine.progress import Progress, length_of
-from lessons.engine.record import LessonRecord
+from lessons.engine.progress import Progress, Standings, length_of
+from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.run import Session, Settings
 from lessons.engine.screen import Screen
 from lessons.engine.today import Today
@@ -46,6 +48,7 @@ def _app(lesson: Lesson) -> typer.Typer:
             Path | None, typer.Option(metavar="FILE", help="Write the lesson as a notebook, and run nothing.")
         ] = None,
         plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")] = None,
+        force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
     ) -> int:
@@ -53,15 +56,13 @@ def _app(lesson: Lesson) -> typer.Typer:
         if list_steps:
             return _list_steps(lesson)
         if notebook is not None:
-            from lessons.engine import notebook as notebooks  # noqa: PLC0415 - nbformat is slow to import
-
-            with writable(notebook):
-                notebooks.write(lesson, notebook, fast=fast)
+            notebooks.write(lesson, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
-        with writable(json_file), _imports_frozen():
-            return _take(lesson, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
+        save = picture_saver(plots, lesson.name, force=force)
+        with writable(json_file, force=force), _imports_frozen():
+            return _take(lesson, save, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
 
     return app
 
@@ -89,8 +90,16 @@ def _list_steps(lesson: Lesson) -> int:
     return 0
 
 
-def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | None, plots: Path | None) -> int:
-    screen, progress, save = Screen(Console(highlight=False)), Progress(), picture_saver(plots)
+def _take(
+    lesson: Lesson,
+    save: Callable[[str, str], None],
+    *,
+    fast: bool,
+    interactive: bool,
+    json_file: Path | None,
+    plots: Path | None,
+) -> int:
+    screen, progress = Screen(Console(highlight=False)), Progress()
     before = progress.load().get(lesson.name)
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
     limit_s = lesson.longest_s[fast]
@@ -104,9 +113,13 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
     )
     for note in filter(None, (today.environment.caution(), progress.remark)):
         screen.note(note)
-    settings = Settings(fast, interactive, save, _keeper(progress, screen))
-    session = Session(lesson, screen, settings, today)
-    code = _play(session, screen)
+    left = _left(lesson, before) if interactive else None
+    whole = json_file is not None or plots is not None
+    if left and whole:
+        screen.note(f"You left after step {left.steps}. With --json or --plots, all steps run again.")
+    keeper = _Keeper(progress, screen)
+    session = Session(lesson, screen, Settings(fast, interactive, save, keeper), today)
+    code = _play(session, keeper, None if whole else left)
     if json_file is not None:
         sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
         write_json(session.record().to_json(sentences), json_file)
@@ -116,26 +129,46 @@ def _take(lesson: Lesson, *, fast: bool, interactive: bool, json_file: Path | No
     return code
 
 
-def _play(session: Session, screen: Screen) -> int:
+def _left(lesson: Lesson, before: Standings | None) -> Unfinished | None:
+    """Return the run to go on from: an unfinished one whose claims are those of the lesson's first steps."""
+    left = before.left if before else None
+    if left is None or not 0 < left.steps < len(lesson.steps):
+        return None
+    declared = {id_ for step in lesson.steps[: left.steps] for id_ in step.claims}
+    return left if declared == set(left.claims) else None
+
+
+@dataclass(slots=True)
+class _Keeper:
+    """Keeps what has happened so far; the first time that this fails, the reader is told why."""
+
+    progress: Progress
+    screen: Screen
+    over: bool = False
+    complained: bool = False
+
+    def __call__(self, record: LessonRecord) -> None:
+        try:
+            self.progress.keep(record, over=self.over)
+        except UsageError as error:
+            if not self.complained:
+                self.screen.note(str(error))
+            self.complained = True
+
+
+def _play(session: Session, keeper: _Keeper, left: Unfinished | None) -> int:
+    """Play the lesson, going on from `left` if the reader wants that; return the exit code."""
+    screen, steps = session.screen, len(session.lesson.steps)
     try:
+        if left and screen.goes_on(left.steps, steps):
+            session.earlier = left
+        keeper.over = left is not None and session.earlier is None
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
-        screen.note("You left here. What you did so far is kept; the same command starts the lesson anew.")
+        kept = _left(session.lesson, keeper.progress.load().get(session.lesson.name))
+        then = f"next time at a terminal: step {kept.steps + 1 if kept else 1}"
+        screen.note(f"You left here; what you did is kept; {'all is done' if session.record().complete else then}.")
         return 0 if isinstance(leaving, EOFError) else INTERRUPTED
     name = session.lesson.name
     screen.your_turn(f"lessons/exercises/{name}.py", f"python -m grader check {name}")
     return 0
-
-
-def _keeper(progress: Progress, screen: Screen) -> Callable[[LessonRecord], None]:
-    complaints: list[str] = []
-
-    def keep(record: LessonRecord) -> None:
-        try:
-            progress.keep(record)
-        except UsageError as error:
-            if not complaints:
-                screen.note(str(error))
-            complaints.append(str(error))
-
-    return keep

@@ -33,7 +33,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lessons.engine.page import Page
 from lessons.engine.predict import Prediction
@@ -51,7 +51,8 @@ class Step(Generic[R]):
     """One step: teaching code that gives an `R`, a question before it, and an explanation after it.
 
     `claims` maps the id of each claim to its sentence; `fast` holds the arguments of the short run; `given`
-    are the functions and classes shown before this step.
+    are the functions and classes shown before this step. `needs` is an earlier step whose run leaves a file behind that
+    this step reads.
     """
 
     function: Callable[..., R]
@@ -60,6 +61,7 @@ class Step(Generic[R]):
     fast: Mapping[str, Number]
     predict: Question
     given: tuple[Callable[..., object], ...]
+    needs: "Step[Any] | None" = None
     explanation: Callable[[Page, R], None] | None = None
 
     @property
@@ -135,11 +137,13 @@ class Lesson:
         claims: Mapping[str, str],
         predict: Question = None,
         fast: Mapping[str, Number] | None = None,
+        needs: Step[Any] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
         `fast` gives the arguments of the short run; a name that is no parameter of the function with a
-        default is a `TypeError` at once, as is a claim whose id an earlier step has.
+        default is a `TypeError` at once, as is a claim whose id an earlier step has. `needs` names the step that is run
+        again when the reader goes on from here: one that leaves a file for this step.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
@@ -149,7 +153,7 @@ class Lesson:
             taken = {id_ for step in self.steps for id_ in step.claims} & set(claims)
             if taken:
                 raise TypeError(f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}.")
-            step = Step(function, title, dict(claims), dict(fast or {}), predict, tuple(self._given))
+            step = Step(function, title, dict(claims), dict(fast or {}), predict, tuple(self._given), needs)
             self._given.clear()
             self.steps.append(step)  # type: ignore[arg-type]  # a list of steps of every result type
             return step

@@ -9,11 +9,12 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from rich.console import Console
 
 from harness.errors import UsageError
+from harness.files import put
+from harness.notebook_files import Cell, as_bytes, is_unedited, notebook
+from harness.overwriting import refuse_edited
 from lessons.engine.lesson import Lesson, Step
 from lessons.engine.page import Page, Results
 from lessons.engine.run import explain
@@ -24,24 +25,28 @@ from lessons.engine.today import Today
 if TYPE_CHECKING:
     from lessons.engine.predict import Answer, Prediction
 
-_KERNEL = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+
+def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> None:
+    """Write the lesson to `path` as a valid notebook; `fast` makes its calls the short ones.
+
+    Raises `UsageError` when it cannot be written, and when a person may have edited what is there, unless `force` is
+    given.
+    """
+    data = made(lesson, fast=fast)
+    refuse_edited(path, force=force, is_ours=lambda old: is_unedited(old, data))
+    try:
+        put(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
 
 
-def write(lesson: Lesson, path: Path, *, fast: bool) -> None:
-    """Write the lesson to `path` as a valid notebook; `fast` makes its calls the short ones."""
+def made(lesson: Lesson, *, fast: bool) -> bytes:
+    """Return the lesson's notebook as its file holds it."""
     cells = [_words("title", _title(lesson)), _code("imports", _imports(lesson))]
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
     cells.append(_words("closing", _closing(lesson)))
-    notebook = new_notebook(cells=cells, metadata=_KERNEL)  # type: ignore[no-untyped-call]
-    nbformat.validate(notebook)
-    try:
-        nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
-    except OSError as error:
-        raise UsageError(f"The notebook cannot be written to {path} ({error.strerror}); name another file.") from error
+    return as_bytes(notebook(cells))
 
 
 class Guide:
@@ -81,7 +86,7 @@ class Guide:
         return Page(self._screen, self._noise, step.claims, self._results, lambda _name, _svg: None)
 
 
-def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[nbformat.NotebookNode]:
+def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[Cell]:
     arguments = ", ".join(f"{name}={value!r}" for name, value in step.fast.items()) if fast else ""
     code = "\n\n\n".join(text for text in (step.given_code, step.code) if text)
     cells = [
@@ -94,14 +99,12 @@ def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[nbformat
     return [*cells, _code(f"{step.name}-run", run)]
 
 
-def _words(id_: str, text: str) -> nbformat.NotebookNode:
-    cell: nbformat.NotebookNode = new_markdown_cell(text, id=f"{id_}-words"[:64])  # type: ignore[no-untyped-call]
-    return cell
+def _words(id_: str, text: str) -> Cell:
+    return Cell(f"{id_}-words"[:64], "markdown", text)
 
 
-def _code(id_: str, text: str) -> nbformat.NotebookNode:
-    cell: nbformat.NotebookNode = new_code_cell(text, id=id_[:64])  # type: ignore[no-untyped-call]
-    return cell
+def _code(id_: str, text: str) -> Cell:
+    return Cell(id_[:64], "code", text)
 
 
 def _imports(lesson: Lesson) -> str:

@@ -9,15 +9,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.overwriting import refuse_edited
 from lessons.engine.record import Json
 
 
 @contextlib.contextmanager
-def writable(path: Path | None) -> Iterator[None]:
-    """Raise `UsageError` at once unless `path` can be written; leave no empty file. None is no file."""
+def writable(path: Path | None, *, force: bool = False) -> Iterator[None]:
+    """Raise `UsageError` at once unless `path` can be written; leave no empty file. None is no file.
+
+    A file that is there already is written with `force` alone.
+    """
     if path is None:
         yield
         return
+    refuse_edited(path, force=force)
     existed = path.exists()
     with _explained(path):
         path.open("a").close()
@@ -34,13 +39,16 @@ def write_json(value: Json, path: Path) -> None:
         path.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def picture_saver(folder: Path | None) -> Callable[[str, str], None]:
-    """Return what saves a picture, given its name and its SVG, in `folder`; None saves nothing.
+def picture_saver(folder: Path | None, lesson: str, *, force: bool = False) -> Callable[[str, str], None]:
+    """Return what saves a picture of `lesson`, given its name and its SVG, in `folder`; None saves nothing.
 
-    Raises `UsageError` when the folder cannot be made, and when a picture cannot be written.
+    Raises `UsageError` when the folder cannot be made, when it holds pictures of this lesson and `force` is not given,
+    and when a picture cannot be written.
     """
     if folder is None:
         return lambda _name, _svg: None
+    for there in sorted(folder.glob(f"{lesson}-*.svg")):
+        refuse_edited(there, force=force)
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
 

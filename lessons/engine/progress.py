@@ -8,14 +8,14 @@ refuse a lesson, and none to throw it away.
 import datetime as dt
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import UsageError
 from harness.files import put
 from harness.state import FOLDER_VARIABLE, state_folder
 from lessons.engine.claim import Standing
-from lessons.engine.record import LessonRecord
+from lessons.engine.record import LessonRecord, Unfinished
 
 FORMAT = 1
 
@@ -32,10 +32,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """One lesson's progress: the latest run, and how long a run of each length took here.
+    """One lesson's progress: the best result, where the reader left, and how long a run of each length took here.
 
-    `claims` maps an id to how it fared; `predictions` maps a step to the latest thing said there.
-    `durations_s` has the keys "default" and "fast", each once such a run was complete.
+    `claims` maps an id to how it fared in the best run; `predictions` maps a step to the latest thing said there.
+    `durations_s` has the keys "default" and "fast", each once such a run was complete. `left` is the unfinished run to
+    go on from, or None.
     """
 
     last_run_utc: str
@@ -44,39 +45,51 @@ class Standings:
     claims: dict[str, str] = field(default_factory=dict)
     predictions: dict[str, Told] = field(default_factory=dict)
     durations_s: dict[str, float] = field(default_factory=dict)
+    left: Unfinished | None = None
 
     @property
     def held(self) -> int:
-        """How many claims of the latest run held."""
-        return sum(standing == Standing.HELD for standing in self.claims.values())
+        """How many claims of the best run held."""
+        return _held(self.claims)
 
     @property
     def asked(self) -> int:
-        """How many claims of the latest run could be asked here: all but those skipped."""
+        """How many claims of the best run could be asked here: all but those skipped."""
         return sum(standing != Standing.SKIPPED for standing in self.claims.values())
 
 
 def after(record: LessonRecord, before: Standings | None) -> Standings:
     """Return a lesson's progress once `record` has happened. Pure.
 
-    A lesson once complete stays so; what was predicted in earlier runs is kept where this run skipped it.
+    A lesson once complete stays so, with the most claims that ever held in a complete run. Of unfinished runs, the one
+    that came furthest is kept. What was predicted in earlier runs is kept where this run skipped it.
     """
+    now, left = record.so_far, before.left if before else None
     predictions = dict(before.predictions) if before else {}
     for step in record.steps:
         told = step.prophecy
         if told is not None and told.answer is not None:
             predictions[step.name] = Told(told.question, told.answer, told.truth, told.right)
     durations = dict(before.durations_s) if before else {}
-    if record.complete:
+    if record.complete and record.earlier is None:
         durations[length_of(fast=record.fast)] = record.duration_s
+    furthest = left if left and left.steps > now.steps else now
+    best = now.claims if record.complete else furthest.claims
+    if before and before.complete and not (record.complete and _held(best) >= before.held):
+        best = before.claims
     return Standings(
         last_run_utc=record.started_utc,
         complete=record.complete or bool(before and before.complete),
-        steps_done=len(record.steps),
-        claims={claim.id: claim.standing.value for claim in record.claims},
+        steps_done=now.steps if record.complete else furthest.steps,
+        claims=dict(best),
         predictions=predictions,
         durations_s=durations,
+        left=None if record.complete else furthest,
     )
+
+
+def _held(claims: Mapping[str, str]) -> int:
+    return sum(standing == Standing.HELD for standing in claims.values())
 
 
 def length_of(*, fast: bool) -> str:
@@ -108,10 +121,16 @@ class Progress:
                 self.remark = f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
         return {}
 
-    def keep(self, record: LessonRecord) -> None:
-        """Write `record` into the file. Raises `UsageError` when it cannot be written."""
+    def keep(self, record: LessonRecord, *, over: bool = False) -> None:
+        """Write `record` into the file; `over` says that the reader started over, and forgets where they had left.
+
+        Raises `UsageError` when it cannot be written.
+        """
         lessons = self.load()
-        lessons[record.lesson] = after(record, lessons.get(record.lesson))
+        before = lessons.get(record.lesson)
+        if before and over and record.so_far.steps == 1:
+            before = replace(before, left=None)
+        lessons[record.lesson] = after(record, before)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             put(self.path, _encode(lessons).encode(), mode=0o600)
@@ -140,14 +159,30 @@ def _standings(each: Mapping[str, object]) -> Standings:
     if not (isinstance(when, str) and isinstance(steps_done, int)):
         raise TypeError("a run has a time and a number of steps")
     dt.datetime.fromisoformat(when)
+    complete, claims = each["complete"] is True, _claims(each["claims"])
     return Standings(
         last_run_utc=when,
-        complete=each["complete"] is True,
+        complete=complete,
         steps_done=steps_done,
-        claims={id_: Standing(str(standing)).value for id_, standing in _mapping(each["claims"]).items()},
+        claims=claims,
         predictions={step: Told(**_mapping(told)) for step, told in _mapping(each["predictions"]).items()},  # type: ignore[arg-type]  # what is shown of it is only ever printed
         durations_s={length: float(str(took_s)) for length, took_s in _mapping(each["durations_s"]).items()},
+        left=_left(each["left"]) if "left" in each else None if complete else Unfinished(steps_done, claims),
     )
+
+
+def _left(value: object) -> Unfinished | None:
+    if value is None:
+        return None
+    left = _mapping(value)
+    steps = left["steps"]
+    if not isinstance(steps, int):
+        raise TypeError("an unfinished run has a number of steps")
+    return Unfinished(steps, _claims(left["claims"]))
+
+
+def _claims(value: object) -> dict[str, str]:
+    return {id_: Standing(str(standing)).value for id_, standing in _mapping(value).items()}
 
 
 def _mapping(value: object) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """What one run of a lesson leaves behind, as values: the `--json` and progress files are made from these."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.environment import Environment
@@ -25,10 +26,19 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A run that the reader left: how many steps were done, and how each of their claims fared, by id."""
+
+    steps: int
+    claims: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class LessonRecord:
     """One run of a lesson. `duration_s` is the machine's time: waiting for the reader is not in it.
 
-    `noise` is the A/A error of the run as a fraction; `complete` tells whether the reader stayed to the end.
+    `noise` is the A/A error of the run as a fraction; `complete` tells whether the reader stayed to the end. A run that
+    goes on from an unfinished one has that as `earlier`, and in `steps` only its own.
     """
 
     lesson: str
@@ -40,6 +50,14 @@ class LessonRecord:
     noise: float
     steps: tuple[StepRecord, ...]
     complete: bool
+    earlier: Unfinished | None = None
+
+    @property
+    def so_far(self) -> Unfinished:
+        """The steps and claims of this run and of the one that it goes on from."""
+        before = self.earlier or Unfinished(0, {})
+        now = {claim.id: claim.standing.value for claim in self.claims}
+        return Unfinished(before.steps + len(self.steps), {**before.claims, **now})
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -88,6 +88,19 @@ class Screen:
         """Wait for one line from the reader."""
         return self._console.input(Text(f"{' ' * INDENT}(Enter skips) > ", "magenta"))
 
+    def wait(self) -> None:
+        """Wait until the reader has seen the result of a step."""
+        self._part("wait")
+        self._console.input(Text(f"{' ' * INDENT}(Enter goes on) > ", "magenta"))
+
+    def goes_on(self, done: int, steps: int) -> bool:
+        """Ask whether to go on after the steps that are done; False is to start over."""
+        self._part("wait")
+        asked = f" You left after step {done} of {steps}. Enter goes on with step {done + 1}; s starts over > "
+        while (typed := self._console.input(Text(asked, "magenta")).strip().casefold()) not in {"", "s"}:
+            self.note(f"{typed} is neither.")
+        return not typed
+
     def reveal(self, text: str, *, right: bool | None) -> None:
         """Print how the prediction fared."""
         self._part("measured")

@@ -38,7 +38,9 @@ def test_a_zip_made_by_submit_is_taken(tmp_path: Path) -> None:
     hand_in(tmp_path, "kit", "x = 1")
     (tmp_path / "kit" / "02_timer.ipynb").write_bytes(notebook("y = 2"))
     (tmp_path / "class").mkdir()
-    submit(tmp_path / "kit", tmp_path / "class" / "ada.zip", lessons=LESSONS, kit=KIT)
+    kit = tmp_path / "kit"
+    files = {"01_dot": kit / "01_dot.py", "02_timer": kit / "02_timer.ipynb"}
+    submit(files, tmp_path / "class" / "ada.zip", kit=KIT)
     found = collected(tmp_path / "class")
     assert [(one.student, one.path, one.source) for one in found.submissions] == [
         ("ada", "ada.zip/01_dot.py", "x = 1"),
@@ -60,16 +62,19 @@ def test_a_zip_within_a_students_folder_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_zip_of_another_kit_is_noted(tmp_path: Path) -> None:
-    hand_in(tmp_path, "kit")
+    exercise = hand_in(tmp_path, "kit")
     (tmp_path / "class").mkdir()
-    submit(tmp_path / "kit", tmp_path / "class" / "ada.zip", lessons=LESSONS, kit="0.0.1")
+    submit({"01_dot": exercise}, tmp_path / "class" / "ada.zip", kit="0.0.1")
     assert collected(tmp_path / "class").notes == (f"ada: ada.zip was made with kit 0.0.1, this is {KIT}",)
 
 
 def test_a_file_changed_after_submit_is_refused_and_its_neighbour_is_not(tmp_path: Path) -> None:
-    hand_in(tmp_path, "kit", "x = 1")
-    hand_in(tmp_path, "kit", "y = 1", "02_timer")
-    made = submit(tmp_path / "kit", tmp_path / "made.zip", lessons=LESSONS, kit=KIT)
+    exercises = {
+        "01_dot": hand_in(tmp_path, "kit", "x = 1"),
+        "02_timer": hand_in(tmp_path, "kit", "y = 1", "02_timer"),
+    }
+    made = tmp_path / "made.zip"
+    submit(exercises, made, kit=KIT)
     with zipfile.ZipFile(made) as archive:
         files = [(name, archive.read(name)) for name in archive.namelist()]
     forged = [(name, data.replace(b"x = 1", b"x = 2")) for name, data in files]

@@ -10,12 +10,14 @@ import pytest
 from commanding import ROOT, grader
 from nbclient import NotebookClient
 from needs import needs
+from student_kit import run_and_saved
 
-from grader import catalogue, exercise_notebook
+from grader import catalogue, exercise_notebook, originals
 from grader.errors import UsageError
-from grader.exercise_notebook import Cell, cells, listing, notebook, parts
+from grader.exercise_notebook import cells, listing_row, parts
 from grader.hand_ins.notebooks import python_source
 from grader.task import MeteredExam
+from harness.notebook_files import Cell, notebook
 
 LESSONS = catalogue.load().lessons
 RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
@@ -88,10 +90,10 @@ def test_the_code_cells_are_the_file_without_its_docstring(path: Path) -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_what_is_exported_is_what_the_committed_list_says(lesson: str) -> None:
-    told = {row["lesson"]: row for row in json.loads(exercise_notebook.LISTING.read_text(encoding="utf-8"))}
-    now = {row["lesson"]: row for row in json.loads(listing())}
-    assert told.keys() == now.keys(), "run python -m grader.stubs"
-    assert told[lesson] == now[lesson], "run python -m grader.stubs"
+    told = {row["lesson"]: row for row in json.loads(originals.LISTING.read_text(encoding="utf-8"))}
+    assert tuple(told) == LESSONS, "run python -m grader.stubs"
+    now = listing_row(lesson, catalogue.stub(lesson).read_text(encoding="utf-8"))
+    assert told[lesson] == now, "run python -m grader.stubs"
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -124,13 +126,42 @@ def test_ids_fit_the_format_and_come_once() -> None:
     notebook(made_of_it)
 
 
-def test_writing_it_again_changes_nothing_and_work_is_never_overwritten(tmp_path: Path) -> None:
+def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alone(tmp_path: Path) -> None:
     out = tmp_path / "04_autorange.ipynb"
     first = exercise_notebook.write("04_autorange", out).read_bytes()
     assert exercise_notebook.write("04_autorange", out).read_bytes() == first
-    out.write_bytes(first.replace(b"raise NotImplementedError", b"return 3"))
-    with pytest.raises(UsageError, match="your work may be in it"):
+    edited = first.replace(b"raise NotImplementedError", b"return 3")
+    out.write_bytes(edited)
+    with pytest.raises(UsageError, match=r"04_autorange\.ipynb .*your work may be in it.* --force"):
         exercise_notebook.write("04_autorange", out)
+    assert out.read_bytes() == edited
+    assert exercise_notebook.write("04_autorange", out, force=True).read_bytes() == first
+
+
+def test_words_that_a_student_added_are_work_too(tmp_path: Path) -> None:
+    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
+    whole = json.loads(out.read_bytes())
+    whole["cells"].append({"cell_type": "markdown", "id": "mine", "metadata": {}, "source": ["my notes"]})
+    out.write_text(json.dumps(whole))
+    with pytest.raises(UsageError, match="--force"):
+        exercise_notebook.write("04_autorange", out)
+
+
+def test_a_notebook_that_was_only_run_and_saved_by_jupyter_is_written_anew(tmp_path: Path) -> None:
+    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
+    first = out.read_bytes()
+    run_and_saved(out)
+    assert out.read_bytes() != first
+    assert exercise_notebook.write("04_autorange", out).read_bytes() == first
+
+
+def test_an_unedited_notebook_of_a_solution_that_is_nowhere_else_is_not_overwritten(tmp_path: Path) -> None:
+    solved = exercise_notebook.exported("04_autorange", catalogue.solution("04_autorange").read_text("utf-8"))
+    out = tmp_path / "04_autorange.ipynb"
+    out.write_bytes(solved)
+    with pytest.raises(UsageError, match="--force"):
+        exercise_notebook.write("04_autorange", out)
+    assert out.read_bytes() == solved
 
 
 def test_a_file_that_is_no_python_is_one_sentence() -> None:

@@ -98,3 +98,22 @@ def test_only_the_lessons_named_are_exported(tmp_path: Path) -> None:
     roll = class_of(submission("ada"), submission("ada", lesson="02_timer"))
     export(roll, tmp_path, Wanted(nbgrader=True), lessons=["02_timer"])
     assert "01_dot" not in (tmp_path / "nbgrader.csv").read_text()
+
+
+def test_a_file_named_with_to_is_overwritten_with_force_alone(out: Path, tmp_path: Path) -> None:
+    to = tmp_path / "back.xml"
+    assert grader("export", out, "--nbgrader", "--to", to).code == 0
+    assert grader("export", out, "--nbgrader", "--to", to).code == 0, "the same bytes again"
+    to.write_text(edited := to.read_text() + "mine\n")
+    ended = grader("export", out, "--nbgrader", "--to", to)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{to} is there already" in ended.err
+    assert "--force" in ended.err
+    assert to.read_text() == edited
+    assert grader("export", out, "--nbgrader", "--to", to, "--force").code == 0
+    assert to.read_text() != edited
+
+
+def test_what_lies_in_out_is_replaced_and_said_so(out: Path) -> None:
+    (out / "junit.xml").write_text("older")
+    assert grader("export", out, "--junit").out == f"Wrote {out / 'junit.xml'} in place of the older one.\n"

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from commanding import ROOT, grader
 
-from grader import catalogue, release
+from grader import catalogue, originals, release
 from grader.errors import GraderFault, UsageError
 from grader.stubs import stub_of
 
@@ -42,6 +42,21 @@ def test_the_kit_has_a_valid_notebook_of_each_lesson_and_exercise(kit: Path) -> 
         nbformat.validate(nbformat.read(path, as_version=4))  # type: ignore[no-untyped-call]
 
 
+def test_the_kit_knows_its_own_stubs_though_a_solution_changed_since_ours_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(catalogue.SOLUTIONS, tmp_path / "solutions")
+    with (tmp_path / "solutions" / "04_autorange.py").open("a") as solution:
+        solution.write("\nLIMIT = 3\n")
+    monkeypatch.setattr(catalogue, "SOLUTIONS", tmp_path / "solutions")
+    release.release(tmp_path / "kit", notebooks=False)
+    exercises = tmp_path / "kit" / "lessons" / "exercises"
+    assert "LIMIT = 3" in (exercises / "04_autorange.py").read_text()
+    monkeypatch.setattr(originals, "LISTING", exercises / "notebooks.json")
+    for lesson in catalogue.load().lessons:
+        assert originals.is_original(lesson, (exercises / f"{lesson}.py").read_text(encoding="utf-8"))
+
+
 def test_a_student_can_check_with_the_kit_alone(kit: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
     shutil.copytree(kit, own)
@@ -64,6 +79,23 @@ def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is there already"):
         release.release(tmp_path)
     assert (tmp_path / "work.txt").read_text() == "mine"
+
+
+def test_a_zip_that_is_there_is_replaced_with_force_alone(tmp_path: Path) -> None:
+    (tmp_path / "kit.zip").write_text("mine")
+    with pytest.raises(UsageError, match=r"kit\.zip is there already.*--force"):
+        release.release(tmp_path / "kit.zip", notebooks=False)
+    assert (tmp_path / "kit.zip").read_text() == "mine"
+    release.release(tmp_path / "kit.zip", notebooks=False, force=True)
+    assert zipfile.is_zipfile(tmp_path / "kit.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.zip"]
+
+
+def test_a_filled_folder_is_never_replaced_and_an_empty_one_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    release.release(tmp_path / "kit", notebooks=False)
+    with pytest.raises(UsageError, match="not empty"):
+        release.release(tmp_path / "kit", notebooks=False, force=True)
 
 
 def test_a_zip_holds_the_same_in_one_folder(tmp_path: Path, kit: Path) -> None:

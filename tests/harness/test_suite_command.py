@@ -182,3 +182,17 @@ def test_definitions_for_pytorchs_suite_run_in_every_form(tmp_path: Path, monkey
     file = shaped_for_pytorch(tmp_path)
     assert main([str(file), "--out", str(out), "--no-counts", "--min-run-time", "0.001", "--jobs", "1"]) == 0
     assert all(each.times_s for each in load(out).results)
+
+
+def test_beginning_anew_does_not_overwrite_another_file_without_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "out.json"
+    file.write_text('from harness.suite import TimerArgs\nBENCHMARKS = {"sum": TimerArgs("1 + 1")}\n', encoding="utf-8")
+    out.write_text("mine")
+    arguments = [str(file), "--fresh", "--no-counts", "--min-run-time", "0.001", "--jobs", "1", "--out", str(out)]
+    assert main(arguments) == 2
+    assert "--force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert main([*arguments, "--force"]) == 0
+    assert main(arguments) == 0, "what a run wrote is replaced"

@@ -46,6 +46,7 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
                 raise EOFError from None
 
         monkeypatch.setattr(screen, "read", read)
+        monkeypatch.setattr(screen, "wait", lambda: None)
         settings = Settings(fast, typed is not None, saved.__setitem__, kept.append)
         session = Session(lesson, screen, settings, Today(Environment.capture(), noise, "quiet"))
         return Played(session, out, saved, kept)

@@ -1,4 +1,5 @@
 import gc
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import small_lesson
 
 from harness import environment
 from lessons.engine.command import run_command
-from lessons.engine.progress import Progress
+from lessons.engine.progress import Progress, Standings
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -18,7 +19,7 @@ needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows h
 
 
 def at_a_terminal(state: Path, *arguments: str) -> Any:  # what pexpect spawns has no type
-    """Start the small lesson at a pseudo-terminal of 80 columns."""
+    """Start the small lesson at a pseudo-terminal of 80 columns and 24 lines."""
     environment = {
         **os.environ,
         "FAIRCLOCK_STATE": str(state),
@@ -32,8 +33,29 @@ def at_a_terminal(state: Path, *arguments: str) -> Any:  # what pexpect spawns h
         env=environment,
         encoding="utf-8",
         timeout=60,
-        dimensions=(40, 80),
+        dimensions=(24, 80),
     )
+
+
+def passes(child: Any, *answers: str) -> None:
+    """Answer the questions of so many steps, and go on from each result."""
+    for answer in answers:
+        child.expect("Enter skips")
+        child.sendline(answer)
+        child.expect("Enter goes on")
+        child.sendline("")
+
+
+def ended(child: Any) -> int:
+    """Wait for the end of the lesson and return its exit code."""
+    child.expect(pexpect.EOF)
+    child.close()
+    assert "Traceback" not in child.before
+    return int(child.exitstatus)
+
+
+def kept(state: Path) -> Standings:
+    return Progress(state).load()["small_lesson"]
 
 
 def test_the_collector_of_garbage_which_waited_for_the_imports_is_on_when_a_lesson_runs() -> None:
@@ -56,8 +78,9 @@ def test_a_reader_at_a_terminal_answers_and_hears_how_it_was(state: Path) -> Non
     child.expect("Enter skips")
     child.sendline("b")
     child.expect("You said no. It was yes.")
-    child.expect("Enter skips")
+    child.expect("Enter goes on")
     child.sendline("")
+    passes(child, "")
     child.expect("Your turn")
     child.expect(pexpect.EOF)
     child.close()
@@ -69,8 +92,7 @@ def test_a_reader_at_a_terminal_answers_and_hears_how_it_was(state: Path) -> Non
 @pytest.mark.parametrize(("key", "code"), [("d", 0), ("c", 130)])
 def test_a_reader_may_leave_at_any_prompt_and_keeps_what_is_done(state: Path, key: str, code: int) -> None:
     child = at_a_terminal(state)
-    child.expect("Enter skips")
-    child.sendline("a")
+    passes(child, "a")
     child.expect("four times")
     child.expect("Enter skips")
     child.sendcontrol(key)
@@ -81,6 +103,148 @@ def test_a_reader_may_leave_at_any_prompt_and_keeps_what_is_done(state: Path, ke
     assert child.exitstatus == code
     standings = Progress(state).load()["small_lesson"]
     assert (standings.complete, standings.steps_done) == (False, 1)
+
+
+@needs_a_terminal
+def test_the_result_of_a_step_stays_on_the_screen_until_the_reader_goes_on(state: Path) -> None:
+    child = at_a_terminal(state)
+    child.expect("Enter skips")
+    child.sendline("a")
+    child.expect("twice one is two")
+    child.expect("Enter goes on")
+    assert child.expect(["2 of 2", pexpect.TIMEOUT], timeout=1) == 1, "the next step waits"
+    child.sendline("")
+    child.expect("2 of 2")
+    child.expect("Enter skips")
+    child.sendline("")
+    child.expect("the square root")
+    child.expect("Enter goes on")
+    assert child.expect(["Take along", pexpect.TIMEOUT], timeout=1) == 1, "so do the closing words"
+    child.sendline("")
+    child.expect("Your turn")
+    assert ended(child) == 0
+
+
+@needs_a_terminal
+def test_a_lesson_that_was_left_goes_on_with_the_next_step_on_enter(state: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.expect("Enter skips")
+    child.sendcontrol("c")
+    child.expect("next time at a terminal: step 2")
+    assert ended(child) == 130
+    child = at_a_terminal(state)
+    child.expect("You left after step 1 of 2. Enter goes on with step 2; s starts over")
+    child.sendline("")
+    child.expect("2 of 2")
+    assert "1 of 2" not in child.before
+    child.expect("Step 1 runs again, because this step uses what it measures")
+    child.expect("four times 2")
+    passes(child, "")
+    child.expect("Your turn")
+    assert ended(child) == 0
+    assert kept(state).complete
+    assert kept(state).held + len([one for one in kept(state).claims.values() if one == "inconclusive"]) == 2
+    assert kept(state).durations_s == {}, "half a run does not say how long a whole one takes"
+    child = at_a_terminal(state)
+    child.expect("1 of 2")
+    assert "You left after" not in child.before
+    child.close(force=True)
+
+
+@needs_a_terminal
+def test_a_reader_may_start_over(state: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    child = at_a_terminal(state)
+    child.expect("s starts over")
+    child.sendline("what?")
+    child.expect("is neither")
+    child.expect("s starts over")
+    child.sendline("s")
+    passes(child, "b", "")
+    assert ended(child) == 0
+    assert kept(state).predictions["twice"].answer == "no"
+
+
+@needs_a_terminal
+@pytest.mark.parametrize(("key", "code"), [("d", 0), ("c", 130)])
+def test_leaving_at_the_question_whether_to_go_on_keeps_the_place(state: Path, key: str, code: int) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    for _ in range(2):
+        child = at_a_terminal(state)
+        child.expect("s starts over")
+        child.sendcontrol(key)
+        child.expect("next time at a terminal: step 2")
+        assert ended(child) == code
+
+
+@needs_a_terminal
+def test_leaving_after_starting_over_tells_the_step_of_the_new_run(state: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    child = at_a_terminal(state)
+    child.expect("s starts over")
+    child.sendline("s")
+    child.expect("Enter skips")
+    child.sendcontrol("c")
+    child.expect("next time at a terminal: step 2")  # nothing new is done yet, so the place stands
+    assert ended(child) == 130
+
+
+@needs_a_terminal
+def test_leaving_after_the_last_result_says_that_all_is_done(state: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.expect("Enter skips")
+    child.sendline("")
+    child.expect("Enter goes on")
+    child.sendcontrol("d")
+    child.expect("all is done")
+    assert ended(child) == 0
+    assert kept(state).complete
+
+
+@needs_a_terminal
+def test_without_input_a_lesson_that_was_left_runs_whole(state: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    child = at_a_terminal(state, "--no-input")
+    child.expect("1 of 2")
+    child.expect("Your turn")
+    assert ended(child) == 0
+    assert kept(state).left is None
+    assert "default" in kept(state).durations_s
+
+
+@needs_a_terminal
+def test_a_json_file_is_of_a_whole_run(state: Path, tmp_path: Path) -> None:
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    child = at_a_terminal(state, "--json", str(tmp_path / "claims.json"))
+    child.expect("With --json or --plots, all steps run again")
+    passes(child, "a", "")
+    assert ended(child) == 0
+    assert len(json.loads((tmp_path / "claims.json").read_text())["claims"]) == 2
+
+
+@needs_a_terminal
+def test_a_finished_lesson_that_is_opened_again_and_left_keeps_its_result(state: Path) -> None:
+    assert run_command(small_lesson.lesson, ["--no-input"]) == 0
+    before = kept(state)
+    child = at_a_terminal(state)
+    passes(child, "a")
+    child.close(force=True)
+    after = kept(state)
+    assert (after.complete, after.claims) == (True, before.claims)
+    assert after.left is not None
+    assert after.left.steps == 1
 
 
 @needs_a_terminal
@@ -139,6 +303,38 @@ def test_a_fault_of_the_lesson_is_one_sentence_and_a_traceback_only_when_asked_f
     assert capsys.readouterr().err.count("\n") == 1
     assert run_command(small_lesson.lesson, ["--debug"]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--notebook"])
+def test_a_file_that_may_be_edited_is_overwritten_with_force_alone(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text("mine")
+    assert run_command(small_lesson.lesson, ["--no-input", option, str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "", "nothing was measured"
+    assert "mine.json is there already" in said.err
+    assert "--force" in said.err
+    assert path.read_text() == "mine"
+    assert run_command(small_lesson.lesson, ["--no-input", "--force", option, str(path)]) == 0
+    assert path.read_text() != "mine"
+
+
+def test_pictures_that_may_be_edited_are_overwritten_with_force_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--no-input", "--plots", str(tmp_path)]
+    (tmp_path / "another-lesson.svg").write_text("not in the way")
+    assert run_command(small_lesson.lesson, arguments) == 0
+    (picture,) = tmp_path.glob("small_lesson-*.svg")
+    picture.write_text("mine")
+    capsys.readouterr()
+    assert run_command(small_lesson.lesson, arguments) == 2
+    assert f"{picture} is there already" in capsys.readouterr().err
+    assert picture.read_text() == "mine"
+    assert run_command(small_lesson.lesson, [*arguments, "--force"]) == 0
+    assert picture.read_text().startswith("<svg")
 
 
 def test_a_json_file_is_not_left_empty_by_a_fault(

@@ -53,6 +53,24 @@ def test_progress_is_told_in_a_few_words(prepare: Play) -> None:
     assert progress_words(left).endswith("after step 3")
 
 
+def test_a_filled_notebook_is_named_and_all_others_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 0
+    filled, gone = tmp_path / "lesson_04_autorange.ipynb", tmp_path / "lesson_13_bytecode.ipynb"
+    filled.write_text(work := filled.read_text().replace('answer=\\"\\"', 'answer=\\"b\\"'))
+    gone.unlink()
+    capsys.readouterr()
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert f"Wrote {gone}." in said.out
+    assert f"You have edited {filled}," in said.err
+    assert "--force" in said.err
+    assert filled.read_text() == work
+    assert guarded(app, "python -m lessons", ["notebooks", str(tmp_path), "--force"]) == 0
+    assert filled.read_text() != work
+
+
 def test_a_wrong_argument_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded(app, "python -m lessons", ["99_none"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

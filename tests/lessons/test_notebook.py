@@ -42,6 +42,45 @@ def test_writing_it_again_changes_nothing(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_a_filled_notebook_is_overwritten_with_force_alone(tmp_path: Path) -> None:
+    path = tmp_path / "small.ipynb"
+    written(path)
+    filled = path.read_bytes().replace(b'answer=\\"\\"', b'answer=\\"b\\"', 1)
+    assert filled != path.read_bytes()
+    path.write_bytes(filled)
+    with pytest.raises(UsageError, match=r"small\.ipynb .*--force"):
+        notebook.write(small_lesson.lesson, path, fast=False)
+    assert path.read_bytes() == filled
+    notebook.write(small_lesson.lesson, path, fast=False, force=True)
+    assert path.read_bytes() != filled
+
+
+def test_a_notebook_of_ours_that_was_only_run_is_written_anew_also_in_another_length(tmp_path: Path) -> None:
+    path = tmp_path / "small.ipynb"
+    whole = written(path)
+    for cell in whole.cells:
+        if cell.cell_type == "code":
+            cell.execution_count = 1
+    nbformat.write(whole, path)  # type: ignore[no-untyped-call]
+    written(path, fast=True)
+    assert "twice(number=0.5)" in path.read_text()
+
+
+@pytest.mark.parametrize("data", [b"text", b"[]", b'{"cells": [3]}', b'{"cells": []}', b"\xff"])
+def test_a_file_that_is_no_notebook_is_not_overwritten(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "small.ipynb").write_bytes(data)
+    with pytest.raises(UsageError, match="--force"):
+        written(tmp_path / "small.ipynb")
+    assert (tmp_path / "small.ipynb").read_bytes() == data
+
+
+def test_an_empty_file_and_a_device_hold_no_work(tmp_path: Path) -> None:
+    (tmp_path / "small.ipynb").touch()
+    assert written(tmp_path / "small.ipynb").cells
+    notebook.write(small_lesson.lesson, Path("/dev/null"), fast=False)
+    assert Path("/dev/null").is_char_device()
+
+
 def test_a_notebook_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         written(tmp_path / "nowhere" / "small.ipynb")

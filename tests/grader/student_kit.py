@@ -1,0 +1,103 @@
+"""A student's kit in a folder of its own, and a student who edits it; the grader's code is a link to ours."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pexpect  # type: ignore[import-untyped]  # what it spawns has no type
+from commanding import ROOT, Ended
+
+from grader import catalogue, exercise_notebook
+
+LESSON = "04_autorange"
+"""An exercise that is graded in a second: its clock is simulated."""
+
+
+def student_kit(folder: Path, *notebooks: str) -> Path:
+    """Make a kit with all exercises and, in `notebooks/`, those of these lessons; return its folder."""
+    kit = folder / "kit"
+    (kit / "lessons").mkdir(parents=True)
+    for name in ("grader", "harness"):
+        (kit / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "lessons" / "exercises", kit / "lessons" / "exercises")
+    (kit / "notebooks").mkdir()
+    for lesson in notebooks or (LESSON,):
+        stub = catalogue.stub(lesson).read_text(encoding="utf-8")
+        notebook_of(kit, lesson).write_bytes(exercise_notebook.exported(lesson, stub))
+    return kit
+
+
+def exercise_of(kit: Path, lesson: str = LESSON) -> Path:
+    return kit / "lessons" / "exercises" / f"{lesson}.py"
+
+
+def notebook_of(kit: Path, lesson: str = LESSON) -> Path:
+    return kit / "notebooks" / f"{lesson}.ipynb"
+
+
+def solve(path: Path, lesson: str = LESSON) -> None:
+    """Put the reference solution into a file, as a student would: a notebook keeps its metadata."""
+    source = catalogue.solution(lesson).read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        path.write_text(source, encoding="utf-8")
+        return
+    whole = json.loads(path.read_bytes())
+    whole["cells"] = json.loads(exercise_notebook.exported(lesson, source))["cells"]
+    path.write_text(json.dumps(whole), encoding="utf-8")
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace a text that stands in a file once."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (path, old)
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def run_and_saved(path: Path) -> None:
+    """Leave a notebook as Jupyter does when it was run: with outputs, an empty cell below, and other white space."""
+    whole: dict[str, Any] = json.loads(path.read_bytes())
+    for number, cell in enumerate(whole["cells"]):
+        cell["source"] = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = number
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["done\n"]}]
+    whole["cells"].append({**whole["cells"][-1], "id": "new", "source": []})
+    whole["metadata"]["language_info"]["version"] = "3.13.1"
+    path.write_text(json.dumps(whole, indent=4), encoding="utf-8")
+
+
+def in_kit(kit: Path, *arguments: str | Path, here: Path | None = None) -> Ended:
+    """Run `python -m grader` of the kit in the folder `here`, without a terminal."""
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", *map(str, arguments)],
+        cwd=here or kit,
+        env=_environment(kit),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def at_a_terminal(kit: Path, *arguments: str | Path) -> Any:
+    """Start `python -m grader` of the kit at a pseudo-terminal of 80 columns and 24 lines."""
+    return pexpect.spawn(
+        sys.executable,
+        ["-m", "grader", *map(str, arguments)],
+        cwd=str(kit),
+        env={**_environment(kit), "TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+        encoding="utf-8",
+        timeout=120,
+        dimensions=(24, 80),
+    )
+
+
+def _environment(kit: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(kit)}
