@@ -135,11 +135,14 @@ def test_the_roll_knows_who_is_waiting_and_what_was_left_aside(book: Journal, fo
     assert [(one.student, one.lesson) for one in roll.waiting] == [("bob", "01_dot")]
 
 
-def test_other_lessons_are_left_alone_when_a_part_of_the_class_is_enrolled(book: Journal, found: Collection) -> None:
+def test_lessons_that_count_no_more_keep_their_grades_and_come_back_with_them(book: Journal, found: Collection) -> None:
     for submission in found.submissions:
         book.add(graded(submission))
     second = [task for task in TASKS if task.lesson == "02_timer"]
     book.enrol(replace(found, submissions=()), second)
+    assert (book.reports(), book.roll().lessons) == ((), ("02_timer",))
+    assert book.tasks(counting=False) == TASKS
+    book.restrict(["01_dot", "02_timer"])
     assert len(book.reports()) == 2
     assert book.roll().lessons == ("01_dot", "02_timer")
 

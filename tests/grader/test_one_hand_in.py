@@ -27,7 +27,8 @@ from grader.__main__ import app
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
 from grader.class_run.roll import Roll, folder_name
-from grader.class_run.run import Summary, grade_class
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
 from grader.hand_ins import archives, collect, location, moments
 from grader.records import Report, Status, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
