@@ -64,7 +64,7 @@ UPDATE meta SET value = '4' WHERE key = 'schema';
 """
 """Each student had a grade of their own, also for a content that others handed in."""
 
-TO_SCHEMA_3 = f"""{TO_SCHEMA_4}
+_FROM_4_TO_3 = """
 UPDATE meta SET value = '3' WHERE key = 'schema';
 CREATE TABLE newer AS SELECT * FROM hand_ins;
 DROP TABLE hand_ins;
@@ -78,6 +78,7 @@ DROP INDEX one_grade;
 ALTER TABLE gradings DROP COLUMN regrade;
 CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
 """
+TO_SCHEMA_3 = TO_SCHEMA_4 + _FROM_4_TO_3
 """There was one attempt for each student and lesson, and no time."""
 
 
