@@ -62,8 +62,13 @@ def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], Abstrac
                 continue  # another process has just done it
             for statement in steps.split(";\n"):
                 db.execute(statement)
-            if (out / place.BOARD).exists():  # before version 5 the file alone said that there is a leaderboard
-                db.execute(tables.REMEMBER_BOARD)
+            if board := older_board(out):
+                db.execute(tables.REMEMBER_BOARD, [board])
+
+
+def older_board(out: Path) -> str:
+    """Return the names for the leaderboard of a journal before version 5, in which the file alone says there is one."""
+    return "pseudonyms" if (out / place.BOARD).exists() else ""
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:

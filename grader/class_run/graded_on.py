@@ -1,13 +1,12 @@
 """What a class is graded on: the lessons asked for, or else those that its output folder remembers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from grader.catalogue import Catalogue
 from grader.class_run.journal import Journal
 from grader.class_run.roll import TaskPoints
-from grader.class_run.run import changes
 from grader.errors import UsageError
 
 ALL: Final = "all"
@@ -54,6 +53,18 @@ def restrict(book: Journal, asked: Sequence[str]) -> tuple[str, ...]:
         )
     book.restrict(lessons)
     return tuple(changes(before, book.tasks(), book.out))
+
+
+def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path) -> Iterator[str]:
+    """Say which lessons the class is graded on now and was not before, and the reverse."""
+    old, new = ({task.lesson for task in tasks} for tasks in (before, after))
+    if before and (added := sorted(new - old)):
+        yield f"Added to what the class is graded on: {', '.join(added)}."
+    if removed := sorted(old - new):
+        yield (
+            f"Removed from what the class is graded on: {', '.join(removed)}. These grades are kept in {out}; "
+            f"`python -m grader report {out} --lessons all` counts them again."
+        )
 
 
 def _worth(tasks_: Sequence[TaskPoints], lesson: str) -> dict[str, float]:

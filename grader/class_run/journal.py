@@ -100,9 +100,10 @@ def remembered(out: Path) -> Remembered:
         if not (meta := database.meta(db, out)):
             return Remembered()
         database.check(out, meta)
-        book = Journal(out, db)
-        database.upgrade(db, out, book.transaction)
-        return Remembered(book.course(), book.tasks(), book.board())
+        book, older = Journal(out, db), meta["schema"] != tables.SCHEMA  # it is upgraded when it is claimed
+        return Remembered(
+            book.course(), book.tasks(counting=not older), database.older_board(out) if older else book.board()
+        )
 
 
 class Journal:

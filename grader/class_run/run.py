@@ -23,6 +23,7 @@ from grader import reports
 from grader.class_run import grading, hand_in, journal
 from grader.class_run.course import Course
 from grader.class_run.executors import Lanes
+from grader.class_run.graded_on import changes
 from grader.class_run.grading import Key
 from grader.class_run.hand_in import Grade
 from grader.class_run.roll import Roll, TaskPoints, is_faulted
@@ -107,14 +108,10 @@ def grade_class(
         book.enrol(found, tasks)
         work = Work.of(found.submissions, book.stands(), regrade)
         console = Console(file=io.StringIO()) if quiet else console
-        for line in (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""):
-            if line:
-                _say(console, line)
-
+        _open(console, (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""))
         lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
         lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
-        keep = partial(grading.keep, book, lost, work.again)
-        kept = grading.grade_all(work.distinct, lane, lost, keep, lanes, _progress(console, len(work.distinct)))
+        kept = _grade(work, book, lane, lost, lanes, console)
         roll, files = reports.of_journal(book)
     return Summary(
         roll,
@@ -128,16 +125,17 @@ def grade_class(
     )
 
 
-def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path) -> Iterator[str]:
-    """Say which lessons the class is graded on now and was not before, and the reverse."""
-    old, new = ({task.lesson for task in tasks} for tasks in (before, after))
-    if before and (added := sorted(new - old)):
-        yield f"Added to what the class is graded on: {', '.join(added)}."
-    if removed := sorted(old - new):
-        yield (
-            f"Removed from what the class is graded on: {', '.join(removed)}. These grades are kept in {out}; "
-            f"`python -m grader report {out} --lessons all` counts them again."
-        )
+def _open(console: Console, lines: Sequence[str]) -> None:
+    for line in filter(None, lines):
+        _say(console, line)
+
+
+def _grade(
+    work: Work, book: journal.Journal, lane: grading.Lane, lost: grading.Lost, lanes: Lanes, console: Console
+) -> int:
+    """Grade and keep each different content; return how many came to their end."""
+    keep = partial(grading.keep, book, lost, work.again)
+    return grading.grade_all(work.distinct, lane, lost, keep, lanes, _progress(console, len(work.distinct)))
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:

@@ -106,7 +106,7 @@ SELECT task, status, points, max_points, cost, ratio, low, high, rounds_played, 
 rationale, help, output_tail, '[]' AS rounds, control FROM verdicts WHERE grading = ? ORDER BY position
 """
 
-REMEMBER_BOARD: Final = "INSERT OR IGNORE INTO meta VALUES ('leaderboard', 'pseudonyms')"
+REMEMBER_BOARD: Final = "INSERT OR IGNORE INTO meta VALUES ('leaderboard', ?)"
 
 _KIND: Final = "CASE WHEN path LIKE '%.ipynb' THEN 'ipynb:' ELSE 'py:' END || sha256"
 

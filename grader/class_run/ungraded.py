@@ -22,6 +22,7 @@ def lines(roll: Roll, book: Journal) -> Iterator[str]:
         yield f"{units.some(len(found), 'hand-in')} without a grade that the policy needs: {listed}{more}."
         yield "Their lessons have no final points yet. This command grades them:"
         yield f"  {command(book)}"
+    yield from roll.unmatched
     for one in roll.gone:
         yield f"{one.student}, {one.lesson}: {words.gone(one)}"
 
