@@ -171,8 +171,7 @@ def report(
         changed = graded_on.restrict(book, lessons) if lessons else ()
         if course:
             book.set_course(course.text)
-        if board != book.board():
-            book.set_board(board)
+        book.set_board(board)
         roll, files = reports.of_journal(book)
         ungraded_lines = tuple(ungraded.lines(roll, book))
     print(f"{files.changed} files of {out} were rewritten; the others were as they should be.")

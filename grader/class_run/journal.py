@@ -255,6 +255,8 @@ class Journal:
         self._set("course", text)
 
     def _set(self, key: str, value: str) -> None:
+        if database.meta(self._db, self.out).get(key, "") == value:
+            return
         with self.transaction() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 

@@ -90,8 +90,9 @@ class Naming:
 
     def _rename(self, lesson: str, name: str) -> str:
         suffix = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
-        graded = "" if lesson in self.graded else f", on which this class is not graded: {self._any} would be"
-        return f"It looks like {lesson}. If it is, hand it in as {lesson}{suffix}{graded}."
+        if lesson not in self.graded:
+            return f"It looks like {lesson}, and this class is not graded on that. It is on {', '.join(self.graded)}."
+        return f"It looks like {lesson}. If it is, hand it in as {lesson}{suffix}."
 
     def _folder(self, student: str, shown: str, path: Path) -> LeftOut:
         names = list(_names_below(path))

@@ -159,6 +159,7 @@ def _handed_in(
     rule = roll.course.rule(student, lesson)
     yield from dates.due(rule, zone)
     yield from (("Not graded", words.lost(hand_in)) for hand_in in roll.gone if hand_in.lesson == lesson)
+    yield from (("Waits for its grade", hand_in.path) for hand_in in roll.waiting if hand_in.lesson == lesson)
     if report is None:
         return
     yield from dates.handed_in(standing.handed_in if standing else report.submission.handed_in, rule, zone)

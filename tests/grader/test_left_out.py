@@ -74,7 +74,9 @@ def test_what_may_be_an_exercise_is_misnamed_and_says_how_to_hand_it_in(folder: 
         "fay_101_9001_hw.py": ("fay_101", ""),
     }
     assert found["bob/01_Dot.py"].why == "It looks like 01_dot. If it is, hand it in as 01_dot.py."
-    assert found["bob/5_compare.py"].why.endswith("on which this class is not graded: 01_dot.py would be.")
+    assert found["bob/5_compare.py"].why == (
+        "It looks like 05_compare, and this class is not graded on that. It is on 01_dot, 02_timer."
+    )
     assert "Put 02_timer.py beside this folder" in found["carla/my solutions"].why
     assert "`python -m grader submit`" in found["emil.rar"].why
     assert found["04_autorange.py"].why.startswith("It lies beside the students' folders, so it is no student's.")

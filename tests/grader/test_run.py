@@ -75,7 +75,7 @@ def everything(out: Path) -> dict[str, tuple[int, bytes]]:
 
 def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None:
     run(folder, out)
-    before = everything(out)
+    before, kept = everything(out), (out / journal.FILE).read_bytes()
 
     def never(_submission: Submission, _seed: str) -> Report:
         raise AssertionError("graded twice")
@@ -84,6 +84,7 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
     assert (summary.exit_code, summary.graded) == (0, 0)
     assert summary.lines()[0].startswith("Nothing to do: all 6 hand-ins were graded before.")
     assert everything(out) == before
+    assert (out / journal.FILE).read_bytes() == kept
 
 
 def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:

@@ -189,7 +189,7 @@ def test_bytes_that_were_refused_in_a_changed_zip_are_graded_when_they_come_as_t
 def test_a_shared_grading_is_one_in_the_time_line_and_in_the_noise(folder: Path) -> None:
     summary, _ = run(folder, Drifting())
     assert len(list(summary.roll.gradings())) == 2
-    assert "2 hand-ins in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
+    assert "2 gradings in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
 
 
 def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began_nothing(tmp_path: Path) -> None:

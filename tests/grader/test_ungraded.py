@@ -71,7 +71,9 @@ def test_an_attempt_that_must_be_graded_first_leaves_no_number_and_names_the_com
     asked = shlex.join(["python", "-m", "grader", "run", str(folder), "--out", str(out)])
     assert f"  {asked}" in ended.out.splitlines()
     assert points(folder) == {"ada": "", "bob": "6"}
-    assert "not graded yet" in Outline((out / "ada" / reports.PAGE).read_text()).text
+    text = Outline((out / "ada" / reports.PAGE).read_text()).text
+    assert "not graded yet" in text
+    assert "Waits for its grade ada/2026-11-20T12-00-00/01_dot.py" in text
     seen: list[str] = []
     summary, _ = run(folder, seen=seen)
     assert (seen, summary.exit_code) == (["ada/2026-11-20T12-00-00/01_dot.py"], 0)
