@@ -24,7 +24,7 @@ from grader.class_run.roll import Roll, TaskPoints, is_faulted
 from grader.class_run.standing import Stand, stands
 from grader.files import WriteError, explained, write_atomically
 from grader.hand_ins.collect import Collection
-from grader.records import Report, Submission
+from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
 
@@ -179,11 +179,6 @@ class Journal:
                 db.execute(tables.INSERT_LEFT_OUT, rows.cells(*values))
             for one in found.submissions:
                 db.execute(tables.HAND_IN, rows.of_hand_in(one))
-
-    def has(self, submission: Submission) -> bool:
-        """Tell whether this very content has a grade already; one that is a fault of ours is none."""
-        key = rows.cells(submission.lesson, submission.content)
-        return self._db.execute(tables.GRADED, key).fetchone() is not None
 
     def add(self, graded: Graded) -> None:
         """Add a grade, all of it or nothing.

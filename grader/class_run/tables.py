@@ -70,7 +70,6 @@ INSERT_LEFT_OUT: Final = "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)"
 
 TASKS: Final = "SELECT lesson, task, points FROM tasks WHERE counts ORDER BY lesson, rowid"
 ALL_TASKS: Final = "SELECT lesson, task, points FROM tasks ORDER BY lesson, rowid"
-GRADED: Final = "SELECT 1 FROM gradings WHERE lesson = ? AND content = ? AND NOT faulted"
 TIMES_GRADED: Final = "SELECT count(*) FROM gradings WHERE lesson = ? AND content = ?"
 GRADING: Final = "SELECT * FROM gradings WHERE id = ?"
 
