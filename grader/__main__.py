@@ -1,8 +1,8 @@
 """`python -m grader VERB`: the grader's commands, each handing over to the module that does it.
 
 The result goes to standard output, everything else to standard error. Exit codes: 0 as it should be (full
-marks, everything graded), 1 less than that, 2 a usage or machine problem, 3 a fault of ours left submissions
-without a verdict, or a report unmade.
+marks, everything graded), 1 less than that, 2 a usage or machine problem, 3 a hand-in has no grade that counts
+(a fault of ours, or a policy that needs one more), or a report is unmade.
 """
 
 import os
@@ -26,15 +26,15 @@ from grader import (
     reports,
     tier_records,
 )
-from grader.class_run import crew, journal, run
+from grader.class_run import crew, graded_on, journal, run, summary, ungraded
 from grader.class_run.course import read as read_course
-from grader.class_run.roll import TaskPoints
 from grader.desk import commands
-from grader.desk.commands import Debug, Force, err_console
+from grader.desk.commands import err_console
 from grader.errors import UsageError
 from grader.gradescope import bundle
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.options import CourseFile, Debug, Force, GradedOn, Leaderboard, Lessons, Names
 from grader.reports import pseudonyms
 from grader.settings import Settings
 from harness import others
@@ -50,26 +50,13 @@ app.command(name="check")(commands.check)
 app.command(name="submit")(commands.submit)
 app.command(name="notebook")(commands.notebook)
 
-CourseFile = Annotated[
-    Path | None, typer.Option("--course", metavar="FILE", help="Due dates and lateness. Default: as before.")
-]
-Leaderboard = Annotated[bool, typer.Option("--leaderboard", help="Also write leaderboard.html, to show to the class.")]
-Names = Annotated[
-    str,
-    typer.Option(
-        "--leaderboard-names",
-        metavar="HOW",
-        help="pseudonyms, students, or a CSV file: student, name to show (empty: left out).",
-    ),
-]
-
 
 @app.command(name="run")
 def run_class(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/<student>/<lesson>.py or DIR/<student>.zip")],
     out: Annotated[Path, typer.Option(metavar="OUT", help="Where grades and reports go.")],
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at a time.")] = max(1, (os.cpu_count() or 2) - 1),
-    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    lessons: GradedOn = None,
     seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Grade on the Dask cluster there.")] = "",
     workers: Annotated[int, typer.Option(min=0, help="Grade on a Dask cluster of so many processes here.")] = 0,
@@ -81,57 +68,68 @@ def run_class(
     progress: Annotated[
         bool | None, typer.Option("--progress/--quiet", help="On standard error. Default: when that is a terminal.")
     ] = None,
-    leaderboard: Leaderboard = False,
-    names: Names = pseudonyms.PSEUDONYMS,
+    leaderboard: Leaderboard = None,
+    names: Names = None,
     debug: Debug = False,
 ) -> int:
     """Grade a class; run again with the same OUT to go on."""
     del debug
     if not no_sandbox:
         sandbox.require()
-    known, hidden = catalogue.load(), (folder.resolve(), out.resolve())
-    chosen = [task for lesson in lessons or known.lessons for task in known.tasks(lesson)]
+    known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
+    tasks = graded_on.tasks(known, lessons or (), before.tasks, out)
+    course, board = read_course(course_file, known.lessons), pseudonyms.asked(leaderboard, names, before.board)
     with ExitStack() as stack:
         grade_one, lanes, where = crew.crew(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
-        summary = run.grade_class(
+        ended = run.grade_class(
             folder,
             out,
             grade=grade_one,
-            tasks=[TaskPoints(task.lesson, task.full_name, task.points) for task in chosen],
+            tasks=tasks,
             lanes=lanes,
             console=err_console,
             kit=kit.version(),
             sandboxed=not no_sandbox,
             seed_file=seed_file,
             about=_about(where, sandboxed=not no_sandbox),
-            course=read_course(course_file, known.lessons),
+            course=course,
+            course_name=str(course_file or ""),
             regrade=regrade or (),
             quiet=not (err_console.is_terminal if progress is None else progress),
-            board=names if leaderboard else "",
+            board=board,
+            known=known.lessons,
         )
-    print("\n".join(summary.lines()))
-    return summary.exit_code
+    print("\n".join(ended.lines()))
+    return ended.exit_code
 
 
 @app.command()
 def report(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
+    lessons: GradedOn = None,
     course_file: CourseFile = None,
-    leaderboard: Leaderboard = False,
-    names: Names = pseudonyms.PSEUDONYMS,
+    leaderboard: Leaderboard = None,
+    names: Names = None,
     debug: Debug = False,
 ) -> int:
     """Write all reports anew from OUT/grades.sqlite, also by another policy: nothing is graded for that."""
     course = read_course(course_file, catalogue.load().lessons)
     with journal.read(out) as book:
+        board = pseudonyms.asked(leaderboard, names, book.board())
+        if course:
+            course.require_known(book.students(), str(course_file))
+        pseudonyms.chosen(board, "", book.students())
+        changed = graded_on.restrict(book, lessons) if lessons else ()
         if course:
             book.set_course(course.text)
-        _, files = reports.of_journal(book, names if leaderboard else "")
+        book.set_board(board)
+        roll, files = reports.of_journal(book)
+        ungraded_lines = tuple(ungraded.lines(roll, book))
     print(f"{files.changed} files of {out} were rewritten; the others were as they should be.")
     for unmade in files.unmade if debug else ():
         print(unmade.fault.trace, file=sys.stderr)
-    print("".join(f"{line}\n" for line in files.lines(out)), end="")
-    return run.EXIT_FAULTS if files.unmade else run.EXIT_DONE
+    print("".join(f"{line}\n" for line in (*changed, *ungraded_lines, *files.lines(out))), end="")
+    return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 
 @app.command(name="export")
@@ -142,7 +140,7 @@ def export_points(
     nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
     junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
     to: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: OUT/FORMAT.csv or .xml.")] = None,
-    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    lessons: Lessons = None,
     column: Annotated[list[str] | None, typer.Option(metavar="LESSON=TITLE", help="A lesson's column; total=…")] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Convert points to the maximum that the file says.")] = False,
     force: Force = False,

@@ -122,9 +122,7 @@ def state(task: Task, verdict: Verdict) -> str:
     speed = verdict.attempt.speed
     if verdict.status in EARNS and speed and task.tiers:
         return f"right, tier {speed.tier} of {len(task.tiers)}"
-    if verdict.attempt.help == NOT_WRITTEN:
-        return NOT_WRITTEN
-    return in_words.STATUS[verdict.status]
+    return in_words.ended(verdict)
 
 
 def _lines(task: Task, verdict: Verdict, *, ask_hint: bool) -> Iterator[str]:

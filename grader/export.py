@@ -35,16 +35,17 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Where the file lies and what became of the points."""
+    """Where the file lies and what became of the points. `ungraded` are hand-ins that have no grade to export."""
 
     place: Path
     filled: Filled | None
     replaced: bool
+    ungraded: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0 when every grade is in the file, 1 when one is not."""
-        return 1 if self.filled and self.filled.lost else 0
+        return 1 if self.ungraded or (self.filled and self.filled.lost) else 0
 
     def lines(self) -> Iterator[str]:
         """What to tell the instructor."""
@@ -53,6 +54,9 @@ class Exported:
             yield from self.filled.lines(place)
         else:
             yield f"Wrote {place}."
+            if self.ungraded:
+                yield f"Not in it, because they have no grade yet ({len(self.ungraded)}):"
+                yield from (f"  {one}" for one in self.ungraded)
 
 
 def export(
@@ -91,7 +95,13 @@ def export(
     with explained(place):
         place.parent.mkdir(parents=True, exist_ok=True)
     written = write_atomically(place, text)
-    return Exported(place, filled, replaced and written)
+    return Exported(place, filled, replaced and written, () if filled else tuple(_ungraded(roll)))
+
+
+def _ungraded(roll: Roll) -> Iterator[str]:
+    """Yield each hand-in that has no grade (yet)."""
+    for student, given in roll.grades().items():
+        yield from (f"{student}, {lesson}" for lesson, points in given.items() if points is None)
 
 
 def _named(columns: Sequence[str]) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 For each task of the exercise: run it in a worker (`tensors`, `metered` or `counted`), turn what happened into an
 attempt, and score that. A fault of the submission ends that task alone; a fault of ours is never the student's.
+The hidden inputs depend on the secret seed, the task and the content of the file, not on the student.
 """
 
 import os
@@ -67,7 +68,7 @@ def _attempt(task: Task, submission: Submission, settings: Settings) -> Attempt:
         if submission.fault:
             raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.RAISED, rationale=submission.refusal)
-    seed = (settings.seed, submission.student, task.full_name, submission.sha256)
+    seed = (settings.seed, task.full_name, submission.sha256)
     if isinstance(task.exam, TensorExam):
         return tensors.examine(task, task.exam, submission.source, settings, seed)
     if isinstance(task.exam, CountedExam):

@@ -92,6 +92,17 @@ class Submission:
         """Whether the file was refused; one that the grader failed to read was not."""
         return bool(self.refusal)
 
+    @property
+    def content(self) -> str:
+        """What a grade belongs to: submissions of one lesson with the same content share one grade.
+
+        It is the SHA-256 of the bytes, and whether they are read as a notebook or as a plain file. A file without
+        Python text shares its grade with no other student's, because its refusal names this student's own file.
+        """
+        if self.source is None:
+            return f"{'refused' if self.refused else 'unread'}:{self.student}:{self.sha256}"
+        return f"{'ipynb' if self.path.endswith('.ipynb') else 'py'}:{self.sha256}"
+
 
 @dataclass(frozen=True, slots=True)
 class Speed:

@@ -2,6 +2,7 @@
 
     timezone = "Europe/Berlin"         # of dates without an offset
     attempts = "latest"                # or "best", or "first"
+    students = ["ivy"]                 # enrolled, though perhaps nothing is handed in yet
 
     [late]
     percent_per_day = 10               # of the points earned, for each day begun
@@ -23,13 +24,16 @@
     [struck.bob]                       # attempts that were handed in by mistake, and are none:
     04_autorange = ["3fa1c0de"]        # how the SHA-256 of the file begins, which stands in its report
 
-An extension and a section's due date move the closing by as much as the due date.
+An extension and a section's due date move the closing by as much as the due date. Each student named here must be in
+the class: with a folder or zip of hand-ins, or in the list `students` at the top. So a name that is written wrongly,
+which would change nobody's grade, is an error. The students in that list stand in every report, also with nothing
+handed in.
 """
 
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
@@ -38,8 +42,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from grader.class_run.policy import NO_PENALTY, Late, Rule, Which
 from harness.errors import UsageError
 
-KEYS = ("title", "timezone", "attempts", "late", "lessons", "extensions", "sections", "struck")
+KEYS = ("title", "timezone", "attempts", "students", "late", "lessons", "extensions", "sections", "struck")
 ALL = "all"
+_SHOWN = 8
 _MOMENT = "a date such as 2026-11-20T23:59:00"
 _MORE = re.compile(r"(\d+(?:\.\d+)?) (hour|day|week)s?")
 _SHA256 = re.compile(r"[0-9a-f]{8,64}")
@@ -68,6 +73,7 @@ class Course:
     sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, datetime | timedelta]] = field(default_factory=dict)
     struck: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    students: tuple[str, ...] = ()
 
     def strikes(self, student: str, lesson: str, sha256: str) -> bool:
         """Whether an attempt is struck: as if it had never been handed in."""
@@ -88,12 +94,30 @@ class Course:
         if isinstance(more, timedelta):
             more = due + more if due else None
         due, closes = _moved(due, closes, more)
-        return Rule(dates.which or self.which, due, closes, self.late)
+        return Rule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
 
-    def strangers(self, students: Iterable[str]) -> tuple[str, ...]:
-        """Return who is named here and is none of these `students`: a name written wrongly, perhaps."""
-        named = {*self.extensions, *self.struck, *(one for members, _ in self.sections.values() for one in members)}
-        return tuple(sorted(named - set(students)))
+    def require_known(self, handed_in: Iterable[str], name: str) -> None:
+        """Raise `UsageError` for a student whom this file, which people know as `name`, names and the class has not.
+
+        The class is those who `handed_in` and those in the list `students`.
+        """
+        known = sorted({*handed_in, *self.students})
+        for where, student in self._named():
+            if student not in known:
+                near = difflib.get_close_matches(student, known, 1) or [one for one in known if one in student][:1]
+                meant = f"did you mean {near[0]}? " if near else f"there are: {', '.join(known[:_SHOWN])}. "
+                listed = f'students = ["{student}"]'
+                raise UsageError(
+                    f"{name}: {where} names {student!r}, who is not in this class; {meant}"
+                    f"A student who is enrolled and has handed in nothing stands in the list at the top: {listed}."
+                )
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Yield each student named for a rule of their own, after the key where the name stands."""
+        yield from ((f"extensions.{student}", student) for student in self.extensions)
+        for section, (students, _) in self.sections.items():
+            yield from ((f"sections.{section}.students", student) for student in sorted(students))
+        yield from ((f"struck.{student}", student) for student in self.struck)
 
 
 def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
@@ -160,15 +184,20 @@ class _Reader:
             {section: self._section(sections, section) for section in sections},
             {student: self._extension(extensions, student) for student in extensions},
             {student: self._struck(struck, student) for student in struck},
+            self._students(table, ""),
         )
 
     def _section(self, sections: dict[str, object], section: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
         table, where = self._table(sections, section, "sections."), f"sections.{section}."
         self._keys(table, where, ("students", "lessons"))
+        lessons = self._lessons(self._table(table, "lessons", where), f"{where}lessons.")
+        return frozenset(self._students(table, where)), lessons
+
+    def _students(self, table: dict[str, object], where: str) -> tuple[str, ...]:
         students = table.get("students", [])
         if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
             raise self._wrong(f"{where}students", 'a list of names, such as ["ada", "bob"]')
-        return frozenset(students), self._lessons(self._table(table, "lessons", where), f"{where}lessons.")
+        return tuple(students)
 
     def _lessons(self, table: dict[str, object], where: str) -> dict[str, Dates]:
         self._names(table, where)

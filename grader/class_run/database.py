@@ -1,9 +1,11 @@
 """The journal's file: how it is opened, and whose grades it says it holds."""
 
 import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from grader.class_run import place, rows
+from grader.class_run import place, tables
 from harness.errors import UsageError
 
 _PATIENCE_S = 30.0  # for a reader that holds the file, such as an SQLite browser
@@ -41,7 +43,7 @@ def meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
 
 def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -> None:
     """Raise `UsageError` unless the journal is of this schema and, where given, of this class and kit."""
-    if about and about.get("schema") not in {rows.SCHEMA, *rows.UPGRADE}:
+    if about and about.get("schema") not in {tables.SCHEMA, *tables.UPGRADE}:
         raise UsageError(f"{out} was written by a kit whose journal this one cannot read; use that kit.")
     if identity and about.get("class", identity) != identity:
         raise UsageError(f"{out} holds the grades of another class ({about['class']}); name another folder.")
@@ -50,6 +52,23 @@ def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -
             f"{out} was graded with kit {about['kit']} and this is {kit}, which may grade otherwise; "
             "name another folder, or use that kit."
         )
+
+
+def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], AbstractContextManager[object]]) -> None:
+    """Bring a journal that an older kit wrote to the tables of this one, each version in one step."""
+    while steps := tables.UPGRADE.get(meta(db, out).get("schema", "")):
+        with transaction():
+            if tables.UPGRADE.get(meta(db, out).get("schema", "")) != steps:
+                continue  # another process has just done it
+            for statement in steps.split(";\n"):
+                db.execute(statement)
+            if board := older_board(out):
+                db.execute(tables.REMEMBER_BOARD, [board])
+
+
+def older_board(out: Path) -> str:
+    """Return the names for the leaderboard of a journal before version 5, in which the file alone says there is one."""
+    return "pseudonyms" if (out / place.BOARD).exists() else ""
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:

@@ -46,15 +46,25 @@ def grade_all(
     return kept
 
 
-def keep(book: Journal, lost: Lost, regrade: Names[str], graded: Graded) -> Graded:
+Key = tuple[str, str]
+"""A lesson and a content: what is graded once, however many students handed it in."""
+
+
+def key(submission: Submission) -> Key:
+    """Return what the grade of a submission belongs to."""
+    return submission.lesson, submission.content
+
+
+def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded:
     """Journal a grade, and return it; a verdict of GRADER_ERROR where it cannot be kept.
 
-    `regrade` names students who are graded again. Where not even that verdict can be kept, the hand-in stays without a
-    grade, and the journal and the reports say so. Raises `WriteError` where nothing can be kept.
+    `again` are contents that are graded though they may have a grade. Where not even that verdict can be kept, the
+    hand-in stays without a grade, and the journal and the reports say so. Raises `WriteError` where nothing can be
+    kept.
     """
     given = graded.report.submission
     try:
-        book.add(replace(graded, again=given.student in regrade))
+        book.add(replace(graded, again=key(given) in again))
     except FairclockError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it concerns this grade alone

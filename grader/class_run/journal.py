@@ -1,10 +1,11 @@
 """The journal, `OUT/grades.sqlite`: every grade ever given in a class, with the evidence it rests on.
 
 One transaction a submission, in WAL mode and synced to the disk, so that a killed run or a power cut loses
-what was in flight and nothing else. Grades are only ever added: a changed hand-in is another attempt, graded
-anew beside its old grade, and an attempt has at most one grade that is not a fault of ours, unless somebody
-asked for another; then the newest holds. Ask it with any SQLite tool:
-`SELECT * FROM attempts` has one row for each task graded, with raw rounds, environment and kit version.
+what was in flight and nothing else. Grades are only ever added. A grade belongs to the content of a file: all students
+who handed in the same bytes for a lesson share it. A content has at most one grade that is not a fault of ours,
+unless somebody asked for another; then the newest holds. The journal also remembers what the class is graded on, by
+which policy, and whether there is a leaderboard. Ask it with any SQLite tool: `SELECT * FROM attempts` has one row for
+each task of each attempt graded, with raw rounds, environment and kit version.
 """
 
 import hashlib
@@ -12,18 +13,18 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from grader.class_run import database, place, rows
+from grader.class_run import database, place, reading, rows, tables
 from grader.class_run.course import Course, parse
-from grader.class_run.roll import HandIn, Roll, Span, TaskPoints, is_faulted
-from grader.class_run.standing import Row, Stand, stands, struck
+from grader.class_run.roll import Roll, TaskPoints, is_faulted
+from grader.class_run.standing import Stand, stands
 from grader.files import WriteError, explained, write_atomically
 from grader.hand_ins.collect import Collection
-from grader.records import Report, Submission
+from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
 
@@ -56,13 +57,13 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
         out.mkdir(parents=True, exist_ok=True)
     with place.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
-        journal.upgrade()
+        database.upgrade(db, out, journal.transaction)
         with journal.transaction():
             if not database.meta(db, out):
-                for statement in rows.TABLES.split(";\n"):
+                for statement in tables.TABLES.split(";\n"):
                     db.execute(statement)
                 made = datetime.now(UTC).isoformat()
-                about = {"schema": rows.SCHEMA, "kit": kit, "class": identity, "created_utc": made}
+                about = {"schema": tables.SCHEMA, "kit": kit, "class": identity, "created_utc": made}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
             database.check(out, database.meta(db, out), identity, kit)
         yield journal
@@ -78,16 +79,31 @@ def read(out: Path) -> Iterator["Journal"]:
             raise UsageError(f"{out / FILE} is empty: its first run was stopped; start it again.")
         database.check(out, meta)
         journal = Journal(out, db)
-        journal.upgrade()
+        database.upgrade(db, out, journal.transaction)
         yield journal
 
 
-def course_of(out: Path) -> Course:
-    """Return the policy that `out` was graded by so far, where anything was."""
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What the class in an output folder was graded by so far: nothing for a new folder."""
+
+    course: Course = field(default_factory=Course)
+    tasks: tuple[TaskPoints, ...] = ()
+    board: str = ""
+
+
+def remembered(out: Path) -> Remembered:
+    """Return what the class in `out` was graded by so far. Raises `UsageError` where its journal cannot be read."""
     if not (out / FILE).is_file():
-        return Course()
+        return Remembered()
     with closing(database.connect(out)) as db:
-        return Journal(out, db).course()
+        if not (meta := database.meta(db, out)):
+            return Remembered()
+        database.check(out, meta)
+        book, older = Journal(out, db), meta["schema"] != tables.SCHEMA  # it is upgraded when it is claimed
+        return Remembered(
+            book.course(), book.tasks(counting=not older), database.older_board(out) if older else book.board()
+        )
 
 
 class Journal:
@@ -114,15 +130,6 @@ class Journal:
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-
-    def upgrade(self) -> None:
-        """Bring a journal that an older kit wrote to the tables of this one, in one step."""
-        while steps := rows.UPGRADE.get(database.meta(self._db, self.out).get("schema", "")):
-            with self.transaction() as db:
-                if rows.UPGRADE.get(database.meta(db, self.out).get("schema", "")) != steps:
-                    continue  # another process has just done it
-                for statement in steps.split(";\n"):
-                    db.execute(statement)
 
     def secret_seed(self, seed_file: Path | None = None) -> str:
         """Return the secret seed of the class: from `seed_file`, else made once and kept in OUT.
@@ -153,48 +160,84 @@ class Journal:
         return seed
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Record the class and its hand-ins for the lessons of `tasks`; those there before are attempts still."""
+        """Record the class, its hand-ins for the lessons of `tasks`, and that it is graded on these alone.
+
+        Hand-ins there before are attempts still. Grades of other lessons are kept, and count no more.
+        """
         with self.transaction() as db:
+            db.execute("UPDATE tasks SET counts = 0")
             for lesson in {task.lesson for task in tasks}:
                 db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
                 db.execute("UPDATE hand_ins SET there = 0 WHERE lesson = ?", [lesson])
-            db.execute("DELETE FROM notes")
-            db.execute("DELETE FROM students")
+            for table in ("notes", "students", "left_out"):
+                db.execute(f"DELETE FROM {table}")  # noqa: S608 - of this line above
             db.executemany("INSERT INTO students VALUES (?)", map(rows.cells, found.students))
-            db.executemany("INSERT INTO tasks VALUES (?, ?, ?)", [[t.lesson, t.task, t.points] for t in tasks])
+            db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", [[t.lesson, t.task, t.points] for t in tasks])
             db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
+            for file in found.left_out:
+                values = (file.student, file.path, file.lesson, file.why, file.misnamed)
+                db.execute(tables.INSERT_LEFT_OUT, rows.cells(*values))
             for one in found.submissions:
-                at = one.handed_in.isoformat() if one.handed_in else None
-                db.execute(rows.HAND_IN, rows.cells(one.student, one.lesson, one.path, one.sha256, at, one.timed))
-
-    def has(self, submission: Submission) -> bool:
-        """Tell whether these very bytes have a grade already; one that is a fault of ours is none."""
-        key = rows.cells(submission.student, submission.lesson, submission.sha256)
-        same = "student = ? AND lesson = ? AND sha256 = ? AND NOT faulted"
-        return self._db.execute(f"SELECT 1 FROM gradings WHERE {same}", key).fetchone() is not None  # noqa: S608
+                db.execute(tables.HAND_IN, rows.of_hand_in(one))
 
     def add(self, graded: Graded) -> None:
         """Add a grade, all of it or nothing.
 
-        `sqlite3.IntegrityError` when the submission has one already, unless it was graded `again`.
+        `sqlite3.IntegrityError` when its content has one already, unless it was graded `again`.
         """
         report = graded.report
         kit = database.meta(self._db, self.out)["kit"]
         times = (graded.started.isoformat(), graded.finished.isoformat())
         with self.transaction() as db:
-            given = report.submission
-            earlier = "SELECT count(*) FROM gradings WHERE student = ? AND lesson = ? AND sha256 = ?"
-            (number,) = db.execute(earlier, rows.cells(given.student, given.lesson, given.sha256)).fetchone()
+            key = rows.cells(report.submission.lesson, report.submission.content)
+            (number,) = db.execute(tables.TIMES_GRADED, key).fetchone()
             regrade = number if graded.again else 0
             row = rows.of_report(report, kit=kit, times=times, faulted=is_faulted(report), regrade=regrade)
-            number = db.execute(rows.INSERT_GRADING, row).lastrowid
+            number = db.execute(tables.INSERT_GRADING, row).lastrowid
             verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
-            db.executemany(rows.INSERT_VERDICT, verdicts)
+            db.executemany(tables.INSERT_VERDICT, verdicts)
+
+    def stands(self) -> tuple[Stand, ...]:
+        """Return how each student stands in each lesson by the course's policy."""
+        return tuple(stands(reading.attempts(self._db), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
         """Return the reports of all attempts that count, or of one student's, by student and lesson."""
-        found = stands(self._attempts(student), self.course())
-        return tuple(rows.report(self._db, self._grading(one)) for one in found if one.grading is not None)
+        found = stands(reading.attempts(self._db, student), self.course())
+        return tuple(reading.report(self._db, one.chosen)[0] for one in found if one.chosen)
+
+    def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
+        """Return the tasks that the class is graded on; unless `counting`, also those that it was graded on before."""
+        asked = tables.TASKS if counting else tables.ALL_TASKS
+        return tuple(TaskPoints(*row) for row in self._db.execute(asked))
+
+    def students(self) -> tuple[str, ...]:
+        """Return the students who have a folder or zip in the class."""
+        return tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name"))
+
+    def restrict(self, lessons: Sequence[str]) -> None:
+        """Let the class be graded on these lessons alone, of those that it was ever graded on."""
+        with self.transaction() as db:
+            db.execute("UPDATE tasks SET counts = 0")
+            db.executemany("UPDATE tasks SET counts = 1 WHERE lesson = ?", [[lesson] for lesson in lessons])
+
+    def board(self) -> str:
+        """Return under which names there is a leaderboard; empty where there is none."""
+        return database.meta(self._db, self.out).get("leaderboard", "")
+
+    def set_board(self, names: str) -> None:
+        """Remember whether there is a leaderboard, and under which names."""
+        self._set("leaderboard", names)
+
+    @property
+    def folder(self) -> str:
+        """The folder of hand-ins that the class was collected from."""
+        return database.meta(self._db, self.out)["class"]
+
+    def unsandboxed(self) -> bool:
+        """Tell whether the newest grading was made with no sandbox."""
+        row = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
+        return row is not None and not row["sandboxed"]
 
     def pseudonym_key(self) -> str:
         """Return what turns students into pseudonyms: random, made once a class, and nothing that is ever given out."""
@@ -204,8 +247,13 @@ class Journal:
 
     def set_course(self, text: str) -> None:
         """Keep the text of a course's policy; reports follow it from now on."""
+        self._set("course", text)
+
+    def _set(self, key: str, value: str) -> None:
+        if database.meta(self._db, self.out).get(key, "") == value:
+            return
         with self.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('course', ?)", [text])
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     def course(self) -> Course:
         """Return the course's policy; one without dates where none was given."""
@@ -213,65 +261,8 @@ class Journal:
 
     def roll(self) -> Roll:
         """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
-        meta = database.meta(self._db, self.out)
-        attempts, course = self._attempts(), self.course()
-        found = list(stands(attempts, course))
-        graded = [self._grading(one) for one in found if one.grading is not None]
-        read, unreadable = self._read(graded)
-        lost = {(one.student, one.lesson) for one in unreadable}
-        return Roll(
-            title=Path(meta["class"]).name,
-            kit=meta["kit"],
-            students=tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name")),
-            tasks=tuple(TaskPoints(*row) for row in self._db.execute(rows.TASKS)),
-            reports=tuple(report for report, _ in read),
-            waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
-            notes=(
-                *(note for (note,) in self._db.execute("SELECT note FROM notes ORDER BY rowid")),
-                *(f"{s.student}, {s.lesson}: {s.reason}" for one in found if (s := one.standing) and s.reason),
-                *struck(attempts, course),
-                *(f"{one.student}, {one.lesson}: its grade in {FILE} cannot be read" for one in unreadable),
-            ),
-            standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
-            spans=tuple(span for _, span in read),
-        )
-
-    def _read(self, graded: Sequence[sqlite3.Row]) -> tuple[list[tuple[Report, Span]], list[HandIn]]:
-        """Return the reports of these gradings without raw rounds, and the hand-ins whose grading cannot be read."""
-        read: list[tuple[Report, Span]] = []
-        unreadable: list[HandIn] = []
-        for row in graded:
-            try:
-                read.append((rows.report(self._db, row, raw=False), _span(row)))
-            except Exception:  # noqa: BLE001 - whatever it is, it concerns this hand-in alone
-                unreadable.append(HandIn(row["student"], row["lesson"], row["path"], row["sha256"]))
-        return read, unreadable
-
-    def _attempts(self, student: str | None = None) -> list[Row]:
-        """Every attempt of the class, or of one student, by student and lesson."""
-        asked = (rows.ATTEMPTS,) if student is None else (rows.ATTEMPTS_OF, [student])
-        return [
-            Row(
-                HandIn(row["student"], row["lesson"], row["path"], row["sha256"]),
-                rows.moment(row["handed_in_utc"]),
-                bool(row["there"]),
-                row["grading"],
-                row["points"],
-                bool(row["refused"]),
-            )
-            for row in self._db.execute(*asked)
-        ]
-
-    def _grading(self, stand: Stand) -> sqlite3.Row:
-        """The row of the grade that counts."""
-        row: sqlite3.Row = self._db.execute(rows.GRADING, [stand.grading]).fetchone()
-        return row
+        return reading.roll(self._db, database.meta(self._db, self.out), self.course(), self.tasks())
 
 
 _course = lru_cache(maxsize=4)(parse)
 """The same text is the same course: reports ask for it once a student."""
-
-
-def _span(row: sqlite3.Row) -> Span:
-    times = (datetime.fromisoformat(row[name]) for name in ("started_utc", "finished_utc"))
-    return Span(row["student"], row["lesson"], *times)

@@ -13,6 +13,7 @@ from harness.errors import UsageError
 FILE: Final = "grades.sqlite"
 SEED: Final = ".seed"
 LOCK: Final = ".lock"
+BOARD: Final = "leaderboard.html"
 
 
 def check(out: Path, folder: Path) -> None:

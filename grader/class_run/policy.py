@@ -39,12 +39,16 @@ NO_PENALTY = Late()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds for one student and lesson. Without a due date nothing is late."""
+    """What holds for one student and lesson. Without a due date nothing is late.
+
+    `usual_due` is the lesson's due date where the student has another.
+    """
 
     which: Which = Which.LATEST
     due: datetime | None = None
     closes: datetime | None = None
     late: Late = NO_PENALTY
+    usual_due: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,15 @@ def candidates(attempts: Sequence[Handed], rule: Rule) -> tuple[int, ...]:
 
 
 def count(attempts: Sequence[Handed], rule: Rule) -> Counted | None:
-    """Return what counts of a student's attempts at one lesson; None where there is none."""
+    """Return what counts of a student's attempts at one lesson; None where there is none.
+
+    As long as one of the attempts that may count has no grade, nothing counts: it might be the best.
+    """
     if not (may := candidates(attempts, rule)):
         return None
-    graded = [place for place in may if attempts[place].points is not None]
-    if not graded:
-        return Counted(may[0], None, None, "")
-    index = max(graded, key=lambda place: _after(attempts[place], rule))  # of equals the earliest
+    if ungraded := [place for place in may if attempts[place].points is None]:
+        return Counted(ungraded[0], None, None, "")
+    index = max(may, key=lambda place: _after(attempts[place], rule))  # of equals the earliest
     chosen = attempts[index]
     points = _after(chosen, rule)
     told = [_which(attempts, index, rule), _why(chosen, rule, points)]

@@ -7,9 +7,12 @@ rebuilt from one file.
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Protocol, TypeVar
 
+from grader.class_run.course import Course
+from grader.hand_ins.left_out import LeftOut
 from grader.records import Report, Status
 from grader.text import storable
 
@@ -18,12 +21,13 @@ _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """What a student last handed in for a lesson: where it was found, and the SHA-256 of its bytes."""
+    """One attempt at a lesson: where it was found, its SHA-256, and the content that its grade belongs to."""
 
     student: str
     lesson: str
     path: str
     sha256: str
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,18 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a report was made, in UTC, from the beginning of its grading to the end."""
+    """When a report was made, in UTC, from the beginning of its grading to the end.
+
+    `grading` is its number in the journal: students who handed in the same content share one. `regraded` counts the
+    times that the content was graded again.
+    """
 
     student: str
     lesson: str
     started: datetime
     finished: datetime
+    grading: int | None = None
+    regraded: int = 0
 
     @property
     def duration_s(self) -> float:
@@ -69,12 +79,29 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class SameContent:
+    """Students who handed in the same bytes for a lesson, which were graded once.
+
+    `untouched` says that no task of it was begun, as in the stub that all students get. `regraded` counts the times
+    that it was graded again.
+    """
+
+    lesson: str
+    students: tuple[str, ...]
+    sha256: str
+    untouched: bool
+    regraded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
     """A class as far as it is graded. `waiting` are hand-ins without a report, `notes` those of `collect`.
 
     `reports` are those of the attempts that count, with the points earned; `standings` say what of these counts. A
     report without a standing counts as it is. `spans` tell when each of the `reports` was made. Raw rounds may be left
-    out of the reports: a class has millions.
+    out of the reports: a class has millions. `left_out` are files that are not graded, `gone` attempts that were
+    replaced before they were graded, though the policy asks for them. `struck` are sentences on attempts that the
+    course strikes, `unmatched` on those that it would strike and that are not there.
     """
 
     title: str
@@ -86,6 +113,12 @@ class Roll:
     notes: tuple[str, ...]
     standings: tuple[Standing, ...] = ()
     spans: tuple[Span, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    gone: tuple[HandIn, ...] = ()
+    same_content: tuple[SameContent, ...] = ()
+    struck: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    course: Course = field(default_factory=Course)
 
     @property
     def lessons(self) -> tuple[str, ...]:
@@ -96,6 +129,11 @@ class Roll:
         """Points that can be earned in a lesson."""
         return sum(task.points for task in self.tasks if task.lesson == lesson)
 
+    @property
+    def is_final(self) -> bool:
+        """Whether every hand-in that may count has a grade."""
+        return not self.waiting and not any(map(is_faulted, self.reports))
+
     def only(self, lessons: Sequence[str]) -> "Roll":
         """Return the class as if these were all its lessons."""
         return replace(
@@ -103,6 +141,8 @@ class Roll:
             tasks=tuple(task for task in self.tasks if task.lesson in lessons),
             reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
             waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
+            gone=tuple(hand_in for hand_in in self.gone if hand_in.lesson in lessons),
+            same_content=tuple(group for group in self.same_content if group.lesson in lessons),
             standings=tuple(standing for standing in self.standings if standing.lesson in lessons),
             spans=tuple(span for span in self.spans if span.lesson in lessons),
         )
@@ -114,6 +154,9 @@ class Roll:
             students=tuple(student for student in self.students if student in students),
             reports=tuple(report for report in self.reports if report.submission.student in students),
             waiting=tuple(hand_in for hand_in in self.waiting if hand_in.student in students),
+            gone=tuple(hand_in for hand_in in self.gone if hand_in.student in students),
+            left_out=tuple(file for file in self.left_out if file.student in students),
+            same_content=tuple(group for group in self.same_content if set(group.students) <= set(students)),
             standings=tuple(standing for standing in self.standings if standing.student in students),
             spans=tuple(span for span in self.spans if span.student in students),
         )
@@ -141,31 +184,53 @@ class Roll:
             table[report.submission.student][report.submission.lesson] = report
         return table
 
+    def gradings(self) -> Iterator[tuple[Report, Span | None]]:
+        """Yield each grading once, though several students may share it, with the time that it took."""
+        spans = {(span.student, span.lesson): span for span in self.spans}
+        seen: set[int] = set()
+        for report in self.reports:
+            span = spans.get((report.submission.student, report.submission.lesson))
+            if span is None or span.grading is None or span.grading not in seen:
+                yield report, span
+            if span and span.grading is not None:
+                seen.add(span.grading)
+
     def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
         """Give each student with a class of that student alone, as large as the work on one student needs it."""
         reports = self.by_student()
-        waiting: dict[str, list[HandIn]] = {student: [] for student in self.students}
-        spans: dict[str, list[Span]] = {student: [] for student in self.students}
-        standings: dict[str, list[Standing]] = {student: [] for student in self.students}
-        for hand_in in self.waiting:
-            waiting[hand_in.student].append(hand_in)
-        for span in self.spans:
-            spans[span.student].append(span)
-        for standing in self.standings:
-            standings[standing.student].append(standing)
+        waiting, gone = _by_student(self.waiting), _by_student(self.gone)
+        spans, standings, left_out = _by_student(self.spans), _by_student(self.standings), _by_student(self.left_out)
         for student in self.students:
-            yield (
-                student,
-                replace(
-                    self,
-                    students=(student,),
-                    reports=tuple(reports[student].values()),
-                    waiting=tuple(waiting[student]),
-                    notes=(),
-                    spans=tuple(spans[student]),
-                    standings=tuple(standings[student]),
-                ),
+            alone = replace(
+                self,
+                students=(student,),
+                reports=tuple(reports[student].values()),
+                waiting=waiting.get(student, ()),
+                notes=(),
+                spans=spans.get(student, ()),
+                standings=standings.get(student, ()),
+                left_out=left_out.get(student, ()),
+                gone=gone.get(student, ()),
+                same_content=(),
+                struck=(),
+                unmatched=(),
             )
+            yield student, alone
+
+
+class _OfAStudent(Protocol):
+    @property
+    def student(self) -> str: ...
+
+
+_Part = TypeVar("_Part", bound=_OfAStudent)
+
+
+def _by_student(parts: Sequence[_Part]) -> dict[str, tuple[_Part, ...]]:
+    table: dict[str, list[_Part]] = {}
+    for part in parts:
+        table.setdefault(part.student, []).append(part)
+    return {student: tuple(own) for student, own in table.items()}
 
 
 def is_faulted(report: Report) -> bool:

@@ -14,14 +14,12 @@ from grader.desk.works import Choice
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation.pool import Pool
+from grader.options import Debug, Force
 from grader.records import Status
 from harness.overwriting import refuse_edited
 
 out_console: Final = Console(soft_wrap=True)
 err_console: Final = Console(stderr=True)
-
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault of ours.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that you may have edited.")]
 
 
 def check(

@@ -61,16 +61,26 @@ def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
         with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
             _judge(infos)
-            return {info.filename: _read(archive, info) for info in infos if _is_wanted(info, wanted)}
+            return {info.filename: _read(archive, info) for info in infos if _is_file(info) and _last(info) in wanted}
     except NotImplementedError:
         raise Refusal(f"The zip uses a feature that is not read here; {_AGAIN}") from None
     except _DAMAGE:
         raise Refusal(f"The zip is damaged and cannot be read; {_AGAIN}") from None
 
 
-def _is_wanted(info: zipfile.ZipInfo, wanted: frozenset[str]) -> bool:
-    name = info.filename
-    return not info.is_dir() and PurePosixPath(name).name in wanted and not is_junk(name)
+def others(data: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
+    """Return the paths of the members that `members` leaves out, of an archive that it has read."""
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return tuple(info.filename for info in archive.infolist() if _is_file(info) and _last(info) not in wanted)
+
+
+def _is_file(info: zipfile.ZipInfo) -> bool:
+    """Tell whether a member is a file of the student's, and not what systems and editors leave there."""
+    return not info.is_dir() and not is_junk(info.filename)
+
+
+def _last(info: zipfile.ZipInfo) -> str:
+    return PurePosixPath(info.filename).name
 
 
 def _judge(infos: list[zipfile.ZipInfo]) -> None:

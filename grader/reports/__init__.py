@@ -56,13 +56,13 @@ class Written:
         return (f"{failed} Every grade is kept. To see why: python -m grader report {out} --debug.",)
 
 
-def of_journal(book: Journal, board: str = "") -> tuple[Roll, Written]:
+def of_journal(book: Journal) -> tuple[Roll, Written]:
     """Write all reports of the class in a journal beside it; return the class, and how that went.
 
-    `board` asks for a leaderboard under these names (`pseudonyms.chosen`). Raises `UsageError` for names that cannot
-    be had and, as `write` does, `WriteError`.
+    There is a leaderboard where the journal remembers the names for it (`pseudonyms.chosen`). Raises `UsageError` for
+    names that cannot be had and, as `write` does, `WriteError`.
     """
-    roll = book.roll()
+    roll, board = book.roll(), book.board()
     name_of = pseudonyms.chosen(board, book.pseudonym_key(), roll.students) if board else None
     return roll, write(roll, book.out, whole=book.reports, name_of=name_of)
 

@@ -58,10 +58,9 @@ def sittings(spans: Sequence[Span]) -> tuple[tuple[Sitting, ...], int]:
 
 def noise(roll: Roll) -> Noise | None:
     """Return what the controls say; None where no duel was fought."""
-    when = {(span.student, span.lesson): span.finished for span in roll.spans}
     played = [
-        (when.get((report.submission.student, report.submission.lesson)), verdict.attempt.control)
-        for report in roll.reports
+        (span.finished if span else None, verdict.attempt.control)
+        for report, span in roll.gradings()
         for verdict in report.verdicts
         if verdict.attempt.control
     ]

@@ -23,7 +23,8 @@ def render(roll: Roll, student: str) -> str:
     waiting = [hand_in for hand_in in roll.waiting if hand_in.student == student]
     standings = roll.standings_of(student)
     said = [_said(report, standings.get(report.submission.lesson)) for report in reports]
-    said += [f"{hand_in.lesson}: not graded yet." for hand_in in waiting]
+    said += [f"{hand_in.lesson}: not graded yet, so the score is not final." for hand_in in waiting]
+    said += [f"{file.path} was not graded. {file.why}" for file in roll.left_out if file.student == student]
     said += _how(reports)
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     result: dict[str, Json] = {
@@ -59,12 +60,10 @@ def _said(report: Report, standing: Standing | None) -> str:
 
 
 def _how(reports: Sequence[Report]) -> Iterator[str]:
-    """What the sandbox lacked, once for all that ran in it; what was refused never ran."""
+    """Which lessons were graded with no sandbox; what was refused never ran."""
     ran = [report for report in reports if not report.submission.refused]
     if bare := [report.submission.lesson for report in ran if not report.sandboxed]:
         yield f"Graded with no sandbox: {', '.join(bare)}."
-    for layer in dict.fromkeys(layer for report in ran for layer in report.missing):
-        yield f"Graded in a sandbox that lacked a layer: {layer}."
 
 
 def _test(verdict: Verdict) -> Json:

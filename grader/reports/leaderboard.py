@@ -6,6 +6,7 @@ can say who is before whom, and each of them has all the places that may be his 
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -74,11 +75,19 @@ def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
 def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
     """Return the best and the last place that each may have, from 1.
 
-    Before it are surely those whose whole interval lies above its own, and after it those whose lies below.
+    Before it are surely those whose whole interval lies above its own, and after it those whose lies below. Equal
+    measurements, as those of equal content, share a place.
     """
     lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)
+    equals = Counter((speed.low, speed.ratio, speed.high) for speed in speeds)
     n = len(speeds)
-    return [(1 + n - bisect_right(lows, speed.high), n - bisect_left(highs, speed.low)) for speed in speeds]
+    return [
+        (
+            1 + n - bisect_right(lows, speed.high),
+            1 + n - bisect_left(highs, speed.low) - equals[speed.low, speed.ratio, speed.high],
+        )
+        for speed in speeds
+    ]
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 from urllib.parse import quote
 
+from grader.class_run import place
 from grader.class_run.roll import folder_name
 
+BOARD = place.BOARD
 PAGE = "report.html"
 """The class's page in OUT, and a student's in the student's folder."""
-BOARD = "leaderboard.html"
 RESULTS = "results.json"
 
 

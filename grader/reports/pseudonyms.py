@@ -50,7 +50,7 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
 
 
 def chosen(how: str, key: str, students: Sequence[str]) -> NameOf:
-    """Return what the instructor asked for: "pseudonyms", "students", or the path of a CSV file.
+    """Return what the instructor asked for: "pseudonyms" (or nothing), "students", or the path of a CSV file.
 
     The file has two columns, a student and the name to show, and no heading. A student with an empty name is left out;
     one who is not in it gets a pseudonym. Raises `UsageError` for a file that cannot be read, that names nobody of the
@@ -59,12 +59,26 @@ def chosen(how: str, key: str, students: Sequence[str]) -> NameOf:
     if how == STUDENTS:
         return lambda student: student
     table = pseudonyms(key, students)
-    if how != PSEUDONYMS:
+    if how not in {PSEUDONYMS, ""}:
         table |= _read(Path(how), students)
     names = [name for name in table.values() if name]
     if double := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"{how} gives two students the name {double[0]!r}; give each a name of their own.")
     return lambda student: table.get(student, "")
+
+
+def asked(leaderboard: bool | None, names: str | None, before: str) -> str:
+    """Return the names for the leaderboard that a command asks for, else those `before`; empty where there is none.
+
+    A CSV file is named by its whole path, because it is read again by later commands from other folders.
+    """
+    if leaderboard is False:
+        if names:
+            raise UsageError("--leaderboard-names goes with a leaderboard; leave it or --no-leaderboard out.")
+        return ""
+    if names is None:
+        return before or (PSEUDONYMS if leaderboard else "")
+    return names if names in {PSEUDONYMS, STUDENTS} else str(Path(names).resolve())
 
 
 def _read(path: Path, students: Sequence[str]) -> dict[str, str]:

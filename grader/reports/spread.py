@@ -154,5 +154,5 @@ def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], *, c
 
 
 def _ends(verdicts: Sequence[Verdict]) -> str:
-    ends = Counter(words.STATUS[verdict.status] for verdict in verdicts)
+    ends = Counter(words.ended(verdict) for verdict in verdicts)
     return ", ".join(f"{units.count(number)} {end}" for end, number in ends.most_common())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from grader.class_run.roll import Roll, Span, Standing
 from grader.records import Control, Cost, Report, Speed, Verdict
-from grader.reports import charts, templates, words
+from grader.reports import charts, dates, templates, words
 from grader.reports.charts import Chart, Mark
 from grader.reports.gradebook import title
 from grader.reports.guide import Guide
@@ -67,7 +67,6 @@ class Place:
     fingerprint: str
     details: tuple[tuple[str, str], ...]
     sandboxed: bool
-    missing: tuple[str, ...]
 
 
 def render(roll: Roll, guides: Mapping[str, Guide] | None = None, *, pseudonym: str = "") -> str:
@@ -80,7 +79,7 @@ def render(roll: Roll, guides: Mapping[str, Guide] | None = None, *, pseudonym: 
         roll=roll,
         student=student,
         pseudonym=pseudonym,
-        total=words.points(sum(filter(None, grades.values()))) if reports else "",
+        total=words.total(sum(filter(None, grades.values())), final=roll.is_final) if reports else "",
         possible=words.points(possible),
         lessons=[
             _lesson(roll, lesson, reports.get(lesson), grades.get(lesson), guides or {}) for lesson in roll.lessons
@@ -98,7 +97,7 @@ def task_view(verdict: Verdict, guide: Guide | None) -> TaskView:
     return TaskView(
         task=verdict.task,
         points=f"{words.points(verdict.points)} of {words.points(verdict.max_points)} points",
-        status=words.STATUS[verdict.status],
+        status=words.ended(verdict),
         look=look(verdict),
         summary=guide.summary if guide else "",
         facts=tuple(_facts(verdict, speed, guide)),
@@ -115,9 +114,9 @@ def task_view(verdict: Verdict, guide: Guide | None) -> TaskView:
 
 def places(reports: Sequence[Report]) -> tuple[Place, ...]:
     """Return where and how these were graded; what was graded alike is one place."""
-    alike: dict[tuple[Environment, bool, tuple[str, ...]], list[str]] = {}
+    alike: dict[tuple[Environment, bool], list[str]] = {}
     for report in reports:
-        how = (report.environment, report.sandboxed, report.missing)
+        how = (report.environment, report.sandboxed)
         alike.setdefault(how, []).append(report.submission.lesson)
     return tuple(
         Place(
@@ -126,9 +125,8 @@ def places(reports: Sequence[Report]) -> tuple[Place, ...]:
             fingerprint=environment.fingerprint(),
             details=tuple((name.replace("_", " "), _plain(value)) for name, value in environment.to_dict().items()),
             sandboxed=sandboxed,
-            missing=missing,
         )
-        for (environment, sandboxed, missing), lessons in alike.items()
+        for (environment, sandboxed), lessons in alike.items()
     )
 
 
@@ -139,29 +137,40 @@ def _lesson(
     span = next((span for span in roll.spans if span.lesson == lesson), None)
     standing = next((one for one in roll.standings if one.lesson == lesson), None)
     possible = words.points(roll.possible(lesson))
+    earned = f"{words.points(counted or 0.0)} of {possible} points"
     refusal = report.submission.refusal if report else ""
     return LessonView(
         title=title(lesson),
         lesson=lesson,
         cell=cell(report, counted, waiting=waiting),
-        points=f"{words.points(counted or 0.0)} of {possible} points" if report else f"{possible} points",
-        facts=tuple(_handed_in(report, span, standing)) if report else (),
+        points=earned if report else f"the exercise is worth {possible} points",
+        facts=tuple(_handed_in(roll, lesson, report, span, standing)),
         refusal=refusal,
         notes=report.notes if report else (),
         tasks=tuple(task_view(one, guides.get(one.task)) for one in report.verdicts) if report and not refusal else (),
     )
 
 
-def _handed_in(report: Report, span: Span | None, standing: Standing | None) -> Iterator[tuple[str, str]]:
-    if standing and standing.handed_in:
-        yield "Handed in", f"{standing.handed_in:%Y-%m-%d %H:%M} UTC"
+def _handed_in(
+    roll: Roll, lesson: str, report: Report | None, span: Span | None, standing: Standing | None
+) -> Iterator[tuple[str, str]]:
+    """Yield when and what was handed in for a lesson, what counts of it and why, and when it was graded."""
+    (student,), zone = roll.students, roll.course.zone
+    rule = roll.course.rule(student, lesson)
+    yield from dates.due(rule, zone)
+    yield from (("Not graded", words.lost(hand_in)) for hand_in in roll.gone if hand_in.lesson == lesson)
+    yield from (("Waits for its grade", hand_in.path) for hand_in in roll.waiting if hand_in.lesson == lesson)
+    if report is None:
+        return
+    yield from dates.handed_in(standing.handed_in if standing else report.submission.handed_in, rule, zone)
     if standing and standing.reason:
         yield "What counts", standing.reason
     yield "File", report.submission.path
     yield "SHA-256", report.submission.sha256
     if span:
         lasted = units.seconds(max(report.duration_s, 0.001), 2)
-        yield "Graded", f"{span.finished:%Y-%m-%d %H:%M} UTC, in {lasted}"
+        again = "; graded again, and this newest grade holds" if span.regraded else ""
+        yield "Graded", f"{dates.moment(span.finished, zone)}, in {lasted}{again}"
 
 
 def _facts(verdict: Verdict, speed: Speed | None, guide: Guide | None) -> Iterator[tuple[str, str]]:

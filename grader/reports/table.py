@@ -1,11 +1,12 @@
 """Roll → the table of students: points and status by lesson, to be sorted and filtered."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.class_run.roll import Roll, is_faulted
 from grader.records import Report, Status, Verdict
 from grader.reports import links, words
+from grader.trials.faults import NOT_WRITTEN
 
 NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
 """What a task can end in that somebody should look at."""
@@ -15,6 +16,9 @@ KINDS = {
     "refused": "a hand-in refused",
     "wrong": "a task not right",
     "short": "less than full marks",
+    "stub": "a function not written yet",
+    "syntax": "a syntax error",
+    "misnamed": "a file left out for its name",
     "absent": "something not handed in",
     "waiting": "something not graded yet",
 }
@@ -52,11 +56,14 @@ def lines(roll: Roll) -> tuple[Line, ...]:
     """Return a line for each student of the class, in its order."""
     waiting = {(hand_in.student, hand_in.lesson) for hand_in in roll.waiting}
     possible, grades = sum(roll.possible(lesson) for lesson in roll.lessons), roll.grades()
+    misnamed = {file.student for file in roll.left_out if file.misnamed}
+    gone = {hand_in.student for hand_in in roll.gone}
     return tuple(
         _line(
             roll,
             student,
             reports,
+            [kind for kind, named in (("human", misnamed | gone), ("misnamed", misnamed)) if student in named],
             {lesson for lesson in roll.lessons if (student, lesson) in waiting},
             grades[student],
             possible,
@@ -86,6 +93,7 @@ def _line(
     roll: Roll,
     student: str,
     reports: dict[str, Report],
+    kinds: Sequence[str],
     waiting: set[str],
     grades: dict[str, float | None],
     possible: float,
@@ -97,16 +105,21 @@ def _line(
         cells=tuple(
             cell(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting) for lesson in roll.lessons
         ),
-        total=words.points(total) if reports else "",
-        kinds=tuple(_kinds(roll, reports, waiting, short=total < possible)),
+        total=words.total(total, final=not waiting) if reports else "",
+        kinds=tuple(dict.fromkeys((*kinds, *_kinds(roll, reports, waiting, short=total < possible)))),
     )
 
 
 def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: bool) -> Iterator[str]:
     ends = {verdict.status for report in reports.values() for verdict in report.verdicts}
+    told = {words.ended(verdict) for report in reports.values() for verdict in report.verdicts}
     refused = any(report.submission.refused for report in reports.values())
     if refused or ends & set(NEEDS_A_HUMAN):
         yield "human"
+    if NOT_WRITTEN in told:
+        yield "stub"
+    if words.SYNTAX_ERROR in told:
+        yield "syntax"
     if refused:
         yield "refused"
     if ends - {Status.PASSED, Status.UNDECIDED, Status.GRADER_ERROR}:

@@ -12,6 +12,8 @@ from grader.task import Mismatch
 
 NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
+NOT_PYTHON: Final = "The file is not Python:"
+"""How the words on a syntax error begin."""
 NO_PROCESSES: Final = (
     "Starting processes is not allowed here (fork, subprocess, multiprocessing): "
     "do the work in the function that is called. Threads may be used. torch.compile and load_inline start a C++ "
@@ -53,7 +55,7 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
     if raised.memory:
         return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
     if raised.syntax:
-        return WorkerFault(Status.RAISED, f"The file is not Python: {raised.message}{line}.", "Fix the line named.")
+        return WorkerFault(Status.RAISED, f"{NOT_PYTHON} {raised.message}{line}.", "Fix the line named.")
     if raised.errno == seccomp.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
         said = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
         return WorkerFault(Status.RAISED, said, NO_PROCESSES)

@@ -28,7 +28,7 @@ from grader.isolation.confined import Room
 from grader.records import Status
 from grader.task import Limits, Task, TensorExam
 from grader.trials import failing
-from grader.trials.faults import NOT_WRITTEN
+from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
 from harness import programs
 
 INSTALL_HINT: Final = f"install it with `{programs.C_COMPILER}`"
@@ -217,7 +217,7 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
     message = str(told.get("message", ""))
     match told.get("fault"):
         case "syntax":
-            return WorkerFault(Status.RAISED, f"The file is not Python: {message[:200]}{where}.", "Fix the line named.")
+            return WorkerFault(Status.RAISED, f"{NOT_PYTHON} {message[:200]}{where}.", "Fix the line named.")
         case "missing":
             said = f"The file has no string {name}."
             return WorkerFault(Status.RAISED, said, "Assign the C source to that name; the exercise shows how.")

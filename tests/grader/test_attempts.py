@@ -14,17 +14,19 @@ from zoneinfo import ZoneInfo
 import pytest
 from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
 from commanding import grader
+from older_journals import TO_SCHEMA_3, make_older
 from rich.console import Console
 
 from grader import reports
 from grader.class_run import journal
 from grader.class_run.course import parse
 from grader.class_run.executors import Threads
-from grader.class_run.run import Summary, grade_class
-from grader.class_run.standing import may_count
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
 from grader.hand_ins import moments
 from grader.hand_ins.collect import collect
 from grader.records import Report, Submission
+from grader.reports import class_page
 from harness.errors import UsageError
 
 LATE = """
@@ -115,7 +117,9 @@ def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path
     }
     assert (policy["due"], policy["handed_in"]) == ("2026-11-20T23:59:59+00:00", "2026-11-21T13:00:00+00:00")
     with journal.read(folder.with_name("out")) as book:
-        assert f"ada, 01_dot: {reason}" in book.roll().notes
+        roll = book.roll()
+    assert [one.reason for one in class_page.decided(roll)] == [reason]
+    assert not any("late" in note for note in class_page.aside(roll))
 
 
 def test_another_policy_needs_no_grading_and_is_kept_for_the_next_run(folder: Path, tmp_path: Path) -> None:
@@ -181,7 +185,7 @@ def strike(folder: Path, *texts: str) -> None:
     course = parse(f"{LATE.format(which='best')}\n[struck.ada]\n01_dot = {begins}", "course.toml", LESSONS)
     with journal.read(folder.with_name("out")) as book:
         book.set_course(course.text)
-        reports.of_journal(book, "")
+        reports.of_journal(book)
 
 
 def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: Path) -> None:
@@ -193,7 +197,7 @@ def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: P
     said = f"ada, 01_dot: struck, as if never handed in: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
     assert said in (folder.with_name("out") / reports.PAGE).read_text()
     with journal.read(folder.with_name("out")) as book:
-        assert "ada, 01_dot: Attempt 1 of 2 counts: the best." in book.roll().notes
+        assert [one.reason for one in book.roll().standings] == ["Attempt 1 of 2 counts: the best."]
     run(folder)
     assert points(folder) == "6"
 
@@ -212,7 +216,8 @@ def test_what_is_to_be_struck_and_is_not_there_is_told(folder: Path) -> None:
     strike(folder, "something else")
     assert points(folder) == "9"
     with journal.read(folder.with_name("out")) as book:
-        assert any(note.startswith("ada, 01_dot: to be struck, and not there (SHA-256 ") for note in book.roll().notes)
+        concern = class_page.concerns(book.roll())[0]
+    assert concern.why.startswith("ada, 01_dot: to be struck, and not there (SHA-256 ")
 
 
 # ------------------------------------------------------------------------------------------------ collecting
@@ -237,10 +242,12 @@ def test_a_time_without_an_offset_is_that_of_the_course(folder: Path) -> None:
 def test_a_folder_that_says_no_time_and_one_within_another_are_left_aside(folder: Path) -> None:
     attempt(folder, "2026-13-40T12-00-00", "right")
     attempt(folder, "2026-11-20T12-00-00/2026-11-20T13-00-00", "right")
-    assert collected(folder).notes == (
-        "ada: left aside 2026-11-20T13-00-00 in 2026-11-20T12-00-00",
-        "ada: left aside 2026-13-40T12-00-00",
-    )
+    found = collected(folder)
+    assert [(one.path, one.lesson, one.misnamed) for one in found.left_out] == [
+        ("ada/2026-11-20T12-00-00/2026-11-20T13-00-00", "01_dot", True),
+        ("ada/2026-13-40T12-00-00", "01_dot", True),
+    ]
+    assert "unless their name is a time" in found.left_out[0].why
 
 
 def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_not(folder: Path) -> None:
@@ -250,8 +257,13 @@ def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_n
 
 def test_what_was_refused_is_not_graded_beside_what_could_be_taken(folder: Path) -> None:
     (folder / "ada" / "2026-11-22T14-00-00+0100" / "01_dot.py").write_bytes(b"\xff")
-    course = parse(LATE.format(which="latest"), "course.toml", LESSONS)
-    assert [one.source for one in may_count(collected(folder).submissions, course)] == ["edge"]
+    for which, seen in (
+        ("latest", ["ada/20261121T130000Z/01_dot.py"]),
+        ("best", ["ada/2026-11-20T12-00-00/01_dot.py"]),
+    ):
+        graded: list[str] = []
+        summary, _ = run(folder, which, seen=graded)
+        assert (graded, summary.exit_code, summary.roll.waiting) == (seen, 0, ())
 
 
 @pytest.mark.parametrize(
@@ -278,7 +290,7 @@ def test_a_folders_name_says_when_or_nothing(name: str, expected: str | None) ->
 def test_a_student_is_graded_again_though_nothing_changed_and_the_older_grade_is_kept(tmp_path: Path) -> None:
     folder, seen = tmp_path / "hw1", list[str]()
     for student in ("ada", "bob"):
-        hand_in(folder, student, "right")
+        hand_in(folder, student, f"right # {student}")
     run(folder)
     for _ in range(2):
         summary, _ = run(folder, regrade=("ada",), seen=seen)
@@ -321,38 +333,23 @@ def test_a_quiet_run_says_nothing_while_it_grades(tmp_path: Path) -> None:
     assert summary.lines()[0].startswith("Done in")
 
 
-def test_whom_the_course_names_and_the_class_has_not_is_told_at_the_end(tmp_path: Path) -> None:
+def test_whom_the_course_names_and_the_class_has_not_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
     hand_in(tmp_path / "hw1", "ada")
     course = parse('[extensions.adda]\nall = "2 days"', "course.toml")
     console = Console(file=io.StringIO())
-    summary = grade_class(
-        tmp_path / "hw1",
-        tmp_path / "out",
-        grade=grade,
-        tasks=TASKS,
-        lanes=Threads(1),
-        console=console,
-        kit=KIT,
-        course=course,
-    )
-    assert "Not in this class, though the course names them: adda." in summary.lines()
-
-
-SCHEMA_3 = """
-UPDATE meta SET value = '3' WHERE key = 'schema';
-CREATE TABLE newer AS SELECT * FROM hand_ins;
-DROP TABLE hand_ins;
-CREATE TABLE hand_ins (
-    student TEXT NOT NULL, lesson TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
-    PRIMARY KEY (student, lesson)
-);
-INSERT INTO hand_ins SELECT student, lesson, path, sha256 FROM newer;
-DROP TABLE newer;
-DROP INDEX one_grade;
-ALTER TABLE gradings DROP COLUMN regrade;
-CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
-"""
-"""Makes of a journal what the kit wrote before there were attempts."""
+    with pytest.raises(UsageError, match=r"course.toml: extensions.adda names 'adda', .* did you mean ada\?"):
+        grade_class(
+            tmp_path / "hw1",
+            tmp_path / "out",
+            grade=grade,
+            tasks=TASKS,
+            lanes=Threads(1),
+            console=console,
+            kit=KIT,
+            course=course,
+            course_name="course.toml",
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_journal_of_the_older_schema_is_read_and_gone_on_with(tmp_path: Path) -> None:
@@ -361,8 +358,7 @@ def test_a_journal_of_the_older_schema_is_read_and_gone_on_with(tmp_path: Path) 
         hand_in(folder, student, text)
     run(folder)
     before = (tmp_path / "out" / reports.GRADEBOOK).read_text()
-    with closing(sqlite3.connect(tmp_path / "out" / journal.FILE)) as db:
-        db.executescript(SCHEMA_3)
+    make_older(tmp_path / "out", TO_SCHEMA_3)
     with journal.read(tmp_path / "out") as book:
         reports.write(book.roll(), tmp_path / "out")
     assert (tmp_path / "out" / reports.GRADEBOOK).read_text() == before

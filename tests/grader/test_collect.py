@@ -40,7 +40,8 @@ def test_a_student_without_an_exercise_is_in_the_class_and_noted(tmp_path: Path)
     (tmp_path / "bob" / "README.md").write_text("sorry")
     found = collected(tmp_path)
     assert found.students == ("ada", "bob")
-    assert found.notes == ("bob: left aside README.md", "bob: no exercise found")
+    assert found.notes == ("bob: no exercise found",)
+    assert [(one.student, one.path, one.misnamed) for one in found.left_out] == [("bob", "bob/README.md", False)]
 
 
 def test_what_systems_leave_behind_is_no_student_and_no_note(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The grader's commands with input they cannot take: one sentence, exit code 2, and nothing lost or written."""
 
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +18,8 @@ def small_class(folder: Path, *students: str) -> Path:
     """A class whose hand-ins are graded in a second each."""
     for student in students or ("chen",):
         (folder / student).mkdir(parents=True)
-        shutil.copy(CLASS / CHEAP, folder / student)
+        text = (CLASS / CHEAP).read_text(encoding="utf-8")
+        (folder / student / Path(CHEAP).name).write_text(f"{text}\n# {student}\n", encoding="utf-8")
     return folder
 
 

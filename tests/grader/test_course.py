@@ -70,8 +70,35 @@ def test_nothing_said_is_no_policy() -> None:
     assert read('[extensions.ada]\nall = "2 days"').rule("ada", "01_dot") == Rule()
 
 
-def test_who_is_named_and_not_in_the_class_is_found() -> None:
-    assert read(WHOLE).strangers(["ada", "eve"]) == ("bob",)
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '[extensions.ivi]\nall = "2 days"',
+            "course.toml: extensions.ivi names 'ivi', who is not in this class; did you",
+        ),
+        (
+            '[sections.b]\nstudents = ["ivy", "adda"]',
+            "sections.b.students names 'adda', who is not in this class; did you",
+        ),
+        (
+            '[struck.zebra]\n01_dot = ["3fa1c0de"]',
+            "struck.zebra names 'zebra', who is not in this class; there are: ada",
+        ),
+    ],
+)
+def test_who_is_named_and_not_in_the_class_is_an_error_that_names_the_nearest(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(text).require_known(["ada", "ivy"], "course.toml")
+    assert says in str(caught.value)
+    assert "stands in the list at the top: students = [" in str(caught.value)
+
+
+def test_who_is_enrolled_and_has_handed_in_nothing_is_named_in_a_list() -> None:
+    course = read('students = ["ivi"]\n[extensions.ivi]\nall = "2 days"')
+    course.require_known(["ada"], "course.toml")
+    with pytest.raises(UsageError, match="students is wrong; write a list of names"):
+        read('students = "ivi"')
 
 
 def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None:
@@ -80,7 +107,6 @@ def test_an_attempt_is_struck_by_how_its_digest_begins_and_no_other_is() -> None
     assert not course.strikes("ada", "01_dot", "3fa1c0d0" + "0" * 56)
     assert not course.strikes("ada", "02_timer", "3fa1c0de" + "0" * 56)
     assert not course.strikes("bob", "01_dot", "3fa1c0de" + "0" * 56)
-    assert course.strangers(["bob"]) == ("ada",)
 
 
 MISTAKES = {
@@ -132,4 +158,4 @@ def test_the_example_in_the_documentation_is_one() -> None:
     example = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ") or not line))
     found = parse(example, "the example")
     assert found.rule("ada", "04_autorange").due == utc(2026, 11, 24, 22, 59, 59)
-    assert found.strangers([]) == ("ada", "bob", "eve")
+    found.require_known(["ada", "bob", "eve"], "the example")

@@ -70,7 +70,7 @@ def count(out: Path) -> int:
 @pytest.fixture
 def crowd(tmp_path: Path) -> Path:
     for number in range(30):
-        hand_in(tmp_path / "hw1", f"s{number:02}", ("right", "wrong", "edge")[number % 3])
+        hand_in(tmp_path / "hw1", f"s{number:02}", f"{('right', 'wrong', 'edge')[number % 3]} # {number}")
     return tmp_path / "hw1"
 
 

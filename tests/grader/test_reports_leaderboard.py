@@ -61,10 +61,23 @@ def test_whose_intervals_overlap_share_the_places_that_may_be_theirs() -> None:
 def test_some_order_gives_everybody_one_of_their_places(drawn: list[tuple[float, float]]) -> None:
     speeds = [Speed(ratio, ratio / (1 + width), ratio * (1 + width), 9, 1) for ratio, width in drawn]
     places = leaderboard.places(speeds)
-    by_ratio = sorted(range(len(speeds)), key=lambda i: -speeds[i].ratio)
-    for place, i in enumerate(by_ratio, start=1):
-        best, last = places[i]
-        assert 1 <= best <= place <= last <= len(speeds)
+    for speed, (best, last) in zip(speeds, places, strict=True):
+        place = 1 + sum(other.ratio > speed.ratio for other in speeds)
+        alike = sum(other.ratio == speed.ratio for other in speeds) - speeds.count(speed)
+        assert 1 <= best <= place + alike
+        assert place <= last <= len(speeds)
+        assert best <= last
+
+
+def test_equal_measurements_share_one_place_and_the_next_comes_after_all_of_them() -> None:
+    (board,) = leaderboard.boards(
+        class_of(
+            *(measured(student, 20, 20, 20) for student in ("ada", "bob", "eve")),
+            measured("may", 4.9, 5, 5.1), measured("zoe", 30, 30, 30),
+        ),
+        themselves,
+    )  # fmt: skip
+    assert listed(board) == [("1", "zoe"), ("2", "ada"), ("2", "bob"), ("2", "eve"), ("5", "may")]
 
 
 def test_only_right_answers_with_a_number_stand_there() -> None:

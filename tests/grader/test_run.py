@@ -4,15 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from classroom import KIT, LESSONS, TASKS, grade, hand_in
+from classroom import KIT, TASKS, grade, hand_in
 from rich.console import Console
 
 from grader import reports
 from grader.class_run import journal
 from grader.class_run.executors import Threads
 from grader.class_run.hand_in import Grade
-from grader.class_run.run import Summary, grade_class, pace
-from grader.records import Report, Status, Submission
+from grader.class_run.run import grade_class, pace
+from grader.class_run.summary import Summary
+from grader.records import Report, Submission
 from harness.errors import UsageError
 
 HERE = Path(__file__).parent
@@ -74,7 +75,7 @@ def everything(out: Path) -> dict[str, tuple[int, bytes]]:
 
 def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None:
     run(folder, out)
-    before = everything(out)
+    before, kept = everything(out), (out / journal.FILE).read_bytes()
 
     def never(_submission: Submission, _seed: str) -> Report:
         raise AssertionError("graded twice")
@@ -83,11 +84,12 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
     assert (summary.exit_code, summary.graded) == (0, 0)
     assert summary.lines()[0].startswith("Nothing to do: all 6 hand-ins were graded before.")
     assert everything(out) == before
+    assert (out / journal.FILE).read_bytes() == kept
 
 
 def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
     run(folder, out)
-    hand_in(folder, "bob", "right")
+    hand_in(folder, "bob", "right # bob")
     summary, said = run(folder, out)
     assert summary.graded == 1
     assert "5 are graded already; going on with 1." in said
@@ -200,7 +202,7 @@ def test_a_strange_name_does_not_reach_the_terminal_as_it_is(tmp_path: Path, out
 
 def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out: Path) -> None:
     for number in range(40):
-        hand_in(tmp_path / "hw", f"s{number:02}")
+        hand_in(tmp_path / "hw", f"s{number:02}", f"right # {number}")
     lines = [line for line in run(tmp_path / "hw", out)[1].splitlines() if "/40" in line]
     assert [line.split("/")[0] for line in lines] == ["4", "8", "12", "16", "20", "24", "28", "32", "36", "40"]
 
@@ -215,13 +217,3 @@ def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out:
 )
 def test_the_pace_is_told_from_what_is_done(done: int, elapsed_s: float, line: str) -> None:
     assert pace(done, 624, elapsed_s, edges=2, faults=0) == line
-
-
-def test_lessons_can_be_graded_one_after_the_other_into_one_out(folder: Path, out: Path) -> None:
-    for lesson in LESSONS:
-        tasks = [task for task in TASKS if task.lesson == lesson]
-        console = Console(file=io.StringIO())
-        summary = grade_class(folder, out, grade=grade, tasks=tasks, lanes=Threads(1), console=console, kit=KIT)
-    assert summary.roll.lessons == LESSONS
-    assert len(summary.roll.reports) == 6
-    assert all(verdict.status is not Status.GRADER_ERROR for each in summary.roll.reports for verdict in each.verdicts)

@@ -1,0 +1,236 @@
+"""Equal content has the equal grade, whoever handed it in and whenever."""
+
+import io
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from classroom import KIT, ROUNDS, TASKS, grade, hand_in, notebook, zipped
+from commanding import rows
+from older_journals import TO_SCHEMA_4, make_older
+from outline import Outline
+from rich.console import Console
+from small_tasks import COUNT_UP, search
+from small_tasks import hand_in as small
+
+from grader import reports
+from grader.class_run import journal
+from grader.class_run.executors import Threads
+from grader.class_run.hand_in import Grade
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
+from grader.grade import grade_task
+from grader.isolation.pool import Pool
+from grader.records import Report, Submission
+from grader.settings import Settings
+
+
+class Drifting:
+    """A grader whose grades differ each time, as noise makes them differ: 1 point, 2 points and so on."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, submission: Submission, _seed: str) -> Report:
+        report = grade(submission)
+        self.seen.append(f"{submission.student}/{submission.lesson}")
+        verdicts = tuple(replace(one, points=float(len(self.seen))) for one in report.verdicts)
+        return replace(report, verdicts=verdicts)
+
+
+def run(folder: Path, grade_one: Grade, *regrade: str) -> tuple[Summary, str]:
+    said = io.StringIO()
+    summary = grade_class(
+        folder,
+        folder.with_name("out"),
+        grade=grade_one,
+        tasks=TASKS,
+        lanes=Threads(1),
+        console=Console(file=said, width=200),
+        kit=KIT,
+        regrade=regrade,
+    )
+    return summary, said.getvalue()
+
+
+def points(summary: Summary, lesson: str = "01_dot") -> dict[str, float | None]:
+    return {student: grades[lesson] for student, grades in summary.roll.grades().items() if lesson in grades}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for student in ("ada", "bob", "carla"):
+        hand_in(tmp_path / "hw1", student, "right")
+    hand_in(tmp_path / "hw1", "dora", "right # mine")
+    return tmp_path / "hw1"
+
+
+def test_the_hidden_inputs_do_not_depend_on_the_student(tmp_path: Path) -> None:
+    task = search(tmp_path)
+    with Pool(sandboxed=False) as pool:
+        told = []
+        for student in ("ada", "zoe"):
+            with pool.one_hand_in(tensors=False) as trees:
+                verdict = grade_task(task, small(COUNT_UP, student), Settings("secret", trees))
+            told.append((verdict.points, verdict.attempt.speed))
+    assert told[0] == told[1]
+
+
+def test_equal_content_is_graded_once_and_all_students_have_its_grade(folder: Path) -> None:
+    drifting = Drifting()
+    summary, said = run(folder, drifting)
+    assert drifting.seen == ["ada/01_dot", "dora/01_dot"]
+    assert points(summary) == {"ada": 1.0, "bob": 1.0, "carla": 1.0, "dora": 2.0}
+    assert (summary.graded, summary.exit_code) == (2, 0)
+    assert "4 hand-ins have 2 different contents: equal content is graded once." in said
+
+
+def test_a_student_who_hands_in_later_gets_the_grade_that_the_content_has(folder: Path) -> None:
+    drifting = Drifting()
+    run(folder, drifting)
+    hand_in(folder, "emil", "right")
+    hand_in(folder, "dora", "right")
+    summary, _ = run(folder, drifting)
+    assert len(drifting.seen) == 2
+    assert points(summary) == dict.fromkeys(("ada", "bob", "carla", "dora", "emil"), 1.0)
+    assert summary.lines()[0].startswith("Nothing to do: all 5 hand-ins were graded before.")
+
+
+def test_each_student_has_the_evidence_under_their_own_name(folder: Path) -> None:
+    run(folder, Drifting())
+    out = folder.with_name("out")
+    with journal.read(out) as book:
+        for student in ("ada", "bob", "carla"):
+            (report,) = book.reports(student)
+            assert (report.submission.student, report.submission.path) == (student, f"{student}/01_dot.py")
+            assert report.verdicts[0].attempt.rounds == ROUNDS
+    query = "SELECT student, path, rounds != '[]' FROM attempts ORDER BY student"
+    assert rows(out, query) == [(name, f"{name}/01_dot.py", 1) for name in ("ada", "bob", "carla", "dora")]
+    for student in ("ada", "bob", "carla"):
+        page = (out / student / reports.PAGE).read_text()
+        assert "Ratios of the rounds of 01_dot.batched: 2 from" in page
+        assert not [other for other in ("ada", "bob", "carla", "dora") if other != student and other in page]
+
+
+def test_a_new_grade_of_one_is_the_new_grade_of_all_with_that_content(folder: Path) -> None:
+    drifting = Drifting()
+    run(folder, drifting)
+    summary, _ = run(folder, drifting, "carla")
+    assert drifting.seen[2:] == ["carla/01_dot"]
+    assert points(summary) == {"ada": 3.0, "bob": 3.0, "carla": 3.0, "dora": 2.0}
+    told = "01_dot was graded again for carla; ada, bob handed in the same content and have the new grade, too."
+    assert told in summary.lines()
+    out = folder.with_name("out")
+    assert rows(out, "SELECT count(*) FROM gradings") == [(3,)]
+    page = Outline((out / reports.PAGE).read_text()).text
+    assert "ada , bob , carla (graded again: the newest grade holds for all)" in page
+    assert "graded again, and this newest grade holds" in (out / "ada" / reports.PAGE).read_text()
+    assert points(run(folder, drifting)[0]) == points(summary)
+
+
+def test_two_students_who_are_graded_again_with_one_content_cost_one_grading(folder: Path) -> None:
+    drifting = Drifting()
+    run(folder, drifting)
+    assert run(folder, drifting, "ada", "bob")[0].graded == 1
+
+
+def test_a_fault_of_ours_is_nobodys_grade_and_is_tried_again(folder: Path) -> None:
+    def failing(submission: Submission, seed: str) -> Report:
+        if submission.source == "right":
+            raise ZeroDivisionError
+        return grade(submission, seed)
+
+    summary, _ = run(folder, failing)
+    assert (summary.exit_code, summary.faults) == (3, 3)
+    assert points(summary) == {"ada": None, "bob": None, "carla": None, "dora": 6.0}
+    (folder / "ada" / "01_dot.py").unlink()
+    summary, _ = run(folder, Drifting())
+    assert (summary.exit_code, summary.graded) == (0, 1)
+    assert points(summary) == {"bob": 1.0, "carla": 1.0, "dora": 6.0}
+
+
+def test_the_same_bytes_as_a_notebook_and_as_python_are_two_contents(tmp_path: Path) -> None:
+    folder, drifting, data = tmp_path / "hw1", Drifting(), notebook("# right")
+    for student, suffix in (("ada", "ipynb"), ("bob", "ipynb"), ("eve", "py")):
+        (folder / student).mkdir(parents=True)
+        (folder / student / f"01_dot.{suffix}").write_bytes(data)
+    summary, _ = run(folder, drifting)
+    assert drifting.seen == ["ada/01_dot", "eve/01_dot"]
+    assert points(summary) == {"ada": 1.0, "bob": 1.0, "eve": 2.0}
+
+
+def test_a_refused_file_says_each_student_about_their_own_file(tmp_path: Path) -> None:
+    folder = tmp_path / "hw1"
+    for student in ("ada", "bob"):
+        (folder / student / "01_dot.py").mkdir(parents=True)
+    summary, _ = run(folder, Drifting())
+    assert [report.submission.refusal.partition(" ")[0] for report in summary.roll.reports] == [
+        "ada/01_dot.py",
+        "bob/01_dot.py",
+    ]
+    assert summary.roll.same_content == ()
+
+
+def test_bytes_that_were_refused_in_a_changed_zip_are_graded_when_they_come_as_they_should(tmp_path: Path) -> None:
+    folder = tmp_path / "hw1"
+    folder.mkdir()
+    listed = json.dumps({"format": 1, "kit": KIT, "files": []}).encode()
+    (folder / "ada.zip").write_bytes(zipped([("01_dot.py", b"right"), ("manifest.json", listed)]))
+    assert points(run(folder, Drifting())[0]) != {"ada": 6.0}
+    (folder / "ada.zip").unlink()
+    hand_in(folder, "ada", "right")
+    summary, _ = run(folder, grade)
+    assert (summary.graded, points(summary)) == (1, {"ada": 6.0})
+
+
+def test_a_shared_grading_is_one_in_the_time_line_and_in_the_noise(folder: Path) -> None:
+    summary, _ = run(folder, Drifting())
+    assert len(list(summary.roll.gradings())) == 2
+    assert "2 gradings in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
+
+
+def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "hw1"
+    for student, text in (("ada", "right"), ("bob", "right"), ("eve", "stub"), ("may", "stub"), ("zoe", "right ")):
+        hand_in(folder, student, text)
+
+    def with_stubs(submission: Submission, seed: str) -> Report:
+        report = grade(submission, seed)
+        if submission.source != "stub":
+            return report
+        attempt = replace(report.verdicts[0].attempt, help="not written yet")
+        return replace(report, verdicts=(replace(report.verdicts[0], attempt=attempt),))
+
+    summary, _ = run(folder, with_stubs)
+    assert [(one.students, one.untouched) for one in summary.roll.same_content] == [
+        (("ada", "bob"), False),
+        (("eve", "may"), True),
+    ]
+    text = Outline((folder.with_name("out") / reports.PAGE).read_text()).text
+    assert "01_dot 2 ada , bob" in text
+    assert "01_dot, 2 students: eve , may" in text
+
+
+def test_a_journal_of_version_4_gives_equal_content_the_better_of_its_grades(folder: Path) -> None:
+    run(folder, Drifting())
+    out = folder.with_name("out")
+    make_older(out, TO_SCHEMA_4)
+    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
+        for student, earned in (("ada", 5.0), ("bob", 7.5), ("carla", 6.0)):
+            own = "grading = (SELECT id FROM gradings WHERE student = ?)"
+            db.execute(f"UPDATE verdicts SET points = ? WHERE {own}", [earned, student])  # noqa: S608 - of the line above
+    with journal.read(out) as book:
+        roll = book.roll()
+        assert {student: grades["01_dot"] for student, grades in roll.grades().items()} == {
+            "ada": 7.5,
+            "bob": 7.5,
+            "carla": 7.5,
+            "dora": 2.0,
+        }
+        assert [verdict.attempt.rounds for verdict in book.reports("ada")[0].verdicts] == [ROUNDS]
+    drifting = Drifting()
+    assert run(folder, drifting)[0].graded == 0
+    assert points(run(folder, drifting, "ada")[0]) == {"ada": 1.0, "bob": 1.0, "carla": 1.0, "dora": 2.0}
