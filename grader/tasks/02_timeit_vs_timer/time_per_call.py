@@ -38,14 +38,13 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     The first interruption hits another of the early calls in each world of a kind. So a method that one interruption at
     the wrong moment leads astray meets it in every exam, not only in some.
     """
-    worlds = [_world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, None)]
-    for first in early_calls(rng, MOST_EARLY_CALLS, EACH):
-        worlds.append(_world(rng, "a short call, interrupted now and then", HIT, SHORT_STEPS, first))
-    for first in early_calls(rng, MOST_EARLY_CALLS, EACH):
-        worlds.append(_world(rng, "a longer call, interrupted now and then", HIT, LONG_STEPS, first))
-    for first in early_calls(rng, MOST_EARLY_CALLS, EACH):
-        slow_clock = "a clock that takes long to read, interruptions"
-        worlds.append(_world(rng, slow_clock, READING, SHORT_STEPS, first, reading_steps=1.0))
+    disturbed = (
+        ("a short call, interrupted now and then", HIT, SHORT_STEPS, 0.3),
+        ("a longer call, interrupted now and then", HIT, LONG_STEPS, 0.3),
+        ("a clock that takes long to read, interruptions", READING, SHORT_STEPS, 1.0),
+    )
+    worlds = [_world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, 0.3, None)]
+    worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_CALLS, EACH)]
     return [worlds[place] for place in rng.permutation(len(worlds))]
 
 
@@ -54,9 +53,8 @@ def _world(
     title: str,
     advice: str,
     call_steps: tuple[float, float],
+    reading_steps: float,
     first: int | None,
-    *,
-    reading_steps: float = 0.3,
 ) -> CallWorld:
     """Draw a world in which the first interruption hits the `first` warm call; None for no interruptions."""
     step_s = float(rng.uniform(0.4e-6, 2.5e-6))

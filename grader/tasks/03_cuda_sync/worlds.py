@@ -110,14 +110,15 @@ def draw_worlds(rng: np.random.Generator) -> tuple[DeviceWorld, ...]:
     waits = "Is the device idle when the clock is read first, and done when it is read last?"
     blocks = "Is a block long beside what it costs to launch and to synchronize, once the first launch is over?"
     hit = "Was every block disturbed, or do all count? Blocks of a few milliseconds, several of them."
+    disturbed = (
+        ("short work on a device that others use too", hit, (20e-6, 40e-6)),
+        ("longer work on a device that others use too", hit, (0.2e-3, 0.4e-3)),
+    )
     worlds = [
         _world(rng, "short work", waits, (20e-6, 40e-6), None),
         _world(rng, "longer work", blocks, (0.4e-3, 0.8e-3), None),
     ]
-    for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH):
-        worlds.append(_world(rng, "short work on a device that others use too", hit, (20e-6, 40e-6), first))
-    for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH):
-        worlds.append(_world(rng, "longer work on a device that others use too", hit, (0.2e-3, 0.4e-3), first))
+    worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH)]
     return tuple(worlds[place] for place in rng.permutation(len(worlds)))
 
 

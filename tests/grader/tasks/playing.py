@@ -42,6 +42,11 @@ class Game:
         return math.exp(np.mean([math.log(theirs.cost / mine.cost) for mine, theirs, wrong in pairs if not wrong]))
 
 
+def titled(worlds: Sequence[Scenario], words: str) -> Scenario:
+    """The first of the worlds whose title holds these words."""
+    return next(world for world in worlds if words in world.title)
+
+
 def find_task(lesson: str, name: str) -> Task:
     return next(task for task in catalogue.load().tasks(lesson) if task.name == name)
 
