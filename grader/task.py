@@ -160,7 +160,8 @@ class MeteredExam:
 
     `torch` says that the exercise's file imports torch, so its worker had better be born with it.
     `together` judges all worlds after their play, in their order, when each by itself was right: for a promise that no
-    single world can break, such as an error rate. `worlds` is what a student reads they are.
+    single world can break, such as an error rate. `worlds` is what a student reads they are. In `forgiven` of them an
+    answer may be wrong: a method that one world in a few hundred leads astray passes then in every exam.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -168,6 +169,7 @@ class MeteredExam:
     torch: bool = False
     together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
     worlds: str = "simulated worlds"
+    forgiven: int = 0
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,11 @@ def time_per_call(fn: Callable[[], None], clock: Callable[[], float]) -> float:
     - one call is short compared with the steps of the clock, so one call cannot be timed on its own;
     - now and then something else interrupts the machine for a while. That only ever adds time.
 
-    Points: 4 of 10 for a right answer. The fewer calls of fn you need, the more: 6 for 1.5 times fewer than a
-    wasteful benchmark makes, 8 for 3 times, all 10 for 5 times. Reading the clock is free.
+    Your function is tried in 37 simulated worlds, and may be wrong in 2 of them. In some, an interruption hits an early
+    call: the one by which you choose how many calls make a block, for example.
+
+    Points: 4 of 10 for right answers. The fewer calls of fn you need, the more points: 6 for 1.4 times fewer than a
+    wasteful benchmark makes, 8 for 2.6 times, all 10 for 4.5 times. Reading the clock is free.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Measure fn() with clock() and return the seconds one call takes.")

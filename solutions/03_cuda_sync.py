@@ -26,9 +26,12 @@ def time_async(launch: Callable[[], object], synchronize: Callable[[], object], 
     - synchronize() costs some 20 µs by itself, even when there is nothing to wait for;
     - now and then others use the device for about 10 ms, and then not for 30 ms or more. That only ever adds time.
 
-    Points: 4 of 10 for a right answer. The fewer calls of synchronize you need, the more: 6 for 1.5 times fewer than a
-    wasteful benchmark makes, 8 for 4 times, all 10 for 8 times. One a block is enough: where one block ends, the device
-    is idle, and the next can begin.
+    Your function is tried in 26 simulated worlds, and may be wrong in 2 of them. In some, others come during an early
+    launch: one of those by which you choose how many launches make a block, for example.
+
+    Points: 4 of 10 for right answers. The fewer calls of synchronize you need, the more points: 6 for 1.4 times fewer
+    than a wasteful benchmark makes, 8 for 3.1 times, all 10 for 6.2 times. One call per block is enough: where one
+    block ends, the device is idle, and the next can begin.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Launch, synchronize, and return the seconds one launch takes on the device.")

@@ -33,8 +33,8 @@ def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) ->
     Your answers are judged over 132 worlds together, so one wrong answer is no failure; many are. The odds on which
     you raise an alarm are looked at as well: luck does not pass for evidence.
 
-    Points: 4 of 10 for promises kept. The fewer pairs, the more: 6 for 1.5 times fewer than 300 in each world, 8 for 3
-    times fewer, all 10 for 7.5 times fewer.
+    Points: 4 of 10 for promises kept. The fewer pairs, the more points: 6 for 1.25 times fewer than 300 in each world,
+    8 for 2.7 times fewer, all 10 for 5 times fewer.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Ask for pairs, and return True or False.")

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
+
 from grader.values import Value
 
 
@@ -38,6 +40,26 @@ def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> floa
     left = min(bisect_right(along, rest), len(along) - 1) - 1
     share = (rest - along[left]) / (along[left + 1] - along[left])
     return rounds * onto[-1] + onto[left] + share * (onto[left + 1] - onto[left])
+
+
+class LateWeather(Weather):
+    """A weather that begins at a moment which the play decides (`begin`); until then nobody disturbs."""
+
+    def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
+        super().__init__(stretches)
+        self._began_s = math.inf
+
+    def begin(self, moment_s: float) -> None:
+        """Let it begin at this moment, which is not in the past."""
+        self._began_s = moment_s
+
+    def end_s(self, start_s: float, work_s: float) -> float:
+        """Return when `work_s` seconds of undisturbed work are done that begin at `start_s`."""
+        undisturbed_s = max(0.0, self._began_s - start_s)
+        if work_s <= undisturbed_s:
+            return start_s + work_s
+        since_s = max(0.0, start_s - self._began_s)
+        return self._began_s + super().end_s(since_s, work_s - undisturbed_s)
 
 
 CALM = Weather([(1.0, 1.0)])
@@ -75,6 +97,25 @@ class Machine:
         """Read the clock, in seconds."""
         self.now_s += self.reading_s
         return math.floor((self.origin_s + self.now_s) / self.tick_s) * self.tick_s
+
+
+def stratified(rng: np.random.Generator, low: float, high: float, count: int) -> list[float]:
+    """Return one uniform draw from each of `count` equal parts of [low, high], in random order.
+
+    Independent draws leave gaps: a method that fails in a tenth of all cases would pass a dozen of them once in four
+    times. These cover the whole range, so such a method fails every time.
+    """
+    places = (np.arange(count) + rng.random(count)) / count
+    drawn: list[float] = rng.permutation(low + (high - low) * places).tolist()
+    return drawn
+
+
+def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:
+    """Return `count` numbers of calls from 0 to `most`, stratified on a logarithmic scale.
+
+    Interruptions that begin at these calls hit each stage of a search that doubles its block.
+    """
+    return [int(math.exp(log)) - 1 for log in stratified(rng, 0.0, math.log(most + 1), count)]
 
 
 def want_no_arguments(name: str, arguments: Sequence[Value]) -> None:

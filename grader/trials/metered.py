@@ -50,13 +50,14 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
             one.load(source)
         mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
         printed = one.output_tail
-    if any(played.mismatch for played in mine):
+    right = sum(played.mismatch is None for played in mine)
+    if len(mine) - right > exam.forgiven:
         return _wrong(task, exam, mine, settings, seed, printed)
     if mismatch := exam.together([played.scenario for played in mine]):
         return _wrong_together(task, exam, mine, mismatch, settings, seed, printed)
     if not task.tiers:
         speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
-        return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
+        return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
     try:
         reference = _played_here(exam, task.baseline, exam.scenarios(generator(*seed)))
     except (Exception, SystemExit) as error:  # whatever it is, it is a fault of ours
@@ -67,7 +68,7 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
     if mismatch := exam.together([played.scenario for played in reference]):
         raise GraderFault(f"The baseline of {task.full_name} is wrong over all worlds: {mismatch}.")
     speed = _speed(task, mine, reference)
-    return Attempt(Status.PASSED, speed=speed, cases_passed=len(mine), cases=len(mine), output_tail=printed)
+    return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
 
 
 def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
@@ -101,7 +102,7 @@ def _player(exam: MeteredExam, source: str) -> Play:
         def ask(*given: Value) -> Value:
             if next(left, None) is None:
                 raise GraderFault(f"it asked more than {exam.max_calls} times")
-            return scenario.call(name, _plain(given))
+            return scenario.call(name, given if all(type(each) in _SCALARS for each in given) else _plain(given))
 
         return ask
 
@@ -113,16 +114,24 @@ def _player(exam: MeteredExam, source: str) -> Play:
     return played
 
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""Types whose values come over the channel as they are, so that they need no copy: baselines ask half a million times."""
+
+
 def _plain(value: Any) -> Any:
     """Return a copy, as it comes over the channel."""
     return json.loads(json.dumps(value))
 
 
 def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:
-    """The geometric mean of the worlds' cost ratios: no world outweighs another. Simulated, so exact."""
+    """The geometric mean of the cost ratios in the worlds that were answered rightly. Simulated, so exact.
+
+    A world that is answered wrongly, and forgiven, counts for nothing: a wrong answer may be had for no cost at all.
+    """
     logs = [
         math.log(max(theirs.scenario.cost, LEAST_COST) / max(own.scenario.cost, LEAST_COST))
         for own, theirs in zip(mine, reference, strict=True)
+        if own.mismatch is None
     ]
     ratio = math.exp(math.fsum(logs) / len(logs))
     tier = sum(ratio >= tier.ratio for tier in task.tiers)
@@ -142,8 +151,9 @@ def _wrong(
         played = ((play(worlds[number]), mine[number].answer) for number in failed)
         return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
 
+    allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
     lines = [
-        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}. {FIRST} {first.scenario.title}",
+        f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}{allowed}. {FIRST} {first.scenario.title}",
         *first.mismatch.lines,
     ]
     return Attempt(

@@ -57,7 +57,7 @@ def agrees(f: Reference, g: Callable[[Case], list[float]], cases: list[Case]) ->
     Return True only after f and g have both seen every case, and False only after both have seen one on which g is
     wrong.
 
-    Points: 4 of 10 for a right answer. The fewer calls of f and g you need, the more: 6 for half of those of a
-    baseline that asks anew in each row, 8 for a fifth, all 10 for a tenth.
+    Points: 4 of 10 for a right answer. The fewer calls of f and g you need, the more points: 6 for 1.5 times fewer
+    than a baseline that asks anew in each row, 8 for 3.5 times fewer, all 10 for 11 times fewer.
     """
     raise NotImplementedError("Compare f(case) with g(case) on the cases, and return True or False.")

@@ -26,8 +26,11 @@ def crossover(f: str, g: str, measure: Callable[[str, int], float], low: int, hi
     What disturbs: in some worlds the first measurement is cold and others take up to four times too long; on one
     machine everything changes its speed now and then.
 
-    Points: 4 of 10 for right answers. The fewer measurements, the more: 6 for half of what it takes to walk through all
-    sizes in steps of 8 %, 8 for a fifth, all 10 for an eleventh.
+    Your function is tried in 191 simulated worlds, and may be wrong in 2 of them. In 144 of them the machine changes
+    its speed, by three times and more, after every 12 to 30 measurements: also between two that you compare.
+
+    Points: 4 of 10 for right answers. The fewer measurements, the more points: 6 for 1.3 times fewer than it takes to
+    walk through all sizes in steps of 8 %, 8 for 2.5 times, all 10 for 5.8 times.
     """
     raise NotImplementedError("Return the size where the winner changes.")
 

@@ -37,8 +37,10 @@ def smallest_slow_case(f: str, fuzzer: Callable[[], Case], measure: Callable[[st
     Measuring is not exact: 4 % up or down, and now and then a measurement is disturbed and takes 4 to 8 times as
     long. Never two in a row.
 
-    Points: 4 of 10 for a right answer. The fewer measurements you need, the more: 6 for 1.5 times fewer than somebody
-    who walks down step by step, 8 for 3 times, all 10 for 7 times. Drawing cases is free.
+    Your function is tried in 24 simulated worlds.
+
+    Points: 4 of 10 for right answers. The fewer measurements you need, the more points: 6 for 1.6 times fewer than a
+    student makes who walks down step by step, 8 for 3.4 times, all 10 for 4.9 times. Drawing cases is free.
     """
     raise NotImplementedError("Find a slow case, make it smaller while it stays slow, and return it.")
 

@@ -176,3 +176,42 @@ def test_a_baseline_that_is_wrong_over_all_worlds_is_the_kits_fault(tmp_path: Pa
     hasty = judged_together(search(tmp_path, baseline=BISECT), Mismatch("patience", "haste"))
     with pytest.raises(GraderFault, match="wrong over all worlds"):
         run(hasty, COUNT_UP)
+
+
+WRONG_ONCE = """
+asked = []
+def find(probe):
+    asked.append(probe)
+    if len(asked) == 2: return -1
+    low, high = 0, 128
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if probe(middle) else (middle, high)
+    return high
+"""
+
+
+def forgiving(task: Task, worlds: int) -> Task:
+    """The task, in which so many worlds may be answered wrongly."""
+    assert isinstance(task.exam, MeteredExam)
+    return replace(task, exam=replace(task.exam, forgiven=worlds))
+
+
+def test_one_wrong_world_is_forgiven_where_the_exam_says_so(task: Task) -> None:
+    assert run(task, WRONG_ONCE).status is Status.WRONG
+    attempt = run(forgiving(task, 1), WRONG_ONCE)
+    assert attempt.status is Status.PASSED
+    assert (attempt.cases_passed, attempt.cases) == (2, 3)
+
+
+def test_a_forgiven_world_is_no_way_to_save_cost(task: Task) -> None:
+    honest, lazy = (run(forgiving(task, 1), source).speed for source in (BISECT, WRONG_ONCE))
+    assert honest is not None
+    assert lazy is not None
+    assert lazy.ratio < 1.1 * honest.ratio
+
+
+def test_who_is_wrong_in_too_many_worlds_reads_how_many_may_be(task: Task) -> None:
+    attempt = run(forgiving(task, 2), "def find(probe): return -1")
+    assert attempt.status is Status.WRONG
+    assert attempt.rationale.startswith("Wrong in 3 of 3 simulated worlds (2 may be).")

@@ -22,7 +22,7 @@ AGREES = Task(
     summary="three right implementations accepted, six wrong ones rejected, in few calls",
     points=10,
     cost=Cost.CALLS,
-    tiers=(Tier(2, 0.6), Tier(5, 0.8), Tier(10, 1.0)),
+    tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),
     hints=(
         "Which calls could you do without? And what is there left to learn once one case has shown a difference?",
         (

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.task import Array, Metered, Mismatch
 from grader.tasks.answers import shown
+from grader.tasks.simulated import stratified
 from grader.values import Value
 
 from . import implementations
@@ -151,14 +152,33 @@ def _quietly(implementation: Implementation, a: Array, b: Array) -> list[float]:
 
 
 def draw_worlds(rng: np.random.Generator) -> tuple[ComparisonWorld, ...]:
-    """Draw the nine worlds in random order, each with cases of its own."""
-    worlds = [_world(rng, *planted) for planted in PLANTED]
+    """Draw the worlds in random order, each with cases of its own.
+
+    In the wrong implementations' worlds the first case that shows the fault stands at another place each: how early it
+    is found depends on no luck.
+    """
+    n_wrong = EACH * sum(planted[1] not in RIGHT for planted in PLANTED)
+    places = iter(stratified(rng, 0.0, LATEST_FAULT, n_wrong))
+    worlds = [
+        _world(rng, *planted, 0.0 if planted[1] in RIGHT else next(places)) for planted in PLANTED for _ in range(EACH)
+    ]
     return tuple(worlds[number] for number in rng.permutation(len(worlds)))
 
 
-def _world(rng: np.random.Generator, title: str, g: Implementation, groups: Sequence[str]) -> ComparisonWorld:
+def _world(
+    rng: np.random.Generator, title: str, g: Implementation, groups: Sequence[str], place: float
+) -> ComparisonWorld:
+    """Draw the cases, in random order but for the first one on which g is wrong: it stands at `place`, a share."""
     cases = [case for group in groups for case in GROUPS[group](rng)]
-    return ComparisonWorld(title, g, tuple(cases[number] for number in rng.permutation(len(cases))))
+    cases = [cases[number] for number in rng.permutation(len(cases))]
+    shows = [not _tried(g, case).right for case in cases]
+    if any(shows):
+        agreeing = [case for case, wrong in zip(cases, shows, strict=True) if not wrong]
+        first = cases[shows.index(True)]
+        before = agreeing[: int(place * len(cases))]
+        chosen = {id(case) for case in (*before, first)}
+        cases = [*before, first, *(case for case in cases if id(case) not in chosen)]
+    return ComparisonWorld(title, g, tuple(cases))
 
 
 def _ordinary(rng: np.random.Generator) -> Iterator[Case]:
@@ -221,6 +241,14 @@ PLANTED: tuple[tuple[str, Implementation, Sequence[str]], ...] = (
     ("a g that takes whole numbers through float64", implementations.through_float64, ALL),
 )
 """What the world is called, its g, and the groups of cases it is tried on."""
+
+RIGHT = (implementations.one_after_the_other, implementations.in_pairs, implementations.exactly)
+
+EACH = 2
+"""Worlds of each implementation."""
+
+LATEST_FAULT = 0.3
+"""The first case that shows a fault stands among this share of the cases."""
 
 
 def _draw(rng: np.random.Generator, about: str, dtype: str) -> Case:

@@ -13,13 +13,18 @@ import numpy as np
 
 from grader.records import Cost
 from grader.task import MeteredExam, Scenario, Task, Tier
-from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather
+from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, early_calls
 
 from .worlds import CallWorld
 
 COLD_CALLS = 3
 SHORT_STEPS = (8.5, 11.5)
 LONG_STEPS = (150.0, 190.0)
+MOST_EARLY_CALLS = 40
+"""Warm calls within which the first interruption comes."""
+
+EACH = 12
+"""Worlds of each kind with interruptions."""
 
 
 COLD = "Is it one call's time, without a slow first call, from a block long enough for the clock?"
@@ -28,13 +33,19 @@ READING = "Reading this clock takes about a tenth of a call: put many calls betw
 
 
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
-    """Draw the four worlds of one exam."""
-    return (
-        _world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, disturbed=False),
-        _world(rng, "a short call, interrupted now and then", HIT, SHORT_STEPS),
-        _world(rng, "a longer call, interrupted now and then", HIT, LONG_STEPS),
-        _world(rng, "a clock that takes long to read, interruptions", READING, SHORT_STEPS, reading_steps=1.0),
+    """Draw the worlds of one exam, in random order: a calm one, and `EACH` of three kinds with interruptions.
+
+    The first interruption hits another of the early calls in each world of a kind. So a method that one interruption at
+    the wrong moment leads astray meets it in every exam, not only in some.
+    """
+    disturbed = (
+        ("a short call, interrupted now and then", HIT, SHORT_STEPS, 0.3),
+        ("a longer call, interrupted now and then", HIT, LONG_STEPS, 0.3),
+        ("a clock that takes long to read, interruptions", READING, SHORT_STEPS, 1.0),
     )
+    worlds = [_world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, 0.3, None)]
+    worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_CALLS, EACH)]
+    return [worlds[place] for place in rng.permutation(len(worlds))]
 
 
 def _world(
@@ -42,30 +53,29 @@ def _world(
     title: str,
     advice: str,
     call_steps: tuple[float, float],
-    *,
-    reading_steps: float = 0.3,
-    disturbed: bool = True,
+    reading_steps: float,
+    first: int | None,
 ) -> CallWorld:
+    """Draw a world in which the first interruption hits the `first` warm call; None for no interruptions."""
     step_s = float(rng.uniform(0.4e-6, 2.5e-6))
     per_call_s = step_s * float(rng.uniform(*call_steps))
     machine = Machine(
         tick_s=step_s if reading_steps < 1 else step_s / 20,
         reading_s=step_s * reading_steps,
         origin_s=float(rng.uniform(10, 1000)),
-        weather=_interruptions(rng, step_s) if disturbed else CALM,
+        weather=CALM if first is None else _interruptions(rng, step_s),
     )
     cold_s = tuple(per_call_s * float(slow) for slow in rng.uniform(30, 60, COLD_CALLS))
-    return CallWorld("time_per_call", "fn", title, advice, machine, per_call_s, cold_s)
+    interrupted = None if first is None else COLD_CALLS + first
+    return CallWorld("time_per_call", "fn", title, advice, machine, per_call_s, cold_s, interrupted)
 
 
-def _interruptions(rng: np.random.Generator, step_s: float) -> Weather:
-    """Every 1000 to 1300 steps nothing gets done for 300 to 500; the first time soon after the start."""
+def _interruptions(rng: np.random.Generator, step_s: float) -> LateWeather:
+    """Draw a weather in which nothing gets done for 300 to 500 steps, again after every 1000 to 1300."""
     quiet = rng.uniform(1000, 1300, 64) * step_s
     stall = rng.uniform(300, 500, 64) * step_s
-    soon = float(rng.uniform(100, 900)) * step_s
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
-    again = [stretch for quiet_s, stall_s in pairs for stretch in ((stall_s, STANDSTILL), (quiet_s, 1.0))]
-    return Weather([(soon, 1.0), *again])
+    return LateWeather([part for quiet_s, stall_s in pairs for part in ((stall_s, STANDSTILL), (quiet_s, 1.0))])
 
 
 TIME_PER_CALL = Task(
@@ -74,7 +84,7 @@ TIME_PER_CALL = Task(
     summary="the seconds one call takes, within 1 %, in few calls",
     points=10.0,
     cost=Cost.CALLS,
-    tiers=(Tier(1.5, 0.6), Tier(3.0, 0.8), Tier(5.0, 1.0)),
+    tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),
     hints=(
         (
             "One call is hardly longer than the smallest change the clock can show. What could you read off "
@@ -91,7 +101,7 @@ TIME_PER_CALL = Task(
             "block, divided by its calls, is the answer."
         ),
     ),
-    exam=MeteredExam(scenarios),
+    exam=MeteredExam(scenarios, forgiven=2),
     folder=Path(__file__).parent,
     read="lesson 02, step 2",
     idea=(

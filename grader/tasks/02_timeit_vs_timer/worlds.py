@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import compare_seconds
-from grader.tasks.simulated import Machine, want_no_arguments
+from grader.tasks.simulated import LateWeather, Machine, want_no_arguments
 from grader.values import Value
 
 ALLOWED = 0.01
@@ -18,7 +18,10 @@ ALLOWED = 0.01
 
 @dataclass
 class CallWorld:
-    """A function `measured` that takes `per_call_s`; its first calls take `cold_s` more, one entry a call."""
+    """A function `measured` that takes `per_call_s`; its first calls take `cold_s` more, one entry a call.
+
+    The machine's weather, where it is a `LateWeather`, begins during the call after `interrupted` others.
+    """
 
     function: str
     measured: str
@@ -27,6 +30,7 @@ class CallWorld:
     machine: Machine
     per_call_s: float
     cold_s: tuple[float, ...] = ()
+    interrupted: int | None = None
     calls: int = 0
 
     @property
@@ -45,6 +49,8 @@ class CallWorld:
         if name == "clock":
             return self.machine.read()
         cold_s = self.cold_s[self.calls] if self.calls < len(self.cold_s) else 0.0
+        if self.calls == self.interrupted and isinstance(self.machine.weather, LateWeather):
+            self.machine.weather.begin(self.machine.now_s + self.per_call_s / 2)
         self.calls += 1
         self.machine.work(self.per_call_s + cold_s)
         return None

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import compare_seconds
-from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather, want_no_arguments
+from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, Weather, early_calls, want_no_arguments
 from grader.values import Value
 
 ALLOWED = 0.01
@@ -27,7 +27,7 @@ class DeviceWorld:
     """A device that takes `work_s` for each launch, and `load_s` more for the first.
 
     To launch costs the host `launch_s`, to synchronize `synchronize_s` after the device has finished. The weather is
-    the device's: somebody else uses it now and then.
+    the device's: somebody else uses it now and then. A `LateWeather` begins during the launch after `others_after`.
     """
 
     title: str
@@ -38,10 +38,11 @@ class DeviceWorld:
     load_s: float
     launch_s: float
     synchronize_s: float
+    others_after: int | None = None
+    launched: int = 0
     synchronized: int = 0
     ends_s: deque[float] = field(default_factory=deque)
     free_s: float = 0.0
-    loaded: bool = False
     function: str = "time_async"
 
     @property
@@ -75,9 +76,12 @@ class DeviceWorld:
             self._wait_until(self.ends_s[0])
         while self.ends_s and self.ends_s[0] <= self.host.now_s:
             self.ends_s.popleft()
-        work_s = self.work_s + (0.0 if self.loaded else self.load_s)
-        self.loaded = True
-        self.free_s = self.device.end_s(max(self.free_s, self.host.now_s), work_s)
+        begins_s = max(self.free_s, self.host.now_s)
+        if self.launched == self.others_after and isinstance(self.device, LateWeather):
+            self.device.begin(begins_s + self.work_s / 2)
+        work_s = self.work_s + (0.0 if self.launched else self.load_s)
+        self.launched += 1
+        self.free_s = self.device.end_s(begins_s, work_s)
         self.ends_s.append(self.free_s)
 
     def _synchronize(self) -> None:
@@ -90,38 +94,55 @@ class DeviceWorld:
         self.host.now_s = max(self.host.now_s, moment_s)
 
 
+EACH = 12
+"""Worlds of each kind with others on the device."""
+
+MOST_EARLY_LAUNCHES = 255
+"""Launches within which others come for the first time."""
+
+
 def draw_worlds(rng: np.random.Generator) -> tuple[DeviceWorld, ...]:
-    """Draw the four worlds of one exam."""
+    """Draw the worlds of one exam, in random order: two calm ones, and `EACH` of two kinds with others on the device.
+
+    Others come during another of the early launches in each world of a kind. So a method that one visit at the wrong
+    moment leads astray meets it in every exam, not only in some.
+    """
     waits = "Is the device idle when the clock is read first, and done when it is read last?"
     blocks = "Is a block long beside what it costs to launch and to synchronize, once the first launch is over?"
     hit = "Was every block disturbed, or do all count? Blocks of a few milliseconds, several of them."
-    return (
-        _world(rng, "short work", waits, (20e-6, 40e-6)),
-        _world(rng, "longer work", blocks, (0.4e-3, 0.8e-3)),
-        _world(rng, "short work on a device that others use too", hit, (20e-6, 40e-6), disturbed=True),
-        _world(rng, "longer work on a device that others use too", hit, (0.2e-3, 0.4e-3), disturbed=True),
+    disturbed = (
+        ("short work on a device that others use too", hit, (20e-6, 40e-6)),
+        ("longer work on a device that others use too", hit, (0.2e-3, 0.4e-3)),
     )
+    worlds = [
+        _world(rng, "short work", waits, (20e-6, 40e-6), None),
+        _world(rng, "longer work", blocks, (0.4e-3, 0.8e-3), None),
+    ]
+    worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH)]
+    return tuple(worlds[place] for place in rng.permutation(len(worlds)))
 
 
 def _world(
-    rng: np.random.Generator, title: str, advice: str, work_s: tuple[float, float], *, disturbed: bool = False
+    rng: np.random.Generator, title: str, advice: str, work_s: tuple[float, float], first: int | None
 ) -> DeviceWorld:
+    """Draw a world in which others come during the `first` warm launch; None for a device of one's own."""
     tick_s = 1e-7
     return DeviceWorld(
         title,
         advice,
         host=Machine(tick_s, reading_s=tick_s, origin_s=float(rng.uniform(10, 1000))),
-        device=_others(rng) if disturbed else CALM,
+        device=CALM if first is None else _others(rng),
         work_s=float(rng.uniform(*work_s)),
         load_s=float(rng.uniform(0.05, 0.2)),
         launch_s=float(rng.uniform(3e-6, 6e-6)),
         synchronize_s=float(rng.uniform(10e-6, 20e-6)),
+        others_after=None if first is None else 1 + first,
     )
 
 
-def _others(rng: np.random.Generator) -> Weather:
-    """Others have the device for 8 to 12 ms, and 30 to 40 ms lie between."""
+def _others(rng: np.random.Generator) -> LateWeather:
+    """Others have the device for 8 to 12 ms, and again after every 30 to 40 ms."""
     quiet = rng.uniform(30e-3, 40e-3, 64)
     taken = rng.uniform(8e-3, 12e-3, 64)
     pairs = zip(quiet.tolist(), taken.tolist(), strict=True)
-    return Weather([part for quiet_s, taken_s in pairs for part in ((quiet_s, 1.0), (taken_s, STANDSTILL))])
+    return LateWeather([part for quiet_s, taken_s in pairs for part in ((taken_s, STANDSTILL), (quiet_s, 1.0))])

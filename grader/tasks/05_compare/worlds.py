@@ -87,16 +87,28 @@ class CrossingWorld:
         return Mismatch(expected, units.number(size), f"There one costs {dearer} more than the other. {self.advice}")
 
 
+EACH: Final = {"scatter": 4, "interrupted": 24, "changing": 144, "jump": 6, "none": 12}
+"""Worlds of each kind. A comparison that takes the smaller of two minima is led astray by a change of speed in an
+eighth of the worlds: of 96 so many that nobody passes by luck. Methods that go wrong in one of some hundred pass."""
+
+
 def draw_worlds(rng: np.random.Generator) -> tuple[CrossingWorld, ...]:
-    """Draw the six worlds of one exam, each with a difficulty of its own."""
-    return (
+    """Draw the worlds of one exam, of six kinds, in random order."""
+    scatter = "the other one wins at first, measurements scatter by 1 %"
+    cold, changes = "the first measurement is cold, some are interrupted", "the machine changes its speed now and then"
+    worlds = [
         _crossing(rng, "exact measurements", WINNER, _noise(rng, 0.0)),
-        _crossing(rng, "the other one wins at first, measurements scatter by 1 %", WINNER, _noise(rng), swapped=True),
-        _crossing(rng, "the first measurement is cold, some are interrupted", REPEAT, _interrupted(rng)),
-        _crossing(rng, "the machine changes its speed now and then", PAIR, _changing(rng)),
-        _jump(rng),
-        _no_crossing(rng),
-    )
+        *(_crossing(rng, scatter, WINNER, _noise(rng), swapped=True) for _ in range(EACH["scatter"])),
+        *(_crossing(rng, cold, REPEAT, _interrupted(rng), swapped=_either(rng)) for _ in range(EACH["interrupted"])),
+        *(_crossing(rng, changes, PAIR, _changing(rng), swapped=_either(rng)) for _ in range(EACH["changing"])),
+        *(_jump(rng) for _ in range(EACH["jump"])),
+        *(_no_crossing(rng) for _ in range(EACH["none"])),
+    ]
+    return tuple(worlds[place] for place in rng.permutation(len(worlds)))
+
+
+def _either(rng: np.random.Generator) -> bool:
+    return bool(rng.random() < 0.5)
 
 
 WINNER: Final = "Who wins at the lower end? Between which two sizes does that change?"
@@ -142,7 +154,7 @@ def _jump(rng: np.random.Generator) -> CrossingWorld:
 def _no_crossing(rng: np.random.Generator) -> CrossingWorld:
     """Draw costs that would cross far above the range, or a function that is dearer throughout."""
     light, heavy, _ = _costs(rng, 100.0 * HIGH)
-    costs = {"f": heavy, "g": light} if rng.random() < 0.5 else {"f": light, "g": heavy}
+    costs = {"f": heavy, "g": light} if _either(rng) else {"f": light, "g": heavy}
     return CrossingWorld("one is faster at every size", ENDS, costs, None, _interrupted(rng))
 
 

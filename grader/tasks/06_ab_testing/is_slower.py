@@ -19,7 +19,7 @@ IS_SLOWER = Task(
     summary="a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
     points=10.0,
     cost=Cost.CALLS,
-    tiers=(Tier(1.5, 0.6), Tier(3.0, 0.8), Tier(7.5, 1.0)),
+    tiers=(Tier(1.25, 0.6), Tier(2.7, 0.8), Tier(5.0, 1.0)),
     hints=(
         (
             "Of each pair, look only at which side took longer. Without a slowdown, that is the toss of a fair coin: "

@@ -47,6 +47,9 @@ Two bets that just keep both promises came above it in 19 of 16,000 gradings, tw
 false alarms) in 81 of 100, at 6 (9.6 %) in all but one of 1,000, and the solution in none of 16,000.
 """
 
+MOST_EXPONENT: Final = 700.0
+"""math.exp overflows from about 710 on. A rule that asks for all 2000 pairs reaches log odds of -1000."""
+
 
 def judge(scenarios: Sequence[Scenario]) -> Mismatch | None:
     """Return the promise that was broken over all worlds, misses first; None when both were kept."""
@@ -71,8 +74,8 @@ def least_false_alarms(slowed: Sequence[PairWorld], equal: int) -> float:
     likely without a slowdown as with one weighs 1 / (equal + slowed / odds): the odds over the number of slowed worlds,
     as long as they are small.
     """
-    alarms = (world.log_odds for world in slowed if world.answer)
-    return math.fsum(1 / (equal + len(slowed) * math.exp(-log_odds)) for log_odds in alarms)
+    alarms = (math.exp(min(world.log_odds, MOST_EXPONENT)) for world in slowed if world.answer)
+    return math.fsum(odds / (equal * odds + len(slowed)) for odds in alarms)
 
 
 def _misses(slowed: Sequence[PairWorld]) -> Mismatch | None:
@@ -105,7 +108,7 @@ def _odds(slowed: Sequence[PairWorld], equal: int) -> Mismatch | None:
         return None
     alarms = [world for world in slowed if world.answer]
     weakest = max(alarms, key=lambda world: world.log_odds)
-    odds = math.exp(-weakest.log_odds)
+    odds = math.exp(min(-weakest.log_odds, MOST_EXPONENT))
     return Mismatch(
         f"at most {units.percent(FALSE_ALARMS)} false alarms",
         f"at least about {units.percent(probability)}, from what your alarms rested on",

@@ -5,6 +5,7 @@ makes the operation slow; from there on, every larger or odder case is slow too.
 asked for.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
+from grader.tasks.simulated import stratified
 from grader.values import Value
 from harness import units
 
@@ -29,9 +31,12 @@ Planted are 5 to 11 times, and below 1.5 where not. Even beside a twin that was 
 times are never slow at a first look and not at a second.
 """
 
-EACH: Final = 3
-"""Worlds of each kind. How far the baseline walks depends on what it drew, by a factor of two and more. Over twelve
-worlds the ratio scatters by a tenth, and tiers lie further apart."""
+EACH: Final = 6
+"""Worlds of each kind."""
+
+MOST_HARMLESS: Final = 19
+"""Draws before the first that is slow, at most. In each exam the worlds have them all, from none to so many, so that
+luck with the draws evens out."""
 
 OPERATION: Final = "mix"
 FIELDS: Final = ("rows", "columns", "step", "transposed")
@@ -108,15 +113,16 @@ class MatrixWorld:
     rng: np.random.Generator
     call_s: float
     element_s: float
+    caught_at: int
     function: str = "smallest_slow_case"
     measured: int = 0
-    next_disturbed: int = 0
     draws: Iterator[Case] = field(init=False)
+    disturbance: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.draws = _draws(np.random.default_rng(int(self.rng.integers(1 << 62))))
-        self.rng = np.random.default_rng(int(self.rng.integers(1 << 62)))
-        self.next_disturbed = self._soon()
+        draws = _draws(np.random.default_rng(int(self.rng.integers(1 << 62))))
+        self.draws = _first_caught_at(self.caught_at, self.trap, draws)
+        self.disturbance = _disturbance(self.rng)
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
@@ -142,21 +148,13 @@ class MatrixWorld:
         raise ValueError(f"measure(f, case) cannot: {case}.")
 
     def _seconds(self, case: Case) -> float:
-        jitter = float(self.rng.uniform(0.96, 1.04))
-        disturbance = 1.0
-        if self.measured == self.next_disturbed:
-            disturbance = float(self.rng.uniform(4, 8))
-            self.next_disturbed += self._soon()
+        factor = self.disturbance[self.measured % len(self.disturbance)]
         self.measured += 1
-        return self._undisturbed_s(case) * jitter * disturbance
+        return self._undisturbed_s(case) * factor
 
     def _undisturbed_s(self, case: Case) -> float:
         times = self.trap.times if self.trap.catches(case) else 1.0 + 0.2 * (case.step > 1) + 0.15 * case.transposed
         return (self.call_s + self.element_s * case.elements) * times
-
-    def _soon(self) -> int:
-        """How many measurements until the next one that is disturbed: never two in a row."""
-        return int(self.rng.integers(6, 14))
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the smallest case that the trap catches."""
@@ -186,6 +184,15 @@ def _smaller(case: Case, trap: Trap) -> Case:
     return next(each for each in candidates if each != case)
 
 
+def _disturbance(rng: np.random.Generator, length: int = 2048) -> tuple[float, ...]:
+    """Draw a factor for each measurement: 4 % up or down, and every tenth or so 4 to 8, never two in a row."""
+    factors = rng.uniform(0.96, 1.04, length)
+    hit = np.cumsum(rng.integers(6, 14, length // 6))
+    hit = hit[hit < length]
+    factors[hit] *= rng.uniform(4, 8, len(hit))
+    return tuple(factors.tolist())
+
+
 def _draws(rng: np.random.Generator) -> Iterator[Case]:
     """Cases like those of PyTorch's fuzzers: sizes spread evenly over their logarithm, mostly contiguous."""
     while True:
@@ -195,20 +202,35 @@ def _draws(rng: np.random.Generator) -> Iterator[Case]:
             yield Case(rows, columns, step, bool(rng.random() < 0.5))
 
 
+def _first_caught_at(place: int, trap: Trap, draws: Iterator[Case]) -> Iterator[Case]:
+    """Yield draws of which the trap catches the one at this place first; 0 is the first draw."""
+    harmless, caught = itertools.tee(draws)
+    yield from itertools.islice(itertools.filterfalse(trap.catches, harmless), place)
+    yield next(filter(trap.catches, caught))
+    yield from harmless
+
+
 def draw_worlds(rng: np.random.Generator) -> tuple[MatrixWorld, ...]:
     """Draw the worlds of one exam: four reasons to be slow, and `EACH` worlds of each."""
 
-    def side(low: int, high: int) -> int:
-        return int(rng.integers(low, high))
+    def sides(low: int, high: int) -> list[int]:
+        return [int(side) for side in stratified(rng, low, high, EACH)]
 
+    drawn = zip(
+        *(sides(60, 250), sides(20, 60)),
+        *(sides(100, 500), sides(3, 8)),
+        *(sides(8, 30), sides(30, 120)),
+        *(sides(150, 700), sides(2, 6)),
+        strict=True,
+    )
     traps = [
         trap
-        for _ in range(EACH)
+        for long, short, wide, step, low, broad, tall, narrow in drawn
         for trap in (
-            ("transposed matrices with long columns", Case(side(60, 250), side(20, 60), 1, transposed=True)),
-            ("wide steps in long rows", Case(1, side(100, 500), side(3, 8))),
-            ("transposed with wide steps", Case(side(8, 30), side(30, 120), 2, transposed=True)),
-            ("tall matrices in steps", Case(side(150, 700), side(2, 6), 2)),
+            ("transposed matrices with long columns", Case(long, short, 1, transposed=True)),
+            ("wide steps in long rows", Case(1, wide, step)),
+            ("transposed with wide steps", Case(low, broad, 2, transposed=True)),
+            ("tall matrices in steps", Case(tall, narrow, 2)),
         )
     ]
     return tuple(
@@ -218,6 +240,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[MatrixWorld, ...]:
             rng,
             call_s=float(rng.uniform(1e-6, 4e-6)),
             element_s=float(rng.uniform(0.2e-9, 0.6e-9)),
+            caught_at=int(place),
         )
-        for title, least in traps
+        for (title, least), place in zip(traps, stratified(rng, 0, MOST_HARMLESS + 1, len(traps)), strict=True)
     )

@@ -17,8 +17,12 @@ from grader.tasks.answers import as_number, shown
 from grader.tasks.plain import PlainWorld
 from grader.values import Value
 
-TICK_S: Final = 2.0**-20
-"""All planted times are whole numbers of these: sums and products of them are exact, so a tie is a tie."""
+TICK_S: Final = 2.0**-10
+"""All planted times are whole numbers of these: sums and products of them are exact, so a tie is a tie.
+
+Written in decimals they have ten digits behind the point and at most 17 in all, so that `repr` shows them exactly, and
+who reads them as decimals has the same ties.
+"""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def _one_of_each(rng: np.random.Generator) -> tuple[Case, ...]:
         _case("a compiled call takes as long", NEVER, calls * saved, slow, slow),
         _case("compiling is free", NOTHING, 0, slow, fast),
         _case("compiling is free, and changes nothing", NOTHING, 0, slow, slow),
-        _case("hours of compiling, a little saved", TIE, (1 << 40) + calls, fast + 1, fast),
+        _case("days of compiling, a little saved", TIE, (1 << 30) + calls, fast + 1, fast),
     )
 
 

@@ -30,14 +30,21 @@ class Game:
 
     @property
     def kept(self) -> bool:
-        """Right in every world, and over all of them together."""
-        assert isinstance(self.task.exam, MeteredExam)
-        return self.right and self.task.exam.together(self.scenarios) is None
+        """Right in every world but those that are forgiven, and over all of them together."""
+        exam = self.task.exam
+        assert isinstance(exam, MeteredExam)
+        wrong = sum(mismatch is not None for mismatch in self.mismatches)
+        return wrong <= exam.forgiven and exam.together(self.scenarios) is None
 
     def times_cheaper_than(self, other: "Game") -> float:
         """The geometric mean of the scenarios' cost ratios, as the grader takes it."""
-        pairs = zip(self.scenarios, other.scenarios, strict=True)
-        return math.exp(np.mean([math.log(theirs.cost / mine.cost) for mine, theirs in pairs]))
+        pairs = zip(self.scenarios, other.scenarios, self.mismatches, strict=True)
+        return math.exp(np.mean([math.log(theirs.cost / mine.cost) for mine, theirs, wrong in pairs if not wrong]))
+
+
+def titled(worlds: Sequence[Scenario], words: str) -> Scenario:
+    """The first of the worlds whose title holds these words."""
+    return next(world for world in worlds if words in world.title)
 
 
 def find_task(lesson: str, name: str) -> Task:

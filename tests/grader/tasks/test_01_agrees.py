@@ -33,7 +33,7 @@ def see_everything(world: Scenario) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_three_are_right_and_six_are_wrong_in_random_order(seed: int) -> None:
+def test_a_third_are_right_and_the_others_wrong_in_random_order(seed: int) -> None:
     drawn = by_implementation(seed)
     assert {name for name, world in drawn.items() if not world.differing} == {  # type: ignore[attr-defined]
         "one_after_the_other",
@@ -42,6 +42,15 @@ def test_three_are_right_and_six_are_wrong_in_random_order(seed: int) -> None:
     }
     assert len(drawn) == 9
     assert list(drawn) != list(by_implementation(seed + 1))
+
+
+def test_the_first_case_that_shows_a_fault_stands_early_and_late_in_every_exam() -> None:
+    """Else the calls of a student who stops at the first difference would depend on luck."""
+    for seed in SEEDS:
+        faulty = [world for world in play(TASK, NOTHING, seed).scenarios if world.differing]  # type: ignore[attr-defined]
+        places = sorted(min(world.differing) / len(cases_of(world)) for world in faulty)  # type: ignore[attr-defined]
+        assert places[0] <= 0.3 / len(places)
+        assert 0.2 < places[-1] <= 0.3
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from playing import find_task, play
+from playing import find_task, play, titled
 
 from grader.task import Mismatch
 from grader.values import Value
@@ -30,7 +30,8 @@ def test_blocks_too_short_for_the_clock_or_longer_than_the_quiet_are_wrong(calls
 def test_no_fixed_number_of_calls_is_both_right_everywhere_and_cheap_for_the_longer_call() -> None:
     fixed = play(TASK, FIXED_BLOCKS.format(calls=32, blocks=3), seed=0)
     found = play(TASK, (TASK.known / "tier3_five_blocks.py").read_text(encoding="utf-8"), seed=0)
-    assert fixed.scenarios[2].cost > 3 * found.scenarios[2].cost
+    longer = [titled(game.scenarios, "a longer call").cost for game in (fixed, found)]
+    assert longer[0] > 3 * longer[1]
 
 
 @pytest.mark.parametrize("answer", [None, "3 µs", True, [1e-6], math.nan, math.inf, 10**400, {}])
@@ -41,7 +42,8 @@ def test_an_answer_that_is_no_number_is_told_so(answer: Value) -> None:
 
 
 def test_the_first_three_calls_are_slow_and_each_call_is_counted() -> None:
-    world = play(TASK, "def time_per_call(fn, clock):\n    pass\n", seed=5).scenarios[0]
+    worlds = play(TASK, "def time_per_call(fn, clock):\n    pass\n", seed=5).scenarios
+    world = titled(worlds, "nobody disturbs")
     times = []
     for _ in range(5):
         start = world.call("clock", ())
@@ -59,3 +61,27 @@ def test_arguments_for_a_function_that_takes_none_are_refused() -> None:
     for name in ("fn", "clock"):
         with pytest.raises(ValueError, match=rf"{name}\(\) takes no arguments"):
             world.call(name, (1,))
+
+
+def test_every_stage_of_a_search_that_doubles_is_interrupted_in_some_world_of_every_exam() -> None:
+    """Else a search that one interrupted probe leads astray would earn all points or none by luck."""
+    for seed in range(20):
+        worlds = play(TASK, "def time_per_call(fn, clock):\n    pass\n", seed).scenarios
+        slow_clock = [world for world in worlds if "clock that takes long" in world.title]
+        first = [getattr(world, "interrupted") - 3 for world in slow_clock]  # noqa: B009 - the protocol does not promise it
+        assert all(any(low <= call < 2 * low for call in (one + 1 for one in first)) for low in (1, 2, 4, 8, 16))
+
+
+def test_an_interruption_hits_the_call_that_was_drawn_for_it() -> None:
+    worlds = play(TASK, "def time_per_call(fn, clock):\n    pass\n", seed=4).scenarios
+    world = titled(worlds, "a short call, interrupted")
+    interrupted = getattr(world, "interrupted")  # noqa: B009 - the protocol does not promise it
+    times = []
+    for _ in range(interrupted + 2):
+        start = world.call("clock", ())
+        world.call("fn", ())
+        end = world.call("clock", ())
+        assert isinstance(start, float)
+        assert isinstance(end, float)
+        times.append(end - start)
+    assert times[interrupted] > 10 * times[interrupted + 1]

@@ -4,14 +4,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from playing import find_task, play
+from playing import find_task, play, titled
 
 from grader.task import Scenario
 from grader.values import Value
 
 TASK = find_task("05_compare", "crossover")
 NOTHING = "def crossover(f, g, measure, low, high):\n    pass\n"
-PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP, NEVER = range(6)
+PLAIN, SWAPPED, INTERRUPTED = "exact", "other one wins at first", "the first measurement is cold"
+CHANGING, JUMP, NEVER = "changes its speed", "jumps", "one is faster at every size"
+KINDS = (PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP, NEVER)
+
+
+def world_of(kind: str, seed: int = 7) -> Scenario:
+    return titled(worlds(seed), kind)
 
 
 def worlds(seed: int = 7) -> tuple[Scenario, ...]:
@@ -30,9 +36,9 @@ def truth(world: Scenario) -> float:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("number", [PLAIN, SWAPPED, INTERRUPTED, JUMP])
-def test_the_winner_really_changes_at_the_planted_size(seed: int, number: int) -> None:
-    world = worlds(seed)[number]
+@pytest.mark.parametrize("kind", [PLAIN, SWAPPED, INTERRUPTED, JUMP])
+def test_the_winner_really_changes_at_the_planted_size(seed: int, kind: str) -> None:
+    world = world_of(kind, seed)
     below, above = round(truth(world) / 1.5), round(truth(world) * 1.5)
     before = measured(world, "f", below) < measured(world, "g", below)
     after = measured(world, "f", above) < measured(world, "g", above)
@@ -41,14 +47,14 @@ def test_the_winner_really_changes_at_the_planted_size(seed: int, number: int) -
 
 @pytest.mark.parametrize("seed", range(5))
 def test_where_one_is_faster_throughout_it_is_so_at_both_ends(seed: int) -> None:
-    world = worlds(seed)[NEVER]
+    world = world_of(NEVER, seed)
     wins = [measured(world, "f", size) < measured(world, "g", size) for size in (1, 1000, 1_000_000)]
     assert len(set(wins)) == 1
 
 
-@pytest.mark.parametrize("number", [PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP])
-def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong(number: int) -> None:
-    world = worlds()[number]
+@pytest.mark.parametrize("kind", [PLAIN, SWAPPED, INTERRUPTED, CHANGING, JUMP])
+def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong(kind: str) -> None:
+    world = world_of(kind)
     for factor in (1 / 1.049, 1.0, 1.049):
         assert world.judge(truth(world) * factor) is None
     for factor in (0.5, 2.0):
@@ -58,7 +64,7 @@ def test_within_five_percent_of_the_size_is_right_and_twice_the_size_is_wrong(nu
 
 
 def test_farther_off_is_right_where_both_cost_the_same() -> None:
-    world = worlds()[PLAIN]
+    world = world_of(PLAIN)
     size = round(truth(world) * 1.06)
     apart = math.log(measured(world, "f", size, 1) / measured(world, "g", size, 1))
     assert abs(apart) < math.log(1.05)
@@ -66,7 +72,7 @@ def test_farther_off_is_right_where_both_cost_the_same() -> None:
 
 
 def test_at_a_jump_nearly_the_same_size_is_wrong_when_it_costs_a_quarter_more() -> None:
-    world = worlds()[JUMP]
+    world = world_of(JUMP)
     assert world.judge(truth(world) * 1.1) is not None
 
 
@@ -76,7 +82,7 @@ def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
 
 
 def test_none_is_right_only_where_nothing_changes() -> None:
-    verdicts: Sequence[bool] = [world.judge(None) is None for world in worlds()]
+    verdicts: Sequence[bool] = [world_of(kind).judge(None) is None for kind in KINDS]
     assert verdicts == [False] * 5 + [True]
 
 
@@ -84,14 +90,14 @@ def test_none_is_right_only_where_nothing_changes() -> None:
     "arguments", [(), ("f",), ("h", 3), ("f", 0), ("f", 1_000_001), ("f", 2.0), ("f", True), (3, "f"), ("f", None)]
 )
 def test_a_measurement_of_anything_else_is_refused_in_one_sentence(arguments: tuple[Value, ...]) -> None:
-    world = worlds()[PLAIN]
+    world = world_of(PLAIN)
     with pytest.raises(ValueError, match=r"takes 'f' or 'g' and a whole number from 1 to 1000000"):
         world.call("measure", arguments)
     assert world.cost == 0
 
 
 def test_every_measurement_counts() -> None:
-    world = worlds()[CHANGING]
+    world = world_of(CHANGING)
     measured(world, "f", 10, times=3)
     measured(world, "g", 10, times=4)
     assert world.cost == 7
@@ -100,8 +106,8 @@ def test_every_measurement_counts() -> None:
 def test_no_two_interruptions_fall_into_one_comparison() -> None:
     """Else a right search would go astray in one grading of a few hundred, by luck alone."""
     for seed in range(50):
-        for number in (INTERRUPTED, NEVER):
-            disturbance = getattr(worlds(seed)[number], "disturbance")  # noqa: B009 - the protocol does not promise it
+        for kind in (INTERRUPTED, NEVER):
+            disturbance = getattr(world_of(kind, seed), "disturbance")  # noqa: B009 - the protocol does not promise it
             hits = [place for place, factor in enumerate(disturbance) if factor > 1.2]
             assert hits[0] == 0
             assert min(after - before for before, after in pairwise(hits)) >= 8

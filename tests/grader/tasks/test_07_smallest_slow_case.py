@@ -115,3 +115,15 @@ def test_walking_from_a_lucky_draw_is_right_and_earns_less_than_bisecting() -> N
     bisect = play(TASK, (TASK.known / "tier3_largest_first.py").read_text(encoding="utf-8"), seed=3)
     assert walk.right
     assert bisect.times_cheaper_than(walk) > 3
+
+
+def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
+    """Else how soon a slow case is met would decide about a tier."""
+    for seed in range(10):
+        met = []
+        for world in drawn(seed):
+            cases = (worlds.read(world.call("fuzzer", ())) for _ in range(100))
+            met.append(next(place for place, case in enumerate(cases) if world.trap.catches(case)))  # type: ignore[attr-defined]
+        assert min(met) == 0
+        assert max(met) == 19
+        assert 8 < sum(met) / len(met) < 11

@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from grader.tasks.simulated import STANDSTILL, Machine, Weather
+from grader.tasks.simulated import STANDSTILL, LateWeather, Machine, Weather, stratified
 
 
 def test_work_takes_its_time_when_nobody_disturbs() -> None:
@@ -48,3 +49,20 @@ def test_no_interruption_falls_into_a_reading_of_the_clock() -> None:
     assert [machine.read() for _ in range(10)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0, 11.0, 11.5, 11.5, 12.0]
     machine.work(0.1)
     assert machine.now_s == pytest.approx(51.1)
+
+
+def test_stratified_draws_cover_every_part_of_the_range() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        drawn = stratified(rng, 2.0, 6.0, 8)
+        assert [int(2 * (value - 2.0)) for value in sorted(drawn)] == list(range(8))
+    assert stratified(rng, 0.0, 1.0, 50) != sorted(stratified(rng, 0.0, 1.0, 50))
+
+
+def test_weather_that_begins_late_disturbs_nothing_before() -> None:
+    weather = LateWeather([(1.0, STANDSTILL), (3.0, 1.0)])
+    assert weather.end_s(5.0, 2.0) == 7.0
+    weather.begin(10.0)
+    assert weather.end_s(5.0, 2.0) == 7.0
+    assert weather.end_s(9.0, 2.0) == pytest.approx(12.0)
+    assert weather.end_s(10.5, 1.0) == pytest.approx(12.0)

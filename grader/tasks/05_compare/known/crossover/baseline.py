@@ -1,4 +1,4 @@
-"""Walks through all sizes in steps of 8 %, comparing both fifteen times at each, until the winner changes."""
+"""Walks through all sizes in steps of 8 %, comparing both nine times at each, until the winner changes."""
 
 
 def crossover(f, g, measure, low, high):
@@ -12,5 +12,5 @@ def crossover(f, g, measure, low, high):
 
 
 def faster(f, g, measure, size):
-    wins = sum(measure(f, size) < measure(g, size) for _ in range(15))
-    return f if wins > 7 else g
+    wins = sum(measure(f, size) < measure(g, size) for _ in range(9))
+    return f if wins > 4 else g

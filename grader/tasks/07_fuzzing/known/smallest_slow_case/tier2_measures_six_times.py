@@ -1,10 +1,10 @@
-"""Bisects from the largest and oddest of many draws, and measures everything four times."""
+"""Bisects from the largest and oddest of many draws, and measures everything six times."""
 
 
 def smallest_slow_case(f, fuzzer, measure):
     def slow(case):
         twin = {**case, "step": 1, "transposed": False}
-        return min(measure(f, case) for _ in range(4)) >= 3 * min(measure(f, twin) for _ in range(4))
+        return min(measure(f, case) for _ in range(6)) >= 3 * min(measure(f, twin) for _ in range(6))
 
     drawn = [fuzzer() for _ in range(200)]
     drawn.sort(key=lambda case: (case["transposed"] and case["step"] > 1, case["rows"] * case["columns"]))
