@@ -82,6 +82,7 @@ def test_watching_checks_whichever_file_of_the_exercise_is_saved(kit: Path) -> N
     child.expect("Watching")
     solve(notebook_of(kit))
     child.expect("10 / 10")
+    child.expect("Watching")
     child.sendcontrol("c")
     child.expect(pexpect.EOF)
     child.close()

@@ -19,5 +19,5 @@ def dots(pair):
 def batched_dot(a, b):
     if len(a) < 64:
         return (a * b).sum(-1)
-    parts = POOL.map(dots, zip(a.chunk(10), b.chunk(10), strict=True))
+    parts = POOL.map(dots, zip(a.chunk(6), b.chunk(6), strict=True))
     return torch.cat(list(parts))
