@@ -7,7 +7,7 @@ marks, everything graded), 1 less than that, 2 a usage or machine problem, 3 a h
 
 import os
 import sys
-import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +15,14 @@ from typing import Annotated
 import typer
 
 from grader import (
-    calibrate,
     catalogue,
     completion,
     doctor,
     export,
     kit,
-    lint,
+    proving,
     release,
     reports,
-    tier_records,
 )
 from grader.class_run import crew, graded_on, journal, run, summary, ungraded
 from grader.class_run.course import read as read_course
@@ -33,25 +31,41 @@ from grader.desk.commands import err_console
 from grader.errors import UsageError
 from grader.gradescope import bundle
 from grader.isolation import sandbox
-from grader.isolation.pool import Pool
 from grader.options import CourseFile, Debug, Force, GradedOn, Leaderboard, Lessons, Names
 from grader.reports import pseudonyms
-from grader.settings import Settings
-from harness import others
-from harness.command import guarded
+from harness import names
+from harness.command import Verbs, guarded
 
 app = typer.Typer(
     help="Check, hand in and grade the exercises of fairclock.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=Verbs,
 )
+AT_A_STUDENTS_DESK = not catalogue.SOLUTIONS.is_dir()
+"""A released kit has no solutions: there, help and suggestions name the students' commands alone."""
+
 app.command(name="check")(commands.check)
 app.command(name="submit")(commands.submit)
 app.command(name="notebook")(commands.notebook)
 
 
-@app.command(name="run")
+@app.command(name="doctor")
+def examine_machine(debug: Debug = False) -> int:
+    """Say what this machine has and lacks, and what brings it."""
+    del debug
+    can_grade = True
+    for finding in doctor.examine():
+        can_grade &= finding.present or not finding.needed
+        print(f"{'✓' if finding.present else '–'} {finding.part:28} {finding.found}", flush=True)
+        if not finding.present:
+            print(f"{'→':>33} {finding.fix}")
+    print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
+    return 0 if can_grade else 2
+
+
+@app.command(name="run", hidden=AT_A_STUDENTS_DESK)
 def run_class(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/<student>/<lesson>.py or DIR/<student>.zip")],
     out: Annotated[Path, typer.Option(metavar="OUT", help="Where grades and reports go.")],
@@ -77,7 +91,7 @@ def run_class(
     if not no_sandbox:
         sandbox.require()
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
-    tasks = graded_on.tasks(known, lessons or (), before.tasks, out)
+    tasks = graded_on.tasks(known, _meant(lessons, known.lessons), before.tasks, out)
     course, board = read_course(course_file, known.lessons), pseudonyms.asked(leaderboard, names, before.board)
     with ExitStack() as stack:
         grade_one, lanes, where = crew.crew(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
@@ -103,7 +117,7 @@ def run_class(
     return ended.exit_code
 
 
-@app.command()
+@app.command(hidden=AT_A_STUDENTS_DESK)
 def report(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
     lessons: GradedOn = None,
@@ -119,7 +133,8 @@ def report(
         if course:
             course.require_known(book.students(), str(course_file))
         pseudonyms.chosen(board, "", book.students())
-        changed = graded_on.restrict(book, lessons) if lessons else ()
+        ever = [task.lesson for task in book.tasks(counting=False)]
+        changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
         if course:
             book.set_course(course.text)
         book.set_board(board)
@@ -132,7 +147,7 @@ def report(
     return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
 
 
-@app.command(name="export")
+@app.command(name="export", hidden=AT_A_STUDENTS_DESK)
 def export_points(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder a run wrote.")],
     canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill this gradebook of Canvas.")] = None,
@@ -158,39 +173,11 @@ def export_points(
     return exported.exit_code
 
 
-@app.command(name="lint")
-def lint_exercises(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None,
-    record: Annotated[bool, typer.Option("--record", help="Save this machine's ratios in tests/records.")] = False,
-    debug: Debug = False,
-) -> int:
-    """Prove each exercise's truth table."""
-    del debug
-    known, found = catalogue.load(), 0
-    names = [known.named(lesson) for lesson in lessons or known.lessons]
-    machine = tier_records.Machine.this(others.busy_cores()) if record else None
-    with Pool(sandboxed=False) as pool:
-        for lesson in names:
-            rows, problems = [], list(lint.problems(lesson))
-            for row in lint.table(lesson, str(time.time_ns()), pool):
-                print(row.line, flush=True)
-                rows.append(row)
-                problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
-            for problem in problems:
-                print(f"SURPRISE  {problem}")
-            found += len(problems)
-            if machine:
-                file = tier_records.record(machine, [row.recorded for row in rows if row.recorded])
-                print(f"{lesson} is recorded in {file}.", flush=True)
-    print(f"{found} surprises." if found else "Every known submission got what it should.")
-    return 1 if found else 0
-
-
-@app.command(name="release")
+@app.command(name="release", hidden=AT_A_STUDENTS_DESK)
 def release_kit(
     place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")] = None,
     gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
-    lessons: Annotated[list[str] | None, typer.Option(help="Of the autograder; may be repeated.")] = None,
+    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
     force: Force = False,
     debug: Debug = False,
@@ -200,41 +187,16 @@ def release_kit(
     if place is None and gradescope is None:
         raise UsageError("Name a folder or zip for the student kit, or --gradescope ZIP for an autograder.")
     if place:
-        print("\n".join(release.release(place, force=force).lines()))
+        chosen = catalogue.load().chosen(lessons) if lessons else ()
+        print("\n".join(release.release(place, chosen, force=force).lines()))
     if gradescope:
         print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
     return 0
 
 
-@app.command(name="calibrate")
-def calibrate_machine(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None, debug: Debug = False
-) -> int:
-    """Measure the reference solutions here, and say which tiers this machine cannot tell apart."""
-    del debug
-    known, found = catalogue.load(), 0
-    names = tuple(known.named(lesson) for lesson in lessons) if lessons else known.lessons
-    with Pool(sandboxed=not sandbox.trouble(), spare=1) as pool:
-        for one in calibrate.calibrate(names, Settings(str(time.time_ns()), pool)):
-            print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
-            print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")
-            found += len(one.problems)
-    print(f"{found} tiers to look at." if found else "Every tier can be reached and told apart on this machine.")
-    return 1 if found else 0
-
-
-@app.command(name="doctor")
-def examine_machine(debug: Debug = False) -> int:
-    """Say what this machine has and lacks, and what brings it."""
-    del debug
-    can_grade = True
-    for finding in doctor.examine():
-        can_grade &= finding.present or not finding.needed
-        print(f"{'✓' if finding.present else '–'} {finding.part:28} {finding.found}", flush=True)
-        if not finding.present:
-            print(f"{'→':>33} {finding.fix}")
-    print("This machine can grade a class." if can_grade else "This machine cannot grade a class: see above.")
-    return 0 if can_grade else 2
+def _meant(lessons: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
+    """Return the lessons that are named, by number or name; `all` stays as it is."""
+    return [one if one == graded_on.ALL else names.named(one, there_are, "exercise") for one in lessons or ()]
 
 
 def _about(lanes: str, *, sandboxed: bool) -> str:
@@ -244,6 +206,8 @@ def _about(lanes: str, *, sandboxed: bool) -> str:
     return f"{lanes} · sandbox: all layers{' but ' + ', '.join(lacks) if lacks else ''}"
 
 
+app.command(name="lint", hidden=AT_A_STUDENTS_DESK)(proving.lint_exercises)
+app.command(name="calibrate", hidden=AT_A_STUDENTS_DESK)(proving.calibrate_machine)
 completion.offer(app, catalogue.load().lessons)
 
 if __name__ == "__main__":

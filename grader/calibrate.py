@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from grader import catalogue
+from grader import catalogue, tier_records
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.records import CLOCKED, Speed, Submission, Verdict
@@ -37,7 +37,12 @@ class Calibration:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the task's tiers here, in words."""
-        return tuple(problems(self.task, self.verdict, self.doubt))
+        return tuple(problems(self.task, self.verdict, self.doubt, recorded_gain(self.task)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which tiers are hard to reach on every machine on record: no fault of this one, in words."""
+        return tuple(notes(self.task, self.verdict, recorded_gain(self.task)))
 
     @property
     def line(self) -> str:
@@ -68,8 +73,19 @@ def calibrate(lessons: tuple[str, ...], settings: Settings) -> Iterator[Calibrat
             yield Calibration(task, verdict, _doubt(task, submission, settings, verdict.attempt.speed))
 
 
-def problems(task: Task, verdict: Verdict, doubt: float) -> Iterator[str]:
-    """What is wrong with a task's tiers here, as its solution's verdict and the doubt of a ratio show it. Pure."""
+def recorded_gain(task: Task) -> float | None:
+    """Return the least that the task's solution gained on a machine on record; None where none is on record."""
+    held = (row for record in tier_records.read_all() for row in record.rows)
+    digest = tier_records.measured(task, catalogue.solution(task.lesson))
+    gains = [row.ratio for row in held if (row.task, row.name, row.measured) == (task.full_name, "solution", digest)]
+    return min(gains, default=None)
+
+
+def problems(task: Task, verdict: Verdict, doubt: float, recorded: float | None = None) -> Iterator[str]:
+    """What is wrong with a task's tiers here, as its solution's verdict and the doubt of a ratio show it. Pure.
+
+    `recorded` is what the solution gains elsewhere: a tier that is as hard to reach there is so by design.
+    """
     speed = verdict.attempt.speed
     if verdict.status not in EARNS or (task.tiers and speed is None):
         yield f"the solution is not right here: {verdict.attempt.rationale or verdict.status}"
@@ -79,8 +95,11 @@ def problems(task: Task, verdict: Verdict, doubt: float) -> Iterator[str]:
     for number, tier in enumerate(task.tiers, start=1):
         if speed.ratio < tier.ratio:
             yield f"tier {number}, {units.ratio(tier.ratio)}, is out of reach: the solution gains {_gain(speed)}"
-        elif speed.ratio < ROOM * tier.ratio:
-            yield f"tier {number}, {units.ratio(tier.ratio)}, is hard to reach: the solution gains {_gain(speed)}"
+        elif speed.ratio < ROOM * tier.ratio <= (recorded or 0.0):
+            yield (
+                f"tier {number}, {units.ratio(tier.ratio)}, is harder to reach here: the solution gains "
+                f"{_gain(speed)}, and at least {units.ratio(recorded or 0.0)} on the machines on record"
+            )
     nearest = (1 + doubt) ** 2
     for number, (tier, above) in enumerate(zip(task.tiers, task.tiers[1:], strict=False), start=1):
         if above.ratio < tier.ratio * nearest:
@@ -88,6 +107,15 @@ def problems(task: Task, verdict: Verdict, doubt: float) -> Iterator[str]:
                 f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, cannot be "
                 f"told apart: a ratio is known within {units.percent(doubt)} here"
             )
+
+
+def notes(task: Task, verdict: Verdict, recorded: float | None) -> Iterator[str]:
+    """Yield which tiers are hard to reach by design. Pure."""
+    speed = verdict.attempt.speed
+    for number, tier in enumerate(task.tiers if verdict.status in EARNS and speed else (), start=1):
+        if speed and tier.ratio <= speed.ratio < ROOM * tier.ratio and (recorded or 0.0) < ROOM * tier.ratio:
+            where = f"as on the machines on record, {units.ratio(recorded)}" if recorded else "and none is on record"
+            yield f"tier {number}, {units.ratio(tier.ratio)}, is near the solution's {_gain(speed)}, {where}"
 
 
 def _doubt(task: Task, submission: Submission, settings: Settings, speed: Speed | None) -> float:

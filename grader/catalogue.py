@@ -4,7 +4,7 @@ Each is named like its lesson (`01_correct_first`) and has `TASKS`, a tuple of `
 `lessons/exercises/<lesson>.py`, the reference `solutions/<lesson>.py`; both are read as files, never imported.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.task import Task
+from harness import names
 
 GRADER = Path(__file__).parent
 KIT = GRADER.parent
@@ -37,12 +38,32 @@ class Catalogue:
             raise UsageError(f"There is no exercise {lesson!r}. There are: {known}.")
         return self.by_lesson[lesson]
 
-    def named(self, beginning: str) -> str:
-        """The one lesson whose name begins so; a UsageError that lists the lessons when there is none or several."""
-        begins = [lesson for lesson in self.lessons if lesson.startswith(beginning)]
-        if len(begins) != 1:
-            raise UsageError(f"There is no exercise {beginning!r}. There are: {', '.join(self.lessons)}.")
-        return begins[0]
+    def named(self, given: str) -> str:
+        """Return the one lesson that is meant by `given`; a `UsageError` with close matches if none is."""
+        return names.named(given, self.lessons, "exercise")
+
+    def chosen(self, given: Sequence[str] | None) -> tuple[str, ...]:
+        """Return the lessons that are named, each once and in their order; all where none is."""
+        wanted = {self.named(each) for each in given or self.lessons}
+        return tuple(lesson for lesson in self.lessons if lesson in wanted)
+
+    def target(self, given: str) -> tuple[str, str | None]:
+        """Return the lesson, and the task where one of its tasks is meant: "02.time_per_call" or "time_per_call".
+
+        Raises `UsageError`, with close matches, where no or several exercises and tasks are meant.
+        """
+        lessons: dict[str, tuple[str, ...]] = {lesson: names.lesson_aliases(lesson) for lesson in self.lessons}
+        if found := names.matches(given, lessons):
+            return names.one_of(given, lessons, found, "exercise"), None
+        lesson, _, task = given.partition(".")
+        if task and (found := names.matches(lesson, lessons)):
+            lesson = names.one_of(lesson, lessons, found, "exercise")
+            of_lesson = [each.name for each in self.by_lesson[lesson]]
+            return lesson, names.named(task, of_lesson, f"task of {lesson}")
+        every = (task for each in self.by_lesson.values() for task in each)
+        tasks: dict[str, tuple[str, ...]] = {task.full_name: (task.name,) for task in every}
+        meant = names.one_of(given, lessons | tasks, names.matches(given, tasks), "exercise or task", self.lessons)
+        return meant.partition(".")[0], meant.partition(".")[2]
 
 
 @cache

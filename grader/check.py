@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,11 +20,14 @@ from grader.reports import words as in_words
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
+from grader.wrapped import MOST_COLUMNS, say
 
 TREES = 2
 """Process trees that a check of a tensor task needs: the student's and the baseline's. They start side by side."""
 
-MOST_COLUMNS = 100
+MOST_PRINTED = 5
+"""Lines of what a submission printed that are shown: the last ones."""
+
 INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
 
@@ -45,33 +47,52 @@ def targets(target: str | None) -> list[Choice]:
     return [works.choose(lesson, found[lesson]) for lesson in wanted]
 
 
-def check(lesson: str, path: Path, pool: Pool) -> Report:
-    """Grade one file, unsandboxed: it is the student's own code on the student's own machine.
+def chosen(target: str | None) -> tuple[str | None, str | None]:
+    """Return the exercise or file to check, and the name of the task where one is meant, as in "02.time_per_call"."""
+    if target is None or Path(target).suffix in works.SUFFIXES or Path(target).exists() or "/" in target:
+        return target, None
+    return catalogue.load().target(target)
+
+
+def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
+    """Grade one file, or `only` one of its tasks, unsandboxed: it is the student's own code on their own machine.
 
     A file that cannot be taken at all is a UsageError: there is nothing to grade.
     """
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.refused:
         raise UsageError(submission.refusal)
-    if any(task.needs_torch for task in catalogue.load().tasks(lesson)):
+    tasks = [task for task in catalogue.load().tasks(lesson) if only in {None, task.name}]
+    if any(task.needs_torch for task in tasks):
         pool.warm(TREES)
-    return grade(submission, secrets.token_hex(16), pool)
+    return grade(submission, secrets.token_hex(16), pool, tasks)
 
 
-def show(report: Report, console: Console, *, ask_hint: bool) -> None:
+def show(report: Report, console: Console, *, ask_hint: bool = False, past_hints: bool = False) -> None:
     """Print each task's verdict: what it is, what happened, and the one next step."""
-    lesson = report.submission.lesson
-    for task, verdict in zip(catalogue.load().tasks(lesson), report.verdicts, strict=True):
-        console.print(_heading(task, verdict, console.width))
-        for line in _lines(task, verdict, ask_hint=ask_hint):
-            console.print(f"   {line}", markup=False, highlight=False, soft_wrap=True)
+    for task, verdict in _tasks(report):
+        for heading in _heading(task, verdict, console.width):
+            console.print(heading, soft_wrap=True)
+        for line in _lines(task, verdict, ask_hint=ask_hint, past_hints=past_hints):
+            say(console, line, INDENT)
         if verdict.points == verdict.max_points:
-            width = min(console.width, MOST_COLUMNS) - 2 * INDENT
-            for text in (f"How the reference does it: {task.idea}", f"Read on: {task.read_on}"):
-                told = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-                console.print(*(f"   {line}" for line in told), sep="\n", markup=False, highlight=False, soft_wrap=True)
+            say(console, f"How the reference does it: {task.idea}\nRead on: {task.read_on}", INDENT)
     for note in report.notes:
-        console.print(f" {note}", markup=False, highlight=False)
+        say(console, note, 1)
+
+
+def total(reports: Sequence[Report]) -> str:
+    """Return the points of several tasks in a line; empty for one task alone."""
+    verdicts = [verdict for report in reports for verdict in report.verdicts]
+    if len(verdicts) < 2:
+        return ""
+    earned, possible = (sum(each) for each in zip(*((v.points, v.max_points) for v in verdicts), strict=True))
+    return f"Total: {in_words.points(earned)} / {in_words.points(possible)} points in {len(verdicts)} tasks"
+
+
+def _tasks(report: Report) -> Iterator[tuple[Task, Verdict]]:
+    by_name = {task.full_name: task for task in catalogue.load().tasks(report.submission.lesson)}
+    return ((by_name[verdict.task], verdict) for verdict in report.verdicts)
 
 
 def as_json(reports: Sequence[Report]) -> str:
@@ -89,7 +110,7 @@ def as_json(reports: Sequence[Report]) -> str:
             "idea": task.idea if verdict.points == verdict.max_points else "",
         }
         for report in reports
-        for task, verdict in zip(catalogue.load().tasks(report.submission.lesson), report.verdicts, strict=True)
+        for task, verdict in _tasks(report)
     ]
     return json.dumps({"environment": reports[0].environment.to_dict(), "tasks": told}, indent=1) + "\n"
 
@@ -108,13 +129,18 @@ def _lesson_of(path: Path) -> str:
     return lesson
 
 
-def _heading(task: Task, verdict: Verdict, width: int) -> Text:
+def _heading(task: Task, verdict: Verdict, width: int) -> Iterator[Text]:
+    """Yield the heading: on one line, or on two where the terminal is too narrow."""
     earned = f"{in_words.points(verdict.points)} / {in_words.points(verdict.max_points)}"
     left = f" {task.lesson} · {task.name}"
     right = f"{earned}  {state(task, verdict)}"
-    gap = max(2, min(width, MOST_COLUMNS) - len(left) - len(right) - 1)
     colour = COLOURS.get(verdict.status, "yellow")
-    return Text.assemble((left, "bold"), " " * gap, (right, colour))
+    gap = min(width, MOST_COLUMNS) - len(left) - len(right) - 1
+    if gap >= 2:
+        yield Text.assemble((left, "bold"), " " * gap, (right, colour))
+    else:
+        yield Text(left, "bold")
+        yield Text.assemble(" " * INDENT, (right, colour))
 
 
 def state(task: Task, verdict: Verdict) -> str:
@@ -125,19 +151,20 @@ def state(task: Task, verdict: Verdict) -> str:
     return in_words.ended(verdict)
 
 
-def _lines(task: Task, verdict: Verdict, *, ask_hint: bool) -> Iterator[str]:
+def _lines(task: Task, verdict: Verdict, *, ask_hint: bool, past_hints: bool) -> Iterator[str]:
     attempt = verdict.attempt
-    unwritten = attempt.help == NOT_WRITTEN
     yield from attempt.rationale.splitlines()
-    if unwritten:
+    if attempt.help == NOT_WRITTEN:
         yield f"{task.read.capitalize()} does this by hand.  First hint: python -m grader check {task.lesson} --hint"
     elif attempt.help:
         yield attempt.help
     if attempt.output_tail.strip() and verdict.status not in EARNS:
         yield "It printed:"
-        yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-5:])
+        yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-MOST_PRINTED:])
+    if past_hints:
+        yield from hints.past(task)
     if verdict.points < verdict.max_points:
         if ask_hint:
-            yield hints.next_hint(task)
-        elif verdict.status in EARNS:
-            yield hints.spoken(task, 1) + "  (more with --hint)"
+            yield from hints.following(task)
+        elif verdict.status in EARNS and not past_hints:
+            yield f"{hints.spoken(task, 1)}  (more with --hint)"

@@ -18,12 +18,23 @@ import typer
 from grader import catalogue
 from grader.errors import UsageError
 from grader.files import explained, write_atomically
+from harness.command import Version
 
 SHELLS: Final = ("bash", "zsh", "fish")
 OF_LESSONS: Final = frozenset({"lesson", "lessons", "target"})
 """What a verb calls an argument or option that is a lesson's name."""
 
-LESSON_OPTIONS: Final = ("--no-input", "--fast", "--json", "--notebook", "--plots", "--force", "--list-steps", "--help")
+LESSON_OPTIONS: Final = (
+    "--no-input",
+    "--fast",
+    "--json",
+    "--notebook",
+    "--plots",
+    "--force",
+    "--list-steps",
+    "--version",
+    "--help",
+)
 """What every lesson takes; a test compares it with theirs."""
 
 PLACES: Final[Mapping[str, tuple[str, str | None]]] = {
@@ -47,7 +58,12 @@ class Verb:
 def verbs(app: typer.Typer) -> tuple[Verb, ...]:
     """Return what there is to complete in a typer app."""
     group = typer.main.get_command(app)
-    return tuple(_verb(name, command.params) for name, command in sorted(getattr(group, "commands", {}).items()))
+    return tuple(_verb(name, command.params) for name, command in sorted(_shown(group)))
+
+
+def _shown(group: object) -> list[tuple[str, typer.core.TyperCommand]]:
+    """The commands that `--help` lists."""
+    return [(name, command) for name, command in getattr(group, "commands", {}).items() if not command.hidden]
 
 
 def modules(lessons: Sequence[str]) -> str:
@@ -80,9 +96,11 @@ def offer(app: typer.Typer, lessons: Sequence[str]) -> None:
     @app.callback(invoke_without_command=True)
     def completions(
         context: typer.Context,
+        version: Version = False,
         install_it: Annotated[bool, typer.Option("--install-completion", help="Complete on Tab here.")] = False,
         show_it: Annotated[bool, typer.Option("--show-completion", help="Show what that installs.")] = False,
     ) -> None:
+        del version  # it has ended the command by itself
         if install_it or show_it:
             shell = shell_here()
             text = script(shell, verbs(app), lessons)

@@ -12,7 +12,10 @@ from grader.errors import UsageError
 from grader.files import explained, write_atomically
 from grader.reports import canvas, junit, moodle, nbgrader
 from grader.reports.filled import Filled
+from harness import names
 from harness.overwriting import refuse_edited
+
+IN_CLASS = "lesson in this class"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +81,14 @@ def export(
     """
     form = wanted.form
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
-    if unknown := [lesson for lesson in lessons if lesson not in roll.lessons]:
-        raise UsageError(f"This class has no {unknown[0]}; it has {', '.join(roll.lessons)}.")
-    roll = roll.only(lessons) if lessons else roll
+    roll = roll.only([names.named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
     if columns and form != "canvas":
         raise UsageError("--column goes with --canvas: a worksheet of Moodle is one assignment; see --lessons.")
     filled: Filled | None = None
     if wanted.canvas:
-        filled = canvas.fill(roll, _read(wanted.canvas, place), str(wanted.canvas), _named(columns), scale=scale)
+        filled = canvas.fill(
+            roll, _read(wanted.canvas, place), str(wanted.canvas), _named(columns, roll.lessons), scale=scale
+        )
     elif wanted.moodle:
         filled = moodle.fill(roll, _read(wanted.moodle, place), str(wanted.moodle), roll.lessons, scale=scale)
     text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
@@ -104,13 +107,14 @@ def _ungraded(roll: Roll) -> Iterator[str]:
         yield from (f"{student}, {lesson}" for lesson, points in given.items() if points is None)
 
 
-def _named(columns: Sequence[str]) -> Mapping[str, str]:
+def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:
     named = {}
     for one in columns:
         lesson, sign, title = one.partition("=")
         if not (sign and lesson and title.strip()):
             raise UsageError(f"--column {one!r} names no column; write --column LESSON=TITLE.")
-        named[lesson.strip()] = title
+        known = lesson.strip() == canvas.TOTAL
+        named[canvas.TOTAL if known else names.named(lesson, lessons, IN_CLASS)] = title
     return named
 
 

@@ -1,6 +1,7 @@
-"""Which hint comes next: three a task, shown one at a time, remembered between calls."""
+"""Which hint comes next: three a task, shown one at a time, remembered between calls, and shown again on request."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.files import write_atomically
@@ -8,15 +9,27 @@ from grader.task import Task
 from harness.state import state_folder
 
 
-def next_hint(task: Task) -> str:
-    """The next hint of a task, numbered; after the last one, the last one again."""
+def following(task: Task) -> Iterator[str]:
+    """Yield the next hint of a task; after the last one, the last one again, and how to read all of them again."""
     seen = _seen()
-    number = min(seen.get(task.full_name, 0) + 1, len(task.hints))
+    before = seen.get(task.full_name, 0)
+    number = min(before + 1, len(task.hints))
     text = json.dumps({**seen, task.full_name: number}, indent=1)
     path = _file()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text.encode())
-    return spoken(task, number)
+    yield spoken(task, number)
+    if number == len(task.hints):
+        again = f"python -m grader check {task.full_name} --hints"
+        yield f"That {'was' if before >= number else 'is'} the last hint. To read all of them again: {again}"
+
+
+def past(task: Task) -> Iterator[str]:
+    """Yield the hints of a task that were shown already, or how to get the first."""
+    number = min(_seen().get(task.full_name, 0), len(task.hints))
+    if not number:
+        yield f"You have read no hint yet. The first: python -m grader check {task.full_name} --hint"
+    yield from (spoken(task, each + 1) for each in range(number))
 
 
 def spoken(task: Task, number: int) -> str:

@@ -7,7 +7,7 @@ where another machine would give it another grade. Three hints lead to the solut
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -112,8 +112,12 @@ def stray(lesson: str) -> Iterator[str]:
             yield f"known/{folder.name} belongs to no task"
 
 
-def table(lesson: str, seed: str, pool: Pool) -> Iterator[Row]:
-    """Grade the truth tables of a lesson's tasks.
+def _silent(_: str) -> None:
+    """Say nothing of what is graded now."""
+
+
+def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
+    """Grade the truth tables of a lesson's tasks; `tell` is told what is graded now.
 
     All rows share one process tree, as a hand-in's tasks do: known submissions are the kit's own. What is timed or
     measured is forked anew for each all the same.
@@ -121,18 +125,19 @@ def table(lesson: str, seed: str, pool: Pool) -> Iterator[Row]:
     tasks = catalogue.load().tasks(lesson)
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         for task in tasks:
-            yield from rows(task, Settings(seed, trees))
+            yield from rows(task, Settings(seed, trees), tell)
 
 
-def rows(task: Task, settings: Settings) -> Iterator[Row]:
+def rows(task: Task, settings: Settings, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
     """Grade the truth table of a task, one row after the other."""
     files = [catalogue.stub(task.lesson), *sorted(task.known.glob("*.py")), catalogue.solution(task.lesson)]
     same = digest(task.baseline.encode())  # to all of them, so that they are graded on the same inputs
     for path in files:
+        name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
+        tell(f"{task.full_name}, {name} ({files.index(path) + 1} of {len(files)})")
         source = path.read_text(encoding="utf-8")
         submission = Submission("lint", task.lesson, path.name, same, source)
         verdict = grade_task(task, submission, settings)
-        name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
         yield Row(task, name, path, verdict, _surprise(task, name, path, verdict) or _near(task, verdict))
 
 

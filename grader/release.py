@@ -25,9 +25,12 @@ from harness.overwriting import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
 FILES: Final = ("LICENSE", "README.md", "pyproject.toml", ".gitignore")
-SUFFIXES: Final = frozenset({".py", ".html", ".json", ".c"})
+SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".c"})
 SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
 """Known submissions that reach a tier: each is a solution, or half of one."""
+
+OF_LESSON: Final = re.compile(r"(\d\d)_")
+"""How the name of a lesson's folder or file begins."""
 
 NOTEBOOKS: Final = "notebooks"
 LEAST_PART: Final = 2
@@ -42,34 +45,42 @@ class Released:
     files: int
     notebooks: int
     parts: int
+    lessons: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """What to tell the instructor."""
-        yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks."
+        alone = f" It holds {', '.join(self.lessons)} alone." if self.lessons else ""
+        yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks.{alone}"
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
 
 
-def release(place: Path, *, notebooks: bool = True, force: bool = False) -> Released:
+def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> Released:
     """Write the student kit to the new folder `place`, or to one zip when its name ends so, and `notebooks` with it.
+
+    It holds the `chosen` lessons alone, all where none is chosen.
 
     Raises `UsageError` when something is there already or this kit has no solutions to make the stubs of, and
     `GraderFault` when a solution's part was found in what was to be released; nothing is left there then.
     """
     refuse_existing(place, force=force)
-    lessons = catalogue.load().lessons
-    if not all(catalogue.solution(lesson).is_file() for lesson in lessons):
+    everything = catalogue.load().lessons
+    lessons = chosen or everything
+    if not all(catalogue.solution(lesson).is_file() for lesson in everything):
         raise UsageError("This kit has no solutions, so it is a student's already: release from the whole one.")
     with explained(place), tempfile.TemporaryDirectory(dir=parent_of(place), prefix=".release-") as scratch:
         folder = Path(scratch) / "fairclock"
         parts = all_parts()
         for source in sorted(kit_files()):
+            number = number_of(source.relative_to(KIT))
+            if number and number not in {lesson.partition("_")[0] for lesson in lessons}:
+                continue
             target = folder / source.relative_to(KIT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
         _write_stubs(folder, lessons)
         for told in [path for path in found(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
-        made = sum(1 for _ in _notebooks(folder)) if notebooks else 0
+        made = sum(1 for _ in _notebooks(folder, lessons)) if notebooks else 0
         if leaks := list(found(parts, folder)):
             raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
         files = sum(path.is_file() for path in folder.rglob("*"))
@@ -77,7 +88,13 @@ def release(place: Path, *, notebooks: bool = True, force: bool = False) -> Rele
             write_zip(folder, place, top=folder.parent)
         else:
             folder.rename(place)
-    return Released(place, files, made, len(parts))
+    return Released(place, files, made, len(parts), tuple(chosen))
+
+
+def number_of(path: Path) -> str:
+    """Return the number of the lesson that a file of the kit belongs to, as its name or a folder's begins; else ""."""
+    begun = (OF_LESSON.match(part) for part in path.parts)
+    return next((match[1] for match in begun if match), "")
 
 
 def kit_files() -> Iterator[Path]:
@@ -122,7 +139,7 @@ def _plain(source: str) -> str:
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
-    """Write the stubs of all lessons into the kit at `folder`, and the list by which it knows an unchanged one."""
+    """Write the stubs of these lessons into the kit at `folder`, and the list by which it knows an unchanged one."""
     rows = []
     for lesson in lessons:
         stub = stubs.stub_of(catalogue.solution(lesson).read_text(encoding="utf-8"))
@@ -131,16 +148,19 @@ def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
     (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
 
 
-def _notebooks(folder: Path) -> Iterator[Path]:
-    """Write the notebooks of all lessons and exercises in the kit at `folder`."""
+def _notebooks(folder: Path, lessons: Sequence[str]) -> Iterator[Path]:
+    """Write the notebooks of the lessons and exercises in the kit at `folder`."""
     place = folder / NOTEBOOKS
     place.mkdir()
-    known = catalogue.load()
-    for lesson in known.lessons:
+    for lesson in lessons:
         source = (folder / catalogue.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
         yield _written(place / f"{lesson}.ipynb", exercise_notebook.exported(lesson, source))
     done = subprocess.run(
-        [sys.executable, "-m", "lessons", "notebooks", str(place)], cwd=KIT, capture_output=True, text=True, check=False
+        [sys.executable, "-B", "-m", "lessons", "notebooks", str(place.resolve())],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise GraderFault(f"The notebooks of the lessons could not be made: {done.stderr.strip()}")

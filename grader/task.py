@@ -118,7 +118,7 @@ class Mismatch:
         """The mismatch as a message shows it."""
         head = f"  expected {self.expected}    got {self.got}"
         one = f"{head}    {self.remark}".rstrip()
-        return (one,) if len(one) <= ONE_LINE else (head, f"  {self.remark}")
+        return (one,) if len(one) <= ONE_LINE or not self.remark else (head, f"  {self.remark}")
 
 
 class Scenario(Protocol):

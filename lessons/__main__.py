@@ -1,11 +1,13 @@
 """`python -m lessons` lists the lessons: how long each takes, and how far the reader has come.
 
-`python -m lessons check-claims` runs them all and says which of their claims hold on this machine, and `notebooks`
-writes each as a notebook.
+`python -m lessons 4` takes lesson 04. `python -m lessons check-claims` runs all lessons and says which of their claims
+hold on this machine, and `notebooks` writes each as a notebook.
 """
 
 import datetime as dt
+import runpy
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +17,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from harness.command import guarded
+from harness import names
+from harness.command import Verbs, Version, complain, guarded
 from harness.errors import UsageError
 from harness.overwriting import EditedFileError
 from lessons.engine import tally
@@ -26,23 +29,29 @@ from lessons.engine.progress import Progress, Standings
 from lessons.engine.screen import WIDTH
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")]
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Verbs)
 
 
-@app.callback(invoke_without_command=True, help="List the lessons, their minutes, and your progress.")
-def listing(context: typer.Context) -> None:
+@app.callback(
+    invoke_without_command=True,
+    help="List the lessons, their minutes, and your progress. To take lesson 04: python -m lessons 4",
+)
+def listing(context: typer.Context, version: Version = False) -> None:
     """Print one line a lesson, and how to begin, unless a command was given."""
+    del version  # it has ended the command by itself
     if context.invoked_subcommand is not None:
         return
     progress = Progress()
     done = progress.load()
     console = Console(highlight=False)
-    console.width = min(console.width, WIDTH)
     lessons = entries()
     grid = Grid.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    grid.add_column(min_width=max(len(entry.name) for entry in lessons))
+    for _ in range(3):
+        grid.add_column(overflow="fold")
     for entry in lessons:
         grid.add_row(*_row(entry, done.get(entry.name)))
-    console.print(grid)
+    console.print(grid, width=min(console.width, WIDTH))
     console.print(Text("\nheld: what the lesson claims, and your machine confirmed", "dim"))
     if progress.remark:
         console.print(progress.remark)
@@ -123,5 +132,22 @@ def progress_words(standings: Standings | None) -> str:
     return f"done {day}, {standings.held}/{standings.asked} held" + (f", {skipped} skipped" if skipped else "")
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Run the lesson that is named by its number or name, as `python -m lessons.NN_name` does; else a command."""
+    commands = [command.name or "" for command in app.registered_commands]
+    if not arguments or arguments[0].startswith("-") or arguments[0] in commands:
+        return guarded(app, "python -m lessons", arguments)
+    lessons = {entry.name: names.lesson_aliases(entry.name) for entry in entries()}
+    try:
+        everything = lessons | {command: (command,) for command in commands}
+        found = names.matches(arguments[0], lessons)
+        lesson = names.one_of(arguments[0], everything, found, "lesson or command")
+    except UsageError as error:
+        return complain(str(error), error.exit_code)
+    sys.argv[1:] = arguments[1:]
+    runpy.run_module(f"lessons.{lesson}", run_name="__main__", alter_sys=True)  # ends the process with its own code
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(guarded(app, "python -m lessons", sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

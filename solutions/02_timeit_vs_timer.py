@@ -32,7 +32,8 @@ def time_per_call(fn: Callable[[], None], clock: Callable[[], float]) -> float:
     call: the one by which you choose how many calls make a block, for example.
 
     Points: 4 of 10 for right answers. The fewer calls of fn you need, the more points: 6 for 1.4 times fewer than a
-    wasteful benchmark makes, 8 for 2.6 times, all 10 for 4.5 times. Reading the clock is free.
+    wasteful benchmark makes, 8 for 2.6 times, all 10 for 4.5 times. Reading the clock is free. In each
+    world you may call fn and clock 200000 times together.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Measure fn() with clock() and return the seconds one call takes.")
@@ -83,7 +84,7 @@ def time_block(fn: Callable[[], None], clock: Callable[[], float], calls: int) -
 #
 # Each function below is to return the seconds that ONE call of the function it measures takes, once warm,
 # within 1 %. All five run. All five report something else, each for a reason of its own, and a line or two
-# repairs each of them. How many calls they make is not graded.
+# repairs each of them. How many calls they make is not graded; each may call what it is given 200000 times.
 
 
 def time_sum(make_list: Callable[[], str], add_up: Callable[[str], None], clock: Callable[[], float]) -> float:

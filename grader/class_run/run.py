@@ -182,7 +182,7 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
     watched = console.is_terminal
     seen: Counter[str] = Counter()
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
-        task = bar.add_task("", total=total)
+        task = bar.add_task(f"0/{units.count(total)}  grading the first", total=total)
 
         def tell(report: Report) -> None:
             seen["all"] += 1

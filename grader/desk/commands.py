@@ -16,6 +16,7 @@ from grader.files import write_atomically
 from grader.isolation.pool import Pool
 from grader.options import Debug, Force
 from grader.records import Status
+from grader.wrapped import say
 from harness.overwriting import refuse_edited
 
 out_console: Final = Console(soft_wrap=True)
@@ -23,8 +24,11 @@ err_console: Final = Console(stderr=True)
 
 
 def check(
-    target: Annotated[str | None, typer.Argument(metavar="[LESSON|FILE]", help="Default: every exercise.")] = None,
+    target: Annotated[
+        str | None, typer.Argument(metavar="[LESSON|TASK|FILE]", help="Such as 2 or time_per_call. Default: all.")
+    ] = None,
     hint: Annotated[bool, typer.Option("--hint", help="Show the next hint of each unfinished task.")] = False,
+    past_hints: Annotated[bool, typer.Option("--hints", help="Show the hints again that you have read.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdicts there.")] = None,
     watched: Annotated[bool, typer.Option("--watch", help="Check again whenever it is saved, until Ctrl-C.")] = False,
     force: Force = False,
@@ -34,6 +38,7 @@ def check(
     del debug
     if json_file:
         refuse_edited(json_file, force=force)
+    target, only = checking.chosen(target)
     choices = asking.settled(
         checking.targets(target), lambda work: f"python -m grader check {asking.quoted(work)}", err_console
     )
@@ -42,7 +47,7 @@ def check(
     if not lessons:
         raise UsageError(" ".join(untaken))
     for why in untaken:
-        err_console.print(f" {why}", markup=False, highlight=False, soft_wrap=True)
+        say(err_console, why, 1)
     told: set[Path] = set()
 
     def grade_files(files: Sequence[Path]) -> int:
@@ -53,9 +58,11 @@ def check(
                     _tell(lessons[path])
                     told.add(path)
                 with err_console.status(f"Checking {path.name} …"):
-                    report = checking.check(lessons[path].lesson, path, pool)
-                checking.show(report, out_console, ask_hint=hint)
+                    report = checking.check(lessons[path].lesson, path, pool, only)
+                checking.show(report, out_console, ask_hint=hint, past_hints=past_hints)
                 graded.append(report)
+        if total := checking.total(graded):
+            say(out_console, total, 1)
         if json_file:
             write_atomically(json_file, checking.as_json(graded).encode())
         if any(verdict.status is Status.GRADER_ERROR for report in graded for verdict in report.verdicts):
@@ -111,7 +118,7 @@ def notebook(
 
 
 def _say(line: str) -> None:
-    out_console.print(line, markup=False, highlight=False, soft_wrap=True)
+    say(out_console, line)
 
 
 def _tell(choice: Choice) -> None:
@@ -119,6 +126,6 @@ def _tell(choice: Choice) -> None:
     taken = choice.taken
     if taken and taken.code:  # else the student has named the file
         how = "which you have changed." if taken.changed else "which you have not changed yet."
-        err_console.print(f" Checking {taken.path}, {how}", markup=False, highlight=False, soft_wrap=True)
+        say(err_console, f"Checking {taken.path}, {how}", 1)
     for work, why in choice.left_out:
-        err_console.print(f" {handing_in.left_out(work, why)}", markup=False, highlight=False, soft_wrap=True)
+        say(err_console, handing_in.left_out(work, why), 1)

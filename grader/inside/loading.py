@@ -16,6 +16,9 @@ FILE_NAME = "submission.py"
 CHAIN = 16
 """Exceptions, each raised for another, that are looked through for the first."""
 
+FIRST_FRAMES, LAST_FRAMES = 3, 5
+"""Of a long traceback, such as that of an endless recursion, only these are told."""
+
 
 class MissingError(Exception):
     """The submission has no function of the name asked for."""
@@ -53,7 +56,7 @@ def laid_down(source: str, folder: str) -> str:
 
 
 def raised(error: BaseException, file: str) -> dict[str, Any]:
-    """What to tell of an exception: its type, its message, and the line of the submission's `file`."""
+    """What to tell of an exception: its type, its message, and the lines of the submission's `file` that led to it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
@@ -65,12 +68,21 @@ def raised(error: BaseException, file: str) -> dict[str, Any]:
         .encode(errors="replace")
         .decode(),
         "line": line if isinstance(line, int) else None,
+        "frames": told(frames),
         "memory": memory,
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
         "missing": isinstance(error, MissingError),
         "errno": root_errno(error),
     }
+
+
+def told(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
+    """Return the frames to tell, the outermost first: line number, function and text of the line."""
+    if len(frames) > FIRST_FRAMES + LAST_FRAMES:
+        frames = frames[:FIRST_FRAMES] + frames[-LAST_FRAMES:]
+    lines = [(frame.lineno, frame.name, (frame.line or "")[:200]) for frame in frames]
+    return [[number, *(text.encode(errors="replace").decode() for text in texts)] for number, *texts in lines]
 
 
 def root_errno(error: BaseException) -> int | None:

@@ -8,6 +8,7 @@ supervisor reads the clock, the output's bytes and the process table itself.
 It runs inside the sandbox, beside what it imports of this kit alone: standard library and, for tensors, torch.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -192,6 +193,8 @@ def serve(service: Service) -> None:
         except protocol.Closed:
             raise
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
+            with contextlib.suppress(Exception):  # what it printed before that is shown as well
+                OUTPUT.flush()
             kind, body = tell(channel, error, service.file)
         else:
             kind, body = channel.receive()

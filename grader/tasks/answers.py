@@ -1,7 +1,7 @@
 """Reading a submission's answer: a plain value that can be anything, compared with the planted truth."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from grader.task import Mismatch
 from grader.values import Value
@@ -43,8 +43,8 @@ def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -
     return None
 
 
-def compare_seconds(answer: Value, truth_s: float, allowed: float, advice: str) -> Mismatch | None:
-    """Compare an answer with the planted seconds a call; `allowed` is a share, `advice` the way on."""
+def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable[[float], str]) -> Mismatch | None:
+    """Compare an answer with the planted seconds a call; `allowed` is a share, `why` explains a wrong number."""
     expected = f"{units.seconds(truth_s, 4)} a call, within {units.percent(allowed)}"
     got_s = as_number(answer)
     if got_s is None:
@@ -54,4 +54,4 @@ def compare_seconds(answer: Value, truth_s: float, allowed: float, advice: str) 
         return None
     side = "long" if error > 0 else "short"
     size = f"{units.ratio(1 + error)} the truth" if error > 1 else f"{units.percent(abs(error))} too {side}"
-    return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {advice}")
+    return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {why(got_s)}")

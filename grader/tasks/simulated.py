@@ -27,6 +27,10 @@ class Weather:
         stretches = tuple(stretches)
         self._times_s = (0.0, *accumulate(length_s for length_s, _ in stretches))
         self._works_s = (0.0, *accumulate(length_s / slowness for length_s, slowness in stretches))
+        usual = min(slowness for _, slowness in stretches)
+        quiet_s = [length_s for length_s, slowness in stretches if slowness == usual]
+        self.quiet_s = math.inf if len(quiet_s) == len(stretches) else sum(quiet_s) / len(quiet_s)
+        """How long a stretch at the best pace lasts, on average; infinite where there is no other."""
 
     def end_s(self, start_s: float, work_s: float) -> float:
         """Return when `work_s` seconds of undisturbed work are done that begin at `start_s`."""
@@ -40,6 +44,10 @@ def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> floa
     left = min(bisect_right(along, rest), len(along) - 1) - 1
     share = (rest - along[left]) / (along[left + 1] - along[left])
     return rounds * onto[-1] + onto[left] + share * (onto[left + 1] - onto[left])
+
+
+ROUNDING = 1e-6
+"""What is added to work by rounding alone is less than this share of it."""
 
 
 class LateWeather(Weather):
@@ -89,14 +97,21 @@ class Machine:
         """The smallest change that two readings can show, hence what a measurement can be wrong by."""
         return max(self.tick_s, self.reading_s)
 
-    def work(self, work_s: float) -> None:
-        """Let the time pass that `work_s` seconds of undisturbed work take."""
-        self.now_s = self.weather.end_s(self.now_s, work_s)
+    def work(self, work_s: float) -> float:
+        """Let the time pass that `work_s` seconds of undisturbed work take; return what the weather added."""
+        began_s, self.now_s = self.now_s, self.weather.end_s(self.now_s, work_s)
+        return added_s(began_s, self.now_s, work_s)
 
     def read(self) -> float:
         """Read the clock, in seconds."""
         self.now_s += self.reading_s
         return math.floor((self.origin_s + self.now_s) / self.tick_s) * self.tick_s
+
+
+def added_s(began_s: float, ended_s: float, work_s: float) -> float:
+    """Return what was added to work of `work_s` seconds between two moments; 0 where that is rounding alone."""
+    added = ended_s - began_s - work_s
+    return added if added > ROUNDING * work_s else 0.0
 
 
 def stratified(rng: np.random.Generator, low: float, high: float, count: int) -> list[float]:

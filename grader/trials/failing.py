@@ -12,6 +12,8 @@ SMALLEST: Final = "The smallest:"
 """Before the smallest of several tensor cases that are answered wrongly."""
 SMALLEST_RAISED: Final = "The smallest case:"
 """Before the smallest one on which an exception came, after words that quote it."""
+RAISED_IN: Final = "It happened in:"
+"""Before the simulated world in which an exception came, after words that quote it."""
 FIRST: Final = "The first:"
 """Before the first simulated world that is answered wrongly."""
 HAPPENED: Final = "It happened with"
@@ -24,7 +26,8 @@ def case(attempt: Attempt) -> str:
         first_line = attempt.rationale.partition("\n")[0]
         return next((told for word in (SMALLEST, FIRST) if (told := _after(word, first_line))), "")
     if attempt.status is Status.RAISED:
-        return _after(SMALLEST_RAISED, attempt.rationale)
+        last = max((SMALLEST_RAISED, RAISED_IN), key=attempt.rationale.rfind)
+        return _after(last, attempt.rationale)
     if attempt.help.startswith(HAPPENED):
         return _after(HAPPENED, attempt.help).partition(". ")[0].removesuffix(".")
     return ""

@@ -24,6 +24,8 @@ NO_NINJA: Final = "Ninja is required"
 ADVICE: Final = "\n\n"
 """What torch.compile puts between a fault and its advice on debugging it, which is of no use here."""
 WORD_CHARACTERS: Final = 80
+LINE_CHARACTERS: Final = 120
+MOST_FRAMES: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
 
 
@@ -41,10 +43,28 @@ class Raised(Exception):  # noqa: N818 - it is the submission's exception, told 
         self.memory = body.get("memory") is True
         self.missing = body.get("missing") is True
         self.errno = body.get("errno")
+        self.trace = _trace(body.get("frames"))
 
 
-def fault_of(raised: Raised, where: str) -> WorkerFault:
-    """An exception of the submission as a fault with words for the student."""
+def _trace(frames: object) -> tuple[str, ...]:
+    """Return the lines of the submission that led to an exception; none where there is one line alone.
+
+    A worker says what they are. They are shown to the student who handed in what it runs, and believed in nothing.
+    """
+    told = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
+    if len(told) < 2:
+        return ()
+    lines = []
+    for frame in told[:MOST_FRAMES]:
+        number, name, text = (*frame, "", "", "")[:3]
+        if isinstance(number, int) and isinstance(name, str) and isinstance(text, str):
+            line = f"line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
+            lines.append("".join(char if char.isprintable() else "?" for char in f"  {line}".rstrip()))
+    return tuple(lines)
+
+
+def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
+    """An exception of the submission as a fault with words for the student, and the `case` in which it came."""
     line = f" (line {raised.line} of the file)" if raised.line else ""
     if raised.not_written:
         said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
@@ -53,16 +73,24 @@ def fault_of(raised: Raised, where: str) -> WorkerFault:
         said = f"The file has no function {where}."
         return WorkerFault(Status.RAISED, said, "Write it under that name; the exercise shows how it begins.")
     if raised.memory:
-        return WorkerFault(Status.OUT_OF_MEMORY, f"{where} asked for more memory than it may use{line}.")
+        said = f"{where} asked for more memory than it may use{line}."
+        return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(said, raised, case))
     if raised.syntax:
         return WorkerFault(Status.RAISED, f"{NOT_PYTHON} {raised.message}{line}.", "Fix the line named.")
     if raised.errno == seccomp.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
         said = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
-        return WorkerFault(Status.RAISED, said, NO_PROCESSES)
-    said = f"{where} raised {raised.type}: {raised.message}{line}."
+        return WorkerFault(Status.RAISED, _with_trace(said, raised, case), NO_PROCESSES)
+    said = _with_trace(f"{where} raised {raised.type}: {raised.message}{line}.", raised, case)
     if raised.errno == errno.EPERM:
         return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
     return WorkerFault(Status.RAISED, said)
+
+
+def _with_trace(said: str, raised: Raised, case: str) -> str:
+    """Put the case last, where no text of the submission can come after it and pass for it (`failing.case`)."""
+    if not raised.trace:
+        return f"{said} {case}".rstrip()
+    return "\n".join(filter(None, (said, *raised.trace, case)))
 
 
 def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
@@ -73,12 +101,12 @@ def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
 
 
 @contextlib.contextmanager
-def theirs(where: str) -> Iterator[None]:
-    """Run a submission: what it raises becomes a fault of its own, with words for the student."""
+def theirs(where: str, case: str = "") -> Iterator[None]:
+    """Run a submission: what it raises becomes a fault of its own, with words for the student, in this `case`."""
     try:
         yield
     except Raised as raised:
-        raise fault_of(raised, where) from None
+        raise fault_of(raised, where, case) from None
 
 
 @contextlib.contextmanager

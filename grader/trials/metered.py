@@ -16,7 +16,7 @@ from grader.errors import GraderFault
 from grader.records import Attempt, Speed, Status
 from grader.settings import Settings
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
-from grader.trials.failing import FIRST
+from grader.trials.failing import FIRST, RAISED_IN
 from grader.trials.faults import theirs
 from grader.trials.inputs import generator
 from grader.trials.known import explanation, explanation_here
@@ -26,8 +26,11 @@ from grader.values import Value
 LEAST_COST: Final = 1e-12
 """A cost of nothing would give an infinite ratio; no right answer is that cheap."""
 
-SAME_ANSWER: Final = 1e-3
-"""Relative difference within which a known wrong answer counts as the student's."""
+MOST_SHOWN: Final = 200
+"""Characters of arguments that a message shows at most."""
+
+SAME_ANSWER: Final = 1e-6
+"""Relative difference within which a known wrong answer counts as the student's: no more than other ways to add up."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,21 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
 
 def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
     arguments = [{"metered": a.name} if isinstance(a, Metered) else {"value": a} for a in scenario.arguments]
-    with theirs(scenario.function):
+    with theirs(scenario.function, f"{RAISED_IN} {_case(scenario)}"):
         claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
     if "answer" not in claim:
         got = f"a {str(claim.get('type'))[:80]}"
         mismatch = Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them.")
         return Played(scenario, None, mismatch)
     return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+
+
+def _case(scenario: Scenario) -> str:
+    """Name a world, with what its function was given where that is short and plain."""
+    given = [argument for argument in scenario.arguments if not isinstance(argument, Metered)]
+    text = ", ".join(map(repr, given))
+    plain = len(given) == len(scenario.arguments) and len(text) <= MOST_SHOWN
+    return f"{scenario.title}, {scenario.function}({text})" if plain else scenario.title
 
 
 def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
@@ -141,16 +152,9 @@ def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:
 def _wrong(
     task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str], printed: str
 ) -> Attempt:
-    failed = [number for number, played in enumerate(mine) if played.mismatch]
-    first = mine[failed[0]]
+    failed = [played for played in mine if played.mismatch]
+    first = failed[0]
     assert first.mismatch is not None
-
-    def reproduces(play: Play) -> bool:
-        """Wrong in every world in which the submission is, and the same way: in one alone they may agree by chance."""
-        worlds = exam.scenarios(generator(*seed))
-        played = ((play(worlds[number]), mine[number].answer) for number in failed)
-        return all(known.mismatch is not None and _same(known.answer, answer) for known, answer in played)
-
     allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
     lines = [
         f"Wrong in {len(failed)} of {len(mine)} {exam.worlds}{allowed}. {FIRST} {first.scenario.title}",
@@ -159,7 +163,7 @@ def _wrong(
     return Attempt(
         Status.WRONG,
         rationale="\n".join(lines),
-        help=_explanation(task, exam, mine, settings, reproduces),
+        help=_explanation(task, exam, mine, settings, seed),
         cases_passed=len(mine) - len(failed),
         cases=len(mine),
         output_tail=printed,
@@ -176,29 +180,29 @@ def _wrong_together(
     printed: str,
 ) -> Attempt:
     """Right in each world, and wrong over all of them."""
-
-    def reproduces(play: Play) -> bool:
-        """Answers as the submission did in every single world: two rules that break a promise may do it differently."""
-        worlds = exam.scenarios(generator(*seed))
-        return all(_same(play(w).answer, own.answer) for w, own in zip(worlds, mine, strict=True))
-
     return Attempt(
         Status.WRONG,
         rationale="\n".join([f"Wrong over {len(mine)} {exam.worlds} taken together.", *mismatch.lines]),
-        help=_explanation(task, exam, mine, settings, reproduces),
+        help=_explanation(task, exam, mine, settings, seed),
         cases=len(mine),
         output_tail=printed,
     )
 
 
-def _explanation(
-    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, reproduces: Callable[[Play], bool]
-) -> str:
-    """What explains a wrong answer.
+def _explanation(task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str]) -> str:
+    """Return the docstring of the known wrong submission that gives the same answers in every world; else nothing.
+
+    The worlds that were answered rightly count as well: in a few wrong ones two different methods may agree by chance,
+    and then one student would be told another's mistake.
 
     Known ones that ask are played here, as the baseline is and for the same reason: they end, since what they ask is
     counted. What merely computes is played in a worker, which has deadlines.
     """
+
+    def reproduces(play: Play) -> bool:
+        worlds = exam.scenarios(generator(*seed))
+        return all(_same(play(world).answer, own.answer) for world, own in zip(worlds, mine, strict=True))
+
     if any(isinstance(argument, Metered) for played in mine for argument in played.scenario.arguments):
         return explanation_here(task, lambda source: reproduces(_player(exam, source)))
     return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)

@@ -167,8 +167,8 @@ class Worker:
             self._deadline.forgive(0.0, answered_s - now_s)
         raise WorkerFault(
             Status.TIMED_OUT,
-            f"{function} called the functions it was given more than {most} times in one go.",
-            "Is there a loop that never ends, or one that times single calls where blocks are meant?",
+            f"{function} called the functions it was given more than {most} times; no more are allowed for one answer.",
+            "Look for a loop that does not end, or use fewer calls.",
         )
 
     def close(self) -> None:

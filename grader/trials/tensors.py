@@ -119,9 +119,8 @@ def _wrong(
     smallest = _smallest(failures)
     where = describe(exam.parameters, smallest.inputs)
     if smallest.raised:
-        fault = fault_of(smallest.raised, task.name)
-        in_any_case = smallest.raised.not_written or smallest.raised.missing
-        lines = [fault.rationale if in_any_case else f"{fault.rationale} {failing.SMALLEST_RAISED} {where}"]
+        fault = fault_of(smallest.raised, task.name, f"{failing.SMALLEST_RAISED} {where}")
+        lines = [fault.rationale]
         status, help_text = fault.status, fault.help
     else:
         assert smallest.mismatch is not None

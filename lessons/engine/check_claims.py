@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.names import named
 from harness.state import FOLDER_VARIABLE, state_folder
 from lessons.engine.tally import Ran
 
@@ -20,14 +20,12 @@ LIMIT_S = 600
 
 
 def chosen(wanted: Sequence[str], there_are: Sequence[str]) -> tuple[str, ...]:
-    """Return the lessons whose names begin with what is wanted, all when nothing is; in the lessons' order.
+    """Return the lessons that are wanted, by number or name, all when nothing is; in the lessons' order.
 
-    Raises `UsageError` for what begins no name.
+    Raises `UsageError`, with close matches, for what means none or several.
     """
-    for each in wanted:
-        if not any(name.startswith(each) for name in there_are):
-            raise UsageError(f"There is no lesson {each!r}. There are: {', '.join(there_are)}.")
-    return tuple(name for name in there_are if not wanted or name.startswith(tuple(wanted)))
+    meant = {named(each, there_are) for each in wanted}
+    return tuple(name for name in there_are if not wanted or name in meant)
 
 
 def run_all(lessons: Sequence[str], times: int, *, tell: Callable[[str], None]) -> tuple[Ran, ...]:

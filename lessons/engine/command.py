@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from harness import units
-from harness.command import INTERRUPTED, guarded
+from harness.command import INTERRUPTED, Version, guarded
 from harness.errors import UsageError
 from lessons.engine import notebook as notebooks
 from lessons.engine.lesson import Lesson
@@ -51,8 +51,9 @@ def _app(lesson: Lesson) -> typer.Typer:
         force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
+        version: Version = False,
     ) -> int:
-        del debug  # read by `guarded`, which also sees what goes wrong before this
+        del debug, version  # read by `guarded`, which also sees what goes wrong before this, and by its own callback
         if list_steps:
             return _list_steps(lesson)
         if notebook is not None:

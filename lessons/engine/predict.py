@@ -6,12 +6,12 @@ speak.
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from harness import units
+from lessons.engine import numbers
 
 BETWEEN = " " * 5
 """Stands between two answers on offer."""
@@ -46,6 +46,9 @@ class Prediction(Protocol):
     def parse(self, typed: str) -> Answer | None:
         """Return the answer that `typed` means, or None when it means none."""
 
+    def accepts(self) -> str:
+        """Return what to type, for a reader who typed something else."""
+
     def judge(self, answer: Answer, truth: str | float) -> Judgement:
         """Compare an answer with what was measured."""
 
@@ -72,6 +75,11 @@ class Choice:
                 return Answer(key, words)
         return None
 
+    def accepts(self) -> str:
+        """Return the letters."""
+        *others, last = self.options
+        return f"Type {', '.join(others)} or {last}"
+
     def judge(self, answer: Answer, truth: str | float) -> Judgement:
         """Return right for the option that was measured to be true."""
         if answer.value == truth:
@@ -96,14 +104,15 @@ class Guess:
         return f"A number of {self.unit}" if self.unit else "A number"
 
     def parse(self, typed: str) -> Answer | None:
-        """Return the number typed; "2 000", "2,000", "0,5" and, in calls, "3 calls" are numbers too."""
-        text = typed.strip().casefold().removesuffix(self.unit.casefold()).replace(" ", "").replace("_", "")
-        if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
-            text = text.replace(",", "")
-        if not re.fullmatch(r"\d*[.,]?\d+(e[+-]?\d+)?|\d+\.", text):
-            return None
-        value = float(text.replace(",", "."))
-        return Answer(value, self.say(value)) if math.isfinite(value) and value > 0 else None
+        """Return the number typed, as `numbers.positive` reads it."""
+        value = numbers.positive(typed, self.unit)
+        return None if value is None else Answer(value, self.say(value))
+
+    def accepts(self) -> str:
+        """Return which numbers are understood."""
+        of = f" of {self.unit}" if self.unit else ""
+        more = ", 50 %" if self.unit in numbers.RATIOS else ", 3 ms" if self.unit in numbers.SECONDS else ""
+        return f"Type a number{of} above 0, such as 3, 2.5e3, 1,000, 60k{more}"
 
     def judge(self, answer: Answer, truth: str | float) -> Judgement:
         """Return how many times too high or too low the guess was."""
@@ -130,5 +139,5 @@ def ask(prediction: Prediction, read: Callable[[], str], tell: Callable[[str], N
         answer = prediction.parse(typed)
         if answer is not None:
             return answer
-        tell(f"That is none of the answers. {prediction.offer()}, or Enter to skip.")
+        tell(f"That is none of the answers. {prediction.accepts()}; Enter alone skips.")
     return None

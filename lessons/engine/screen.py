@@ -22,6 +22,12 @@ WIDTH = 100
 """Columns at most: a longer line is hard to read."""
 
 INDENT = 3
+GUTTER = "{:>4} │ "
+"""Before a line of code: its number, or nothing where a long line goes on."""
+
+LEAST = 20
+"""Code is not pressed into fewer columns than this."""
+
 _MARKS = {
     Standing.HELD: ("✓", "bold green"),
     Standing.REFUTED: ("✗", "bold red"),
@@ -42,7 +48,11 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = ""
-        console.width = min(console.width, WIDTH)
+
+    @property
+    def _width(self) -> int:
+        """Columns to print in: those of the terminal at this moment, for a reader may resize it between two prints."""
+        return min(self._console.width, WIDTH)
 
     def header(self, title: str, times: str, objective: str, machine: str) -> None:
         """Print the lesson's first lines."""
@@ -69,7 +79,17 @@ class Screen:
         highlighter = Syntax("", "python", theme="ansi_dark", background_color="default")
         lines = highlighter.highlight(code).split("\n", allow_blank=False)
         for number, line in enumerate(lines, start=1):
-            self._console.print(Text.assemble((f"{number:>4} │ ", "dim"), line), no_wrap=True, overflow="ellipsis")
+            indent = len(line.plain) - len(line.plain.lstrip())
+            room = max(self._console.width - len(GUTTER.format(number)), LEAST)
+            first, *rest = line.wrap(self._console, room) if len(line.plain) > room else [line]
+            self._code_line(GUTTER.format(number), first)
+            hang = min(indent + 4, room // 2)
+            for whole in rest:
+                for part in whole.wrap(self._console, room - hang):
+                    self._code_line(GUTTER.format(""), Text(" " * hang) + part)
+
+    def _code_line(self, gutter: str, line: Text) -> None:
+        self._console.print(Text.assemble((gutter, "dim"), line), no_wrap=True, overflow="fold")
 
     def say(self, text: str) -> None:
         """Print a paragraph."""
@@ -80,7 +100,7 @@ class Screen:
         """Print a question and what may be typed, each answer on a line of its own where one line is too short."""
         self._part("question")
         self._print(Text.assemble(("Predict  ", "bold magenta"), prose(question)))
-        if len(offer) + INDENT + 3 > self._console.width:  # no answer is torn in two
+        if len(offer) + INDENT + 3 > self._width:  # no answer is torn in two
             offer = offer.replace(BETWEEN, "\n")
         self._print(Text(offer), indent=INDENT + 2)
 
@@ -112,6 +132,8 @@ class Screen:
         self._part("table")
         self._print(Text(table.title, "dim"))
         grid = table.__rich__()
+        for column in grid.columns:
+            column.overflow = "fold"  # a long word goes on below, and is not cut
         grid.title, grid.box, grid.show_edge, grid.header_style = None, SIMPLE_HEAD, False, "dim"
         self._print(grid, indent=INDENT - 1)
 
@@ -127,8 +149,8 @@ class Screen:
         mark, style = _MARKS[settled.standing]
         line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
         line.add_column(width=1)
-        line.add_column(ratio=5)
-        line.add_column(ratio=3)
+        line.add_column(ratio=5, overflow="fold")
+        line.add_column(ratio=3, overflow="fold")
         reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
         words = ", ".join(part for part in (settled.shown, remark, reason) if part)
         line.add_row(Text(mark, style), prose(sentence), Text(words, "dim"))
@@ -163,12 +185,12 @@ class Screen:
         self._last = kind
 
     def _print(self, renderable: RenderableType, *, indent: int = INDENT) -> None:
-        self._console.print(Padding(renderable, (0, 1 if indent else 0, 0, indent)))
+        self._console.print(Padding(renderable, (0, 1 if indent else 0, 0, indent)), width=self._width)
 
     def _listed(self, mark: str, text: str) -> None:
         line = Grid.grid(padding=(0, 1, 0, 0))
         line.add_column(width=1)
-        line.add_column()
+        line.add_column(overflow="fold")
         line.add_row(mark, prose(text))
         self._print(line)
 

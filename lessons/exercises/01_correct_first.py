@@ -58,6 +58,7 @@ def agrees(f: Reference, g: Callable[[Case], list[float]], cases: list[Case]) ->
     wrong.
 
     Points: 4 of 10 for a right answer. The fewer calls of f and g you need, the more points: 6 for 1.5 times fewer
-    than a baseline that asks anew in each row, 8 for 3.5 times fewer, all 10 for 11 times fewer.
+    than a baseline that asks anew in each row, 8 for 3.5 times fewer, all 10 for 11 times fewer. In each
+    world you may call f and g 200000 times together.
     """
     raise NotImplementedError("Compare f(case) with g(case) on the cases, and return True or False.")

@@ -31,6 +31,7 @@ def time_async(launch: Callable[[], object], synchronize: Callable[[], object], 
 
     Points: 4 of 10 for right answers. The fewer calls of synchronize you need, the more points: 6 for 1.4 times fewer
     than a wasteful benchmark makes, 8 for 3.1 times, all 10 for 6.2 times. One call per block is enough: where one
-    block ends, the device is idle, and the next can begin.
+    block ends, the device is idle, and the next can begin. In each world you may call launch, synchronize and clock
+    200000 times together.
     """
     raise NotImplementedError("Launch, synchronize, and return the seconds one launch takes on the device.")

@@ -40,6 +40,7 @@ def blocked_autorange(
 
     Points: 4 of 10 for a right answer. The less simulated time passes from call to return, the more: 6 for
     1.5 times less than a benchmark that measures everything eight times over, 8 for 2.2 times, all 10 for 3
-    times. Looking for the block size and reading the clock take simulated time, too.
+    times. Looking for the block size and reading the clock take simulated time, too. In each world
+    you may call run and clock 200000 times together.
     """
     raise NotImplementedError("Choose a block size, take samples, return all four results.")

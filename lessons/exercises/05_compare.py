@@ -30,7 +30,8 @@ def crossover(f: str, g: str, measure: Callable[[str, int], float], low: int, hi
     its speed, by three times and more, after every 12 to 30 measurements: also between two that you compare.
 
     Points: 4 of 10 for right answers. The fewer measurements, the more points: 6 for 1.3 times fewer than it takes to
-    walk through all sizes in steps of 8 %, 8 for 2.5 times, all 10 for 5.8 times.
+    walk through all sizes in steps of 8 %, 8 for 2.5 times, all 10 for 5.8 times. In each world you may
+    measure 20000 times.
     """
     raise NotImplementedError("Return the size where the winner changes.")
 

@@ -7,7 +7,8 @@ import pytest
 from commanding import grader
 from small_tasks import negation
 
-from grader.calibrate import problems
+from grader import catalogue
+from grader.calibrate import notes, problems, recorded_gain
 from grader.records import Attempt, Cost, Speed, Status, Verdict
 from grader.task import Task, Tier
 
@@ -30,9 +31,27 @@ def test_a_tier_above_the_gain_is_out_of_reach(tmp_path: Path) -> None:
     assert told.startswith("tier 2, 7×, is out of reach: the solution gains 6.40×")
 
 
-def test_a_tier_hardly_below_the_gain_is_hard_to_reach(tmp_path: Path) -> None:
-    (told,) = problems(task(tmp_path, 2.0, 7.0), verdict(8.0), doubt=0.02)
-    assert "is hard to reach" in told
+def test_a_tier_that_is_hard_to_reach_on_every_machine_is_so_by_design_and_no_problem(tmp_path: Path) -> None:
+    hard = task(tmp_path, 2.0, 7.0)
+    for recorded in (8.1, None):
+        assert list(problems(hard, verdict(8.0), 0.02, recorded)) == []
+        (told,) = notes(hard, verdict(8.0), recorded)
+        assert told.startswith("tier 2, 7×, is near the solution's 8×")
+
+
+def test_a_tier_that_this_machine_makes_harder_than_the_record_says_is_a_problem(tmp_path: Path) -> None:
+    hard = task(tmp_path, 2.0, 7.0)
+    (told,) = problems(hard, verdict(8.0), 0.02, 14.0)
+    assert told.startswith("tier 2, 7×, is harder to reach here: the solution gains 8×")
+    assert told.endswith("at least 14× on the machines on record")
+    assert list(notes(hard, verdict(8.0), 14.0)) == []
+
+
+def test_what_a_solution_gained_is_read_from_the_records() -> None:
+    (on_record,) = catalogue.load().tasks("04_autorange")
+    gain = recorded_gain(on_record)
+    assert gain is not None
+    assert gain > on_record.tiers[-1].ratio
 
 
 def test_tiers_nearer_than_twice_the_doubt_cannot_be_told_apart(tmp_path: Path) -> None:

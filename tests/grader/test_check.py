@@ -11,7 +11,10 @@ from grader import catalogue
 
 KNOWN = ROOT / "grader" / "tasks"
 NOT_TAKEN = {
-    "a lesson that does not exist": ("77_nonsense", "There is no exercise '77_nonsense'. There are: 01_correct_first"),
+    "a lesson that does not exist": (
+        "77_nonsense",
+        "There is no exercise or task '77_nonsense'. There are: 01_correct_first",
+    ),
     "a file that does not exist": ("nowhere/04_autorange.py", "There is no file"),
     "a folder": (str(CLASS), "is a folder; name the exercise file in it"),
     "a folder named like an exercise": (str(CLASS / "lena" / "04_autorange.py"), "is a folder"),
@@ -20,6 +23,12 @@ NOT_TAKEN = {
     "a file that is not UTF-8": (str(CLASS / "kofi" / "01_correct_first.py"), "is not UTF-8 text; save it as UTF-8"),
     "a notebook with magics": (str(CLASS / "ivan" / "01_correct_first.ipynb"), "only a notebook can run (%load_ext"),
 }
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> dict[str, str]:
+    """A state folder of its own: no hint was read yet."""
+    return {"FAIRCLOCK_STATE": str(tmp_path / "state")}
 
 
 def handed(tmp_path: Path, source: Path, lesson: str) -> Path:
@@ -99,7 +108,6 @@ def test_full_marks_end_with_zero_and_the_idea_of_the_reference(tmp_path: Path) 
     assert measured.endswith("That is the top tier.")
     (task,) = catalogue.load().tasks("04_autorange")
     assert squeezed(" ".join(after)) == f"How the reference does it: {task.idea} Read on: {task.read_on}"
-    assert max(map(len, after)) <= 80
     assert ended.code == 0
 
 
@@ -114,11 +122,52 @@ def test_a_notebook_is_checked_like_a_file() -> None:
     assert grader("check", CLASS / "hana" / "04_autorange.ipynb").code == 0
 
 
-def test_each_call_with_hint_gives_the_next_of_three() -> None:
-    given = [grader("check", "04_autorange", "--hint").out.splitlines()[-1] for _ in range(4)]
-    assert [line.split(":")[0] for line in given] == [f"   Hint {number} of 3" for number in (1, 2, 3, 3)]
+def test_each_call_with_hint_gives_the_next_of_three_and_then_how_to_read_them_again(state: dict[str, str]) -> None:
+    given = [grader("check", "04_autorange", "--hint", env=state).out.splitlines()[3:] for _ in range(4)]
+    assert [lines[0].split(":")[0] for lines in given] == [f"   Hint {number} of 3" for number in (1, 2, 3, 3)]
     (task,) = catalogue.load().tasks("04_autorange")
-    assert [line.partition(": ")[2] for line in given[:3]] == list(task.hints)
+    assert [lines[0].partition(": ")[2] for lines in given[:3]] == list(task.hints)
+    again = "python -m grader check 04_autorange.blocked_autorange --hints"
+    assert [len(lines) for lines in given] == [1, 1, 2, 2]
+    assert given[2][1].endswith(again)
+    assert given[3][1].endswith(again)
+
+
+def test_hints_that_were_read_can_be_read_again_and_no_others(state: dict[str, str]) -> None:
+    none = grader("check", "4", "--hints", env=state)
+    assert "You have read no hint yet." in none.out
+    for _ in range(2):
+        grader("check", "4", "--hint", env=state)
+    lines = grader("check", "4", "--hints", env=state).out.splitlines()
+    assert [line.split(":")[0] for line in lines if "Hint " in line][-2:] == ["   Hint 1 of 3", "   Hint 2 of 3"]
+    assert not any("Hint 3 of 3" in line for line in lines)
+
+
+@pytest.mark.parametrize("target", ["02.time_per_call", "2.time", "time_per_call", "02_timeit_vs_timer.time_per_call"])
+def test_one_task_is_checked_alone(target: str) -> None:
+    ended = grader("check", target)
+    headings = [line for line in ended.out.splitlines() if not line.startswith("  ")]
+    assert [squeezed(line) for line in headings] == ["02_timeit_vs_timer · time_per_call 0 / 10 not written yet"]
+    assert ended.code == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("2.nothing", "There is no task of 02_timeit_vs_timer 'nothing'. There are: time_per_call, repair."),
+        ("time_per_cal1", "Did you mean 02_timeit_vs_timer.time_per_call"),
+    ],
+)
+def test_a_task_that_is_not_there_is_told_what_is(target: str, says: str) -> None:
+    ended = grader("check", target)
+    assert says in ended.err + ended.out
+
+
+def test_several_tasks_end_with_their_total_and_one_does_not() -> None:
+    assert grader("check", CLASS / "emil" / "02_timeit_vs_timer.py").out.splitlines()[-1] == (
+        " Total: 10 / 20 points in 2 tasks"
+    )
+    assert "Total" not in grader("check", "4").out
 
 
 def test_what_a_submission_prints_is_shown_when_it_fails(tmp_path: Path) -> None:

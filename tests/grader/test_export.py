@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path: Path) -> 
     for says, wanted, to, lessons, columns in (
         ("is the export itself", inside, tmp_path / "in.csv", (), ()),
         ("cannot be read", Wanted(canvas=tmp_path / "gone.csv"), None, (), ()),
-        ("has no 77_none; it has 01_dot", Wanted(junit=True), None, ("77_none",), ()),
+        (r"no lesson in this class '77_none'\. There are: 01_dot", Wanted(junit=True), None, ("77_none",), ()),
         ("--column goes with --canvas", Wanted(junit=True), None, (), ("01_dot=Dot",)),
         ("write --column LESSON=TITLE", inside, None, (), ("01_dot",)),
     ):
@@ -98,6 +98,16 @@ def test_only_the_lessons_named_are_exported(tmp_path: Path) -> None:
     roll = class_of(submission("ada"), submission("ada", lesson="02_timer"))
     export(roll, tmp_path, Wanted(nbgrader=True), lessons=["02_timer"])
     assert "01_dot" not in (tmp_path / "nbgrader.csv").read_text()
+
+
+def test_lessons_and_columns_go_by_number(tmp_path: Path) -> None:
+    roll = class_of(submission("ada"))
+    (tmp_path / "in.csv").write_text(CANVAS)
+    by_number = export(roll, tmp_path, Wanted(junit=True), to=tmp_path / "one.xml", lessons=["1"])
+    by_name = export(roll, tmp_path, Wanted(junit=True), to=tmp_path / "other.xml", lessons=["01_dot"])
+    assert by_number.place.read_bytes() == by_name.place.read_bytes()
+    with pytest.raises(UsageError, match="no column 'None such'"):
+        export(roll, tmp_path, Wanted(canvas=tmp_path / "in.csv"), to=tmp_path / "out.csv", columns=["1=None such"])
 
 
 def test_a_file_named_with_to_is_overwritten_with_force_alone(out: Path, tmp_path: Path) -> None:

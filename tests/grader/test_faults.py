@@ -1,7 +1,15 @@
+"""What a submission raised, in words: whose fault it is, the lines that led to it, and the case."""
+
 import errno
+from pathlib import Path
 
 import pytest
+from small_tasks import hand_in, negation, search
 
+from grader.grade import grade_task
+from grader.isolation.pool import Pool
+from grader.settings import Settings
+from grader.trials import failing
 from grader.trials.faults import NO_PROCESSES, Raised, fault_of
 
 COMPILER = "OSError: [Errno 95] Operation not supported\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
@@ -30,3 +38,70 @@ def test_who_cannot_start_a_compiler_is_told_why_and_what_to_use_in_its_place(
 def test_any_other_exception_is_told_whole_and_without_that_advice() -> None:
     fault = fault_of(Raised({"type": "ValueError", "message": "one\n\ntwo", "errno": None}), "f")
     assert (str(fault), fault.help) == ("f raised ValueError: one\n\ntwo.", "")
+
+
+HELPERS = """
+import json
+
+def helper(text):
+    print("reading", text)
+    return json.loads(text)
+
+def find(probe):
+    return first(probe)
+
+def first(probe):
+    return helper(str(probe(3)) + "}")
+"""
+
+
+def frames(*names: str) -> list[list[object]]:
+    return [[number, name, f"{name}()"] for number, name in enumerate(names, start=1)]
+
+
+def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_world_and_what_was_printed(tmp_path: Path) -> None:
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(search(tmp_path), hand_in(HELPERS), Settings("a secret", pool)).attempt
+    first, *trace, case = attempt.rationale.splitlines()
+    assert first.startswith("find raised JSONDecodeError: ")
+    assert first.endswith("(line 6 of the file).")
+    assert trace == [
+        "  line 9 of the file, in find:  return first(probe)",
+        '  line 12 of the file, in first:  return helper(str(probe(3)) + "}")',
+        "  line 6 of the file, in helper:  return json.loads(text)",
+    ]
+    assert case == "It happened in: a number is hidden"
+    assert failing.case(attempt) == "a number is hidden"
+    assert attempt.output_tail.strip() == "reading False}"
+
+
+def test_of_a_tensor_task_the_smallest_case_comes_after_the_traceback(tmp_path: Path) -> None:
+    source = "def negate(x):\n    return helper(x)\n\ndef helper(x):\n    return x[99]  # The smallest case: mine\n"
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(negation(tmp_path), hand_in(source), Settings("a secret", pool)).attempt
+    assert "\n  line 2 of the file, in negate:  return helper(x)\n  line 5 of the file, in helper:" in attempt.rationale
+    assert failing.case(attempt).startswith("x of shape (")
+
+
+def test_of_an_endless_recursion_only_the_first_and_last_lines_are_told(tmp_path: Path) -> None:
+    source = "def find(probe):\n    return find(probe)\n"
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(search(tmp_path), hand_in(source), Settings("a secret", pool)).attempt
+    assert attempt.rationale.count("in find:") == 8
+
+
+def test_one_line_alone_is_no_traceback() -> None:
+    fault = fault_of(Raised({"type": "ValueError", "message": "no", "line": 1, "frames": frames("f")}), "f", "Here.")
+    assert str(fault) == "f raised ValueError: no (line 1 of the file). Here."
+
+
+@pytest.mark.parametrize("said", [None, 3, "text", [1, 2], [[], []], [["1", 2, 3], [None]], [{}, {}]])
+def test_what_no_worker_of_ours_would_say_of_a_traceback_is_left_out(said: object) -> None:
+    assert str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")) == "f raised E: m."
+
+
+def test_a_traceback_is_short_and_printable_whatever_a_worker_says() -> None:
+    said = [[1, "f" * 999, "\x1b[2J" + "x" * 999], *frames(*"abcdefghijklmn")]
+    lines = str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")).splitlines()
+    assert len(lines) == 9
+    assert all(line.isprintable() and len(line) < 300 for line in lines)

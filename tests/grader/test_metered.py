@@ -80,6 +80,16 @@ def test_a_known_mistake_is_explained(task: Task) -> None:
     assert attempt.help == "You return the last number that is too small."
 
 
+def test_a_known_mistake_that_agrees_in_the_wrong_worlds_alone_explains_nothing(task: Task) -> None:
+    """Both answer 0 in the first world; in the others the student is right, and the known one is not."""
+    known(task, "wrong_gives_up", '"""You gave up."""\ndef find(probe): return 0')
+    once = "worlds = []\n" + BISECT.replace("return low", "worlds.append(low); return low if worlds[1:] else 0")
+    attempt = run(task, once)
+    assert (attempt.cases_passed, attempt.help) == (2, "")
+    always = run(task, "def find(probe): return 0")
+    assert always.help == "You gave up."
+
+
 @pytest.mark.parametrize(
     "answer", ["None", "[1]", "'60'", "{'a': 1}", "float('nan')", "float('inf')", "10**400", "object()", "[[]] * 9"]
 )

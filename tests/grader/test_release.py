@@ -125,3 +125,68 @@ def test_a_part_is_found_whatever_its_indentation_and_comments(tmp_path: Path) -
     (tmp_path / "cells.ipynb").write_text('{"source": [\n "  y = x + 1\\n",\n "  return y"\n]}')
     (tmp_path / "other.py").write_text("y = x + 1\nreturn x\n")
     assert [path.name for path in release.found([part], tmp_path)] == ["cells.ipynb", "plain.py"]
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A kit of two lessons alone."""
+    place = tmp_path_factory.mktemp("part") / "kit"
+    ended = grader("release", place, "--lessons", "4", "--lessons", "06")
+    assert ended.code == 0, ended.err
+    assert "It holds 04_autorange, 06_ab_testing alone." in ended.out
+    return place
+
+
+def in_kit(kit: Path, tmp_path: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(kit), "FAIRCLOCK_STATE": str(tmp_path / "state")}
+    whole = [sys.executable, "-B", "-m", *command]
+    return subprocess.run(whole, cwd=kit, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_kit_of_two_lessons_has_nothing_of_the_others(part: Path) -> None:
+    named = {path.name for path in part.rglob("*") if path.name[:2].isdecimal() and path.name[2:3] == "_"}
+    assert {name[:2] for name in named} == {"04", "06"}
+    notebooks = {path.name for path in (part / "notebooks").iterdir()}
+    assert notebooks == {
+        f"{kind}{name}.ipynb" for kind in ("", "lesson_") for name in ("04_autorange", "06_ab_testing")
+    }
+    assert {path.name for path in (part / "grader" / "tasks").iterdir() if path.is_dir()} == {
+        "04_autorange",
+        "06_ab_testing",
+    }
+
+
+def test_every_command_of_a_student_works_with_a_kit_of_two_lessons(part: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(part, own)
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", own / "lessons" / "exercises")
+    assert "Total: 10 / 20 points in 2 tasks" in in_kit(own, tmp_path, "grader", "check").stdout
+    assert in_kit(own, tmp_path, "grader", "submit", "--out", str(tmp_path / "mine.zip")).returncode in {0, 1}
+    with zipfile.ZipFile(tmp_path / "mine.zip") as archive:
+        assert "04_autorange.py" in archive.namelist()
+    listed = in_kit(own, tmp_path, "lessons").stdout
+    assert "04_autorange" in listed
+    assert "02_timeit" not in listed
+    assert "One long run" in in_kit(own, tmp_path, "lessons", "4", "--list-steps").stdout
+    refused = in_kit(own, tmp_path, "grader", "check", "2")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "There are: 04_autorange, 06_ab_testing." in refused.stderr
+
+
+@pytest.mark.slow
+def test_lesson_06_finds_its_recorded_counts_in_a_kit(part: Path, tmp_path: Path) -> None:
+    done = in_kit(part, tmp_path, "lessons", "6", "--fast", "--no-input")
+    assert done.returncode == 0, done.stderr
+    assert "Your turn" in done.stdout
+
+
+def test_in_a_kit_help_and_suggestions_name_the_students_commands_alone(part: Path, tmp_path: Path) -> None:
+    shown = in_kit(part, tmp_path, "grader", "-h").stdout
+    assert all(verb in shown for verb in ("check", "submit", "notebook", "doctor"))
+    assert not any(f"  {verb} " in shown for verb in ("run", "report", "export", "lint", "release", "calibrate"))
+    slip = in_kit(part, tmp_path, "grader", "chekc")
+    assert slip.returncode == 2
+    assert slip.stderr == (
+        "There is no command 'chekc'. Did you mean check? There are: check, submit, notebook, doctor.\n"
+    )
+    assert "release" not in in_kit(part, tmp_path, "grader", "relase").stderr

@@ -63,8 +63,15 @@ def test_a_guess_within_a_factor_of_two_is_near() -> None:
 def test_asking_goes_on_until_the_answer_is_understood() -> None:
     typed, told = iter(["what?", "b"]), list[str]()
     assert ask(CHOICE, lambda: next(typed), told.append) == Answer("b", "two")
-    assert len(told) == 1
-    assert "a  one" in told[0]
+    assert told == ["That is none of the answers. Type a or b; Enter alone skips."]
+
+
+def test_a_wrong_answer_gets_one_line_that_says_which_numbers_are_understood() -> None:
+    typed, told = iter(["many", "60k"]), list[str]()
+    assert ask(GUESS, lambda: next(typed), told.append) == Answer(60_000.0, "60 000 calls")
+    (line,) = told
+    assert "Type a number of calls above 0, such as 3, 2.5e3, 1,000, 60k; Enter alone skips." in line
+    assert "\n" not in line
 
 
 def test_enter_skips() -> None:

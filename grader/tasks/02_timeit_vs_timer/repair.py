@@ -36,41 +36,35 @@ def _per_call_s(rng: np.random.Generator) -> float:
 
 def _sum(rng: np.random.Generator) -> Scenario:
     title = "time_sum, where making a list takes time too"
-    advice = "Repair time_sum: what happens between its two readings of the clock?"
-    return _with_lists(rng, "time_sum", "add_up", title, advice, sorts=False)
+    return _with_lists(rng, "time_sum", "add_up", title, sorts=False)
 
 
 def _sort(rng: np.random.Generator) -> Scenario:
     title = "time_sort, where a list that is sorted already is sorted sooner"
-    advice = "Repair time_sort: each call is to get a new list, and making the lists is not sorting."
-    return _with_lists(rng, "time_sort", "sort", title, advice, sorts=True)
+    return _with_lists(rng, "time_sort", "sort", title, sorts=True)
 
 
-def _with_lists(
-    rng: np.random.Generator, function: str, measured: str, title: str, advice: str, *, sorts: bool
-) -> Scenario:
+def _with_lists(rng: np.random.Generator, function: str, measured: str, title: str, *, sorts: bool) -> Scenario:
     """Draw a call that lasts 500 ticks, so that the clock may be read around each one alone."""
     per_call_s = 20 * _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
     machine = _machine(rng, per_call_s / 500)
-    return ListWorld(function, measured, title, advice, machine, make_s, per_call_s, sorts)
+    return ListWorld(function, measured, title, machine, make_s, per_call_s, sorts)
 
 
 def _multiply(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
     title = "time_multiply, a steady function"
-    advice = "Repair time_multiply: one call is asked for."
     machine = _machine(rng, per_call_s / 10)
-    return CallWorld("time_multiply", "multiply", title, advice, machine, per_call_s)
+    return CallWorld("time_multiply", "multiply", title, machine, per_call_s)
 
 
 def _matmul(rng: np.random.Generator) -> Scenario:
     per_call_s = _per_call_s(rng)
     cold_s = (per_call_s * float(rng.uniform(40, 80)),)
     title = "time_matmul, where the first call loads a library"
-    advice = "Repair time_matmul: the warm time is asked for."
     machine = _machine(rng, per_call_s / 10)
-    return CallWorld("time_matmul", "matmul", title, advice, machine, per_call_s, cold_s)
+    return CallWorld("time_matmul", "matmul", title, machine, per_call_s, cold_s)
 
 
 def _hash(rng: np.random.Generator) -> Scenario:
@@ -81,9 +75,8 @@ def _hash(rng: np.random.Generator) -> Scenario:
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
     weather = Weather([part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))])
     title = "time_hash, interrupted now and then"
-    advice = "Repair time_hash: which of its blocks tell what a call takes when nothing interrupts?"
     machine = _machine(rng, per_call_s / 10, weather)
-    return CallWorld("time_hash", "hash_text", title, advice, machine, per_call_s)
+    return CallWorld("time_hash", "hash_text", title, machine, per_call_s)
 
 
 REPAIR = Task(

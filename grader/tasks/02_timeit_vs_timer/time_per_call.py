@@ -27,11 +27,6 @@ EACH = 12
 """Worlds of each kind with interruptions."""
 
 
-COLD = "Is it one call's time, without a slow first call, from a block long enough for the clock?"
-HIT = "Was every block interrupted, or do all count? Short blocks, several of them: one was left alone."
-READING = "Reading this clock takes about a tenth of a call: put many calls between two readings."
-
-
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     """Draw the worlds of one exam, in random order: a calm one, and `EACH` of three kinds with interruptions.
 
@@ -39,11 +34,11 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     the wrong moment leads astray meets it in every exam, not only in some.
     """
     disturbed = (
-        ("a short call, interrupted now and then", HIT, SHORT_STEPS, 0.3),
-        ("a longer call, interrupted now and then", HIT, LONG_STEPS, 0.3),
-        ("a clock that takes long to read, interruptions", READING, SHORT_STEPS, 1.0),
+        ("a short call, interrupted now and then", SHORT_STEPS, 0.3),
+        ("a longer call, interrupted now and then", LONG_STEPS, 0.3),
+        ("a clock that takes long to read, interruptions", SHORT_STEPS, 1.0),
     )
-    worlds = [_world(rng, "a short call, nobody disturbs", COLD, SHORT_STEPS, 0.3, None)]
+    worlds = [_world(rng, "a short call, nobody disturbs", SHORT_STEPS, 0.3, None)]
     worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_CALLS, EACH)]
     return [worlds[place] for place in rng.permutation(len(worlds))]
 
@@ -51,7 +46,6 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
 def _world(
     rng: np.random.Generator,
     title: str,
-    advice: str,
     call_steps: tuple[float, float],
     reading_steps: float,
     first: int | None,
@@ -67,7 +61,7 @@ def _world(
     )
     cold_s = tuple(per_call_s * float(slow) for slow in rng.uniform(30, 60, COLD_CALLS))
     interrupted = None if first is None else COLD_CALLS + first
-    return CallWorld("time_per_call", "fn", title, advice, machine, per_call_s, cold_s, interrupted)
+    return CallWorld("time_per_call", "fn", title, machine, per_call_s, cold_s, interrupted)
 
 
 def _interruptions(rng: np.random.Generator, step_s: float) -> LateWeather:

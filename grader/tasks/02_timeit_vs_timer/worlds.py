@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import compare_seconds
+from grader.tasks.causes import Truth, why
+from grader.tasks.intervals import Part, Recorder
 from grader.tasks.simulated import LateWeather, Machine, want_no_arguments
 from grader.values import Value
 
@@ -26,12 +28,11 @@ class CallWorld:
     function: str
     measured: str
     title: str
-    advice: str
     machine: Machine
     per_call_s: float
     cold_s: tuple[float, ...] = ()
     interrupted: int | None = None
-    calls: int = 0
+    seen: Recorder = field(default_factory=Recorder)
 
     @property
     def arguments(self) -> tuple[Metered, ...]:
@@ -41,23 +42,26 @@ class CallWorld:
     @property
     def cost(self) -> float:
         """How often the measured function was called."""
-        return self.calls
+        return self.seen.calls
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer the measured function (nothing, after its time) or the clock (seconds)."""
         want_no_arguments(name, arguments)
         if name == "clock":
-            return self.machine.read()
-        cold_s = self.cold_s[self.calls] if self.calls < len(self.cold_s) else 0.0
-        if self.calls == self.interrupted and isinstance(self.machine.weather, LateWeather):
+            return _read(self.machine, self.seen)
+        calls = self.seen.calls
+        cold_s = self.cold_s[calls] if calls < len(self.cold_s) else 0.0
+        if calls == self.interrupted and isinstance(self.machine.weather, LateWeather):
             self.machine.weather.begin(self.machine.now_s + self.per_call_s / 2)
-        self.calls += 1
-        self.machine.work(self.per_call_s + cold_s)
+        self.seen.called()
+        self.seen.add(Part.FIRST_CALLS, cold_s)
+        self.seen.add(Part.INTERRUPTED, self.machine.work(self.per_call_s + cold_s))
         return None
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the planted seconds a call."""
-        return compare_seconds(answer, self.per_call_s, ALLOWED, self.advice)
+        truth = _truth(self.measured, self.per_call_s, self.machine)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 
 
 @dataclass
@@ -71,13 +75,12 @@ class ListWorld:
     function: str
     measured: str
     title: str
-    advice: str
     machine: Machine
     make_s: float
     per_call_s: float
     sorts: bool = False
     sorted_share: float = 0.05
-    calls: int = 0
+    seen: Recorder = field(default_factory=Recorder)
     is_sorted: dict[str, bool] = field(default_factory=dict)
 
     @property
@@ -88,7 +91,7 @@ class ListWorld:
     @property
     def cost(self) -> float:
         """How often the measured function was called."""
-        return self.calls
+        return self.seen.calls
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `make_list` (a new list's name), the measured function (nothing), or the clock (seconds)."""
@@ -97,8 +100,9 @@ class ListWorld:
             return None
         want_no_arguments(name, arguments)
         if name == "clock":
-            return self.machine.read()
+            return _read(self.machine, self.seen)
         self.machine.work(self.make_s)
+        self.seen.add(Part.MAKING, self.make_s)
         name = f"list {len(self.is_sorted) + 1}"
         self.is_sorted[name] = False
         return name
@@ -107,10 +111,23 @@ class ListWorld:
         given = arguments[0] if len(arguments) == 1 else None
         if not isinstance(given, str) or given not in self.is_sorted:
             raise ValueError(f"{self.measured}(numbers) takes one list, as make_list() returned it.")
-        self.calls += 1
-        self.machine.work(self.per_call_s * (self.sorted_share if self.is_sorted[given] else 1.0))
+        work_s = self.per_call_s * (self.sorted_share if self.is_sorted[given] else 1.0)
+        self.machine.work(work_s)
+        self.seen.called()
+        self.seen.add(Part.SORTED, work_s - self.per_call_s)
         self.is_sorted[given] = self.sorts
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the planted seconds that one call takes on a fresh list."""
-        return compare_seconds(answer, self.per_call_s, ALLOWED, self.advice)
+        truth = _truth(self.measured, self.per_call_s, self.machine)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
+
+
+def _read(machine: Machine, seen: Recorder) -> float:
+    shown_s = machine.read()
+    seen.read(shown_s)
+    return shown_s
+
+
+def _truth(measured: str, per_call_s: float, machine: Machine) -> Truth:
+    return Truth(measured, per_call_s, machine.step_s, quiet_s=machine.weather.quiet_s)

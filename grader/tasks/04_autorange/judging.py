@@ -31,6 +31,9 @@ FORGIVEN = 0.05
 SAME_NUMBER = 1e-6
 """Two statistics of the same samples agree within this share, whatever the order of their sums."""
 
+LOOKS_LONGER = 1.2
+"""A block that took this many times its undisturbed time may have misled the search for a block size."""
+
 STEPS_OFF = 3
 """How many steps of the clock a sample's block may be off the one that was run: two readings and a bit."""
 
@@ -41,10 +44,14 @@ MOST_RUNS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block that was run: how many runs, and the simulated time that they took."""
+    """A block that was run: how many runs, and the simulated time that they took.
+
+    `timed` is whether the clock was read right before it and right after it.
+    """
 
     runs: int
     seconds: float
+    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +79,11 @@ def judge(answer: Value, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
     if isinstance(measured, Mismatch):
         return measured
     return (
-        _blocks_long_enough(measured, truth)
-        or _samples_enough(measured, truth)
+        _blocks_long_enough(measured, truth, log)
+        or _samples_enough(measured, truth, log)
         or _samples_were_run(measured, truth, log)
         or _statistics_fit(measured)
-        or _median_is_true(measured, truth)
+        or _median_is_true(measured, truth, log)
     )
 
 
@@ -104,7 +111,7 @@ def _take_apart(answer: Value) -> Measured | Mismatch:
     return Measured(block_size, tuple(numbers), median_s, iqr_s)
 
 
-def _blocks_long_enough(measured: Measured, truth: Truth) -> Mismatch | None:
+def _blocks_long_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
     needed_s = STEPS_IN_A_BLOCK * truth.step_s
     block_s = measured.block_size * truth.per_run_s
     if block_s >= needed_s * (1 - FORGIVEN):
@@ -112,15 +119,33 @@ def _blocks_long_enough(measured: Measured, truth: Truth) -> Mismatch | None:
     return Mismatch(
         f"a block of at least {units.seconds(needed_s)}: {STEPS_IN_A_BLOCK} steps of this clock",
         f"a block size of {units.count(measured.block_size)}: {units.seconds(block_s)} undisturbed",
-        "Find the smallest step this clock shows. With a busy neighbour, or a cold first run, a block looks "
-        "longer than it is.",
+        _misled(measured, truth, log),
     )
 
 
-def _samples_enough(measured: Measured, truth: Truth) -> Mismatch | None:
+def _misled(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
+    """Say which block looked longer than it is, if the block size may have been chosen by it."""
+    chosen = next((place for place, block in enumerate(log) if block.runs == measured.block_size), len(log))
+    looked = [
+        block
+        for block in log[: chosen + 1]
+        if block.timed and block.seconds >= LOOKS_LONGER * block.runs * truth.per_run_s
+    ]
+    if not looked:
+        return ""
+    block = max(looked, key=lambda one: one.seconds)
+    cause = "the first run is in it, which is slow" if block is log[0] else "a neighbour was at work"
+    return (
+        f"Your block of {units.some(block.runs, 'run')} took {units.seconds(block.seconds)}, where "
+        f"{units.seconds(block.runs * truth.per_run_s)} are undisturbed: {cause}. If you chose the block size by that "
+        "block, it led to one that is too small."
+    )
+
+
+def _samples_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
     number = len(measured.samples_s)
     if number < FEWEST_SAMPLES:
-        remark = "Go on measuring after min_run_time until there are enough."
+        remark = f"Measure until there are {FEWEST_SAMPLES}, even if that takes longer than min_run_time."
         return Mismatch(f"at least {FEWEST_SAMPLES} samples", f"{number}", remark)
     total_s = sum(measured.samples_s) * measured.block_size
     if total_s >= truth.min_run_time_s * (1 - FORGIVEN):
@@ -128,7 +153,9 @@ def _samples_enough(measured: Measured, truth: Truth) -> Mismatch | None:
     return Mismatch(
         f"blocks that take {units.seconds(truth.min_run_time_s)} together (min_run_time)",
         f"{units.count(number)} blocks of {units.count(measured.block_size)}: {units.seconds(total_s)}",
-        "A sample is the time of one run: the time of its block, divided by the block size.",
+        "Measure more blocks."
+        if _samples_were_run(measured, truth, log) is None
+        else "A sample is the time of its block, divided by the block size. The samples are not that.",
     )
 
 
@@ -148,9 +175,16 @@ def _samples_were_run(measured: Measured, truth: Truth, log: Sequence[Block]) ->
             return Mismatch(
                 f"seconds a run, as in the nearest block: {units.seconds(nearest_s / size, 4)}",
                 units.seconds(sample_s, 4),
-                "Read the clock right before and right after the block, and divide by the block size.",
+                _odd_sample(sample_s, run_s, truth),
             )
     return None
+
+
+def _odd_sample(sample_s: float, run_s: Sequence[float], truth: Truth) -> str:
+    """Say what a sample is that is not the time of one run in a block."""
+    if any(abs(sample_s - whole_s) <= STEPS_OFF * truth.step_s for whole_s in run_s):
+        return "That is the time of a whole block: divide it by the block size."
+    return "A sample is the difference of the readings right before and right after a block, divided by its runs."
 
 
 def _statistics_fit(measured: Measured) -> Mismatch | None:
@@ -182,7 +216,7 @@ def _between(value: float, low: float, high: float) -> bool:
     return low - slack <= value <= high + slack
 
 
-def _median_is_true(measured: Measured, truth: Truth) -> Mismatch | None:
+def _median_is_true(measured: Measured, truth: Truth, log: Sequence[Block]) -> Mismatch | None:
     error = off_by(measured.median_s, truth.per_run_s)
     if abs(error) <= MEDIAN_ALLOWED:
         return None
@@ -190,5 +224,18 @@ def _median_is_true(measured: Measured, truth: Truth) -> Mismatch | None:
     return Mismatch(
         f"a median of {units.seconds(truth.per_run_s, 4)}, within {units.percent(MEDIAN_ALLOWED)}",
         f"{units.seconds(measured.median_s, 4)}, {units.percent(abs(error))} too {side}",
-        "A median shrugs off a neighbour only while most blocks fit between its visits: are yours too long?",
+        _disturbed(measured, truth, log),
+    )
+
+
+def _disturbed(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
+    """Say in how many of the blocks a neighbour was at work, if that is what moved the median."""
+    blocks = [block for block in log if block.runs == measured.block_size]
+    hit = sum(block.seconds > (1 + 2 * MEDIAN_ALLOWED) * block.runs * truth.per_run_s for block in blocks)
+    if 2 * hit < len(blocks):
+        return ""
+    block_s = measured.block_size * truth.per_run_s
+    return (
+        f"A neighbour was at work in {hit} of your {len(blocks)} blocks, which last {units.seconds(block_s)} "
+        "undisturbed. A median leaves a neighbour out while it misses more than half of the blocks: use shorter ones."
     )

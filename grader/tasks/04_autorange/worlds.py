@@ -5,7 +5,7 @@ passes, the clock's readings and the runs thrown away included.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
 
 @dataclass
 class StatementWorld:
-    """A statement that takes `per_run_s`, its first run `cold_s` more. Logs the blocks that were run."""
+    """A statement that takes `per_run_s`, its first run `cold_s` more. Logs the blocks that were run.
+
+    `read_before` is whether the clock was read last, `awaited` whether a reading would end a block that began with one.
+    """
 
     title: str
     machine: Machine
@@ -28,6 +31,8 @@ class StatementWorld:
     min_run_time_s: float
     function: str = "blocked_autorange"
     log: list[Block] = field(default_factory=list)
+    read_before: bool = False
+    awaited: bool = False
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
@@ -43,15 +48,23 @@ class StatementWorld:
         """Answer `run(n)` (nothing, after the time of n runs) or the clock (seconds)."""
         if name == "clock":
             want_no_arguments(name, arguments)
-            return self.machine.read()
+            return self._read()
         runs = arguments[0] if len(arguments) == 1 else None
         if not is_block_size(runs):
             given = ", ".join(map(shown, arguments))
             raise ValueError(f"run(n) takes a whole number from 1 to {MOST_RUNS}; it was called as run({given}).")
         start_s = self.machine.now_s
         self.machine.work(runs * self.per_run_s + (0.0 if self.log else self.cold_s))
-        self.log.append(Block(runs, self.machine.now_s - start_s))
+        self.log.append(Block(runs, self.machine.now_s - start_s, timed=False))
+        self.awaited, self.read_before = self.read_before, False
         return None
+
+    def _read(self) -> float:
+        """Read the clock; a block between two readings was timed."""
+        if self.awaited:
+            self.log[-1] = replace(self.log[-1], timed=True)
+        self.awaited, self.read_before = False, True
+        return self.machine.read()
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare (block size, samples, median, IQR) with the planted truth and the blocks that were run."""

@@ -5,7 +5,7 @@ The planted truth is the size at which both cost the same. The cost is how often
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -14,6 +14,8 @@ from grader.task import Metered, Mismatch
 from grader.tasks.answers import as_number, shown
 from grader.values import Value
 from harness import units
+
+from .search_log import Measurement, why
 
 ALLOWED: Final = 0.05
 """An answer may be off by this share of the size. It may be farther off where both cost the same within this share:
@@ -35,11 +37,10 @@ class CrossingWorld:
     """
 
     title: str
-    advice: str
     costs: dict[str, Cost]
     truth: float | None
     disturbance: tuple[float, ...]
-    measured: int = 0
+    log: list[Measurement] = field(default_factory=list)
     function: str = "crossover"
 
     @property
@@ -50,7 +51,7 @@ class CrossingWorld:
     @property
     def cost(self) -> float:
         """How often something was measured."""
-        return self.measured
+        return len(self.log)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `measure(which, size)` with seconds."""
@@ -63,28 +64,35 @@ class CrossingWorld:
                 f"it was called as {name}({given})."
             )
         assert isinstance(size, int)
-        factor = self.disturbance[self.measured % len(self.disturbance)]
-        self.measured += 1
-        return self.costs[which](size) * factor
+        place = len(self.log)
+        factor = self.disturbance[place % len(self.disturbance)]
+        seconds = self.costs[which](size) * factor
+        self.log.append(Measurement(place, which, size, seconds, factor))
+        return seconds
+
+    def apart(self, size: float) -> float:
+        """Return the logarithm of f's cost over g's at a size."""
+        return math.log(self.costs["f"](size) / self.costs["g"](size))
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the planted size; None is right where one is faster throughout."""
+        remark = why(as_number(answer), self.log, self.apart, self.truth, math.log1p(ALLOWED))
         if self.truth is None:
-            return None if answer is None else Mismatch("None: one is faster at every size", shown(answer), self.advice)
+            return None if answer is None else Mismatch("None: one is faster at every size", shown(answer), remark)
         expected = f"about {units.count(self.truth)}"
         size = as_number(answer)
         if size is None:
-            remark = (
-                "Return the size as one number." if answer is not None else f"The winner does change. {self.advice}"
+            said = (
+                "Return the size as one number." if answer is not None else f"The winner does change. {remark}".rstrip()
             )
-            return Mismatch(expected, shown(answer), remark)
+            return Mismatch(expected, shown(answer), said)
         if not LOW <= size <= HIGH:
             return Mismatch(expected, units.number(size), f"Sizes lie between {LOW} and {units.count(HIGH)}.")
-        apart = math.log(self.costs["f"](size) / self.costs["g"](size))
-        if min(abs(math.log(size / self.truth)), abs(apart)) <= math.log1p(ALLOWED):
+        apart = abs(self.apart(size))
+        if min(abs(math.log(size / self.truth)), apart) <= math.log1p(ALLOWED):
             return None
-        dearer = units.percent(math.expm1(abs(apart)))
-        return Mismatch(expected, units.number(size), f"There one costs {dearer} more than the other. {self.advice}")
+        costs = f"There one costs {units.percent(math.expm1(apart))} more than the other."
+        return Mismatch(expected, units.number(size), f"{costs} {remark}".rstrip())
 
 
 EACH: Final = {"scatter": 4, "interrupted": 24, "changing": 144, "jump": 6, "none": 12}
@@ -97,10 +105,10 @@ def draw_worlds(rng: np.random.Generator) -> tuple[CrossingWorld, ...]:
     scatter = "the other one wins at first, measurements scatter by 1 %"
     cold, changes = "the first measurement is cold, some are interrupted", "the machine changes its speed now and then"
     worlds = [
-        _crossing(rng, "exact measurements", WINNER, _noise(rng, 0.0)),
-        *(_crossing(rng, scatter, WINNER, _noise(rng), swapped=True) for _ in range(EACH["scatter"])),
-        *(_crossing(rng, cold, REPEAT, _interrupted(rng), swapped=_either(rng)) for _ in range(EACH["interrupted"])),
-        *(_crossing(rng, changes, PAIR, _changing(rng), swapped=_either(rng)) for _ in range(EACH["changing"])),
+        _crossing(rng, "exact measurements", _noise(rng, 0.0)),
+        *(_crossing(rng, scatter, _noise(rng), swapped=True) for _ in range(EACH["scatter"])),
+        *(_crossing(rng, cold, _interrupted(rng), swapped=_either(rng)) for _ in range(EACH["interrupted"])),
+        *(_crossing(rng, changes, _changing(rng), swapped=_either(rng)) for _ in range(EACH["changing"])),
         *(_jump(rng) for _ in range(EACH["jump"])),
         *(_no_crossing(rng) for _ in range(EACH["none"])),
     ]
@@ -111,19 +119,13 @@ def _either(rng: np.random.Generator) -> bool:
     return bool(rng.random() < 0.5)
 
 
-WINNER: Final = "Who wins at the lower end? Between which two sizes does that change?"
-REPEAT: Final = "A single measurement can be far too long, the first most of all: compare more than once at each size."
-PAIR: Final = "Measure both one right after the other; what was measured a while ago was measured on another machine."
-ENDS: Final = "Compare at both ends of the range first: does the winner change at all?"
-
-
 def _crossing(
-    rng: np.random.Generator, title: str, advice: str, disturbance: tuple[float, ...], *, swapped: bool = False
+    rng: np.random.Generator, title: str, disturbance: tuple[float, ...], *, swapped: bool = False
 ) -> CrossingWorld:
     """One has little to set up and costs much for each element, the other the reverse."""
     light, heavy, truth = _costs(rng, float(np.exp(rng.uniform(math.log(300), math.log(100_000)))))
     costs = {"f": heavy, "g": light} if swapped else {"f": light, "g": heavy}
-    return CrossingWorld(title, advice, costs, truth, disturbance)
+    return CrossingWorld(title, costs, truth, disturbance)
 
 
 def _costs(rng: np.random.Generator, truth: float) -> tuple[Cost, Cost, float]:
@@ -148,14 +150,14 @@ def _jump(rng: np.random.Generator) -> CrossingWorld:
         return start_s * (1 + size / 1000)
 
     costs: dict[str, Cost] = {"f": steady, "g": lambda size: steady(size) * (before if size < truth else after)}
-    return CrossingWorld("one of them jumps where it leaves the cache", WINNER, costs, truth, _noise(rng))
+    return CrossingWorld("one of them jumps where it leaves the cache", costs, truth, _noise(rng))
 
 
 def _no_crossing(rng: np.random.Generator) -> CrossingWorld:
     """Draw costs that would cross far above the range, or a function that is dearer throughout."""
     light, heavy, _ = _costs(rng, 100.0 * HIGH)
     costs = {"f": heavy, "g": light} if _either(rng) else {"f": light, "g": heavy}
-    return CrossingWorld("one is faster at every size", ENDS, costs, None, _interrupted(rng))
+    return CrossingWorld("one is faster at every size", costs, None, _interrupted(rng))
 
 
 def _noise(rng: np.random.Generator, sd: float = 0.01, length: int = 4096) -> tuple[float, ...]:

@@ -40,6 +40,9 @@ MISSES: Final = 0.05
 UNLUCKY: Final = 1e-3
 """Probability with which a rule that just keeps a promise is called a liar, for each of the two."""
 
+LEAST_LOG_ODDS: Final = -700.0
+"""Smaller odds weigh nothing either, and their inverse is no float: after 2000 pairs they can be exp(-900)."""
+
 MOST_ESTIMATED: Final = 0.0225
 """The estimate from which on a rule has more than 1 % false alarms.
 
@@ -133,5 +136,8 @@ def _pairs(worlds: Sequence[PairWorld]) -> str:
 
 def _why(false: Sequence[PairWorld]) -> str:
     if len({world.asked for world in false}) == 1:
-        return "That many say too little, or are compared in a way that drift and outliers sway."
-    return "Each look at the data is another chance to be fooled: what would be 1 % once is not 1 % every time."
+        return "What you compare after that many pairs says too often that B is slower."
+    return (
+        "You stop at different times, so you look more than once, and each look is another chance of a false alarm. "
+        "Whatever you look at must keep to 1 % over all looks together."
+    )

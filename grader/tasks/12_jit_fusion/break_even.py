@@ -16,6 +16,7 @@ from grader.task import Metered, MeteredExam, Mismatch, Task
 from grader.tasks.answers import as_number, shown
 from grader.tasks.plain import PlainWorld
 from grader.values import Value
+from harness import units
 
 TICK_S: Final = 2.0**-10
 """All planted times are whole numbers of these: sums and products of them are exact, so a tie is a tie.
@@ -30,7 +31,6 @@ class Case(PlainWorld):
     """One question with its answer."""
 
     title: str
-    advice: str
     compile_s: float
     slow_s: float
     fast_s: float
@@ -55,14 +55,21 @@ class Case(PlainWorld):
         right, got = self.right, as_number(answer)
         if got == right and (answer is None) == (right is None):
             return None
-        given = f"compile {self.compile_s!r} s, slow {self.slow_s!r} s, fast {self.fast_s!r} s. "
-        return Mismatch(repr(right), shown(answer), given + self.advice)
+        given = f"compile {self.compile_s!r} s, slow {self.slow_s!r} s, fast {self.fast_s!r} s."
+        return Mismatch(repr(right), shown(answer), f"{given} {self._why(got)}")
 
-
-NEVER: Final = "What does a call save here? No number of calls earns it back: that is None."
-TIE: Final = "Work out both sides for the calls you named, and for one fewer. Equal counts as paid."
-NOTHING: Final = "Compiling costs nothing here, so what decides is a single call."
-DIFFERENCE: Final = "A compiled call takes time too. What does one of them save?"
+    def _why(self, got: float | None) -> str:
+        """Work out both sides for the calls that tell the answer from the right one."""
+        if self.right is None:
+            slower = "takes longer" if self.fast_s > self.slow_s else "takes as long"
+            return f"A compiled call {slower}, so no number of calls earns the compiling back: that is None."
+        if got is not None and (got < 1 or not got.is_integer()):
+            return "The answer is a whole number of calls, 1 or more."
+        calls = self.right if got is None or got > self.right else round(got)
+        compiled_s, plain_s = (self.compile_s + calls * self.fast_s, calls * self.slow_s)
+        paid = "has paid already" if calls == self.right else "has not paid yet"
+        after = f"After {units.some(calls, 'call')}"
+        return f"{after}, it is {compiled_s!r} s with compiling and {plain_s!r} s without: it {paid}."
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Case, ...]:
@@ -75,22 +82,22 @@ def _one_of_each(rng: np.random.Generator) -> tuple[Case, ...]:
     part = int(rng.integers(1, saved))  # of a call's saving, neither nothing nor all of it
     slow = fast + saved
     return (
-        _case("a price like many", DIFFERENCE, calls * saved + part, slow, fast),
-        _case("exactly paid after some calls", TIE, calls * saved, slow, fast),
-        _case("just missed by a tick", TIE, calls * saved + 1, slow, fast),
-        _case("paid by the first call", TIE, part, slow, fast),
-        _case("paid by the first call, exactly", TIE, saved, slow, fast),
-        _case("a compiled call is slower", NEVER, calls * saved, fast, slow),
-        _case("a compiled call is slower, and compiling free", NEVER, 0, fast, slow),
-        _case("a compiled call takes as long", NEVER, calls * saved, slow, slow),
-        _case("compiling is free", NOTHING, 0, slow, fast),
-        _case("compiling is free, and changes nothing", NOTHING, 0, slow, slow),
-        _case("days of compiling, a little saved", TIE, (1 << 30) + calls, fast + 1, fast),
+        _case("a price like many", calls * saved + part, slow, fast),
+        _case("exactly paid after some calls", calls * saved, slow, fast),
+        _case("just missed by a tick", calls * saved + 1, slow, fast),
+        _case("paid by the first call", part, slow, fast),
+        _case("paid by the first call, exactly", saved, slow, fast),
+        _case("a compiled call is slower", calls * saved, fast, slow),
+        _case("a compiled call is slower, and compiling free", 0, fast, slow),
+        _case("a compiled call takes as long", calls * saved, slow, slow),
+        _case("compiling is free", 0, slow, fast),
+        _case("compiling is free, and changes nothing", 0, slow, slow),
+        _case("days of compiling, a little saved", (1 << 30) + calls, fast + 1, fast),
     )
 
 
-def _case(title: str, advice: str, compile_ticks: int, slow_ticks: int, fast_ticks: int) -> Case:
-    return Case(title, advice, compile_ticks * TICK_S, slow_ticks * TICK_S, fast_ticks * TICK_S)
+def _case(title: str, compile_ticks: int, slow_ticks: int, fast_ticks: int) -> Case:
+    return Case(title, compile_ticks * TICK_S, slow_ticks * TICK_S, fast_ticks * TICK_S)
 
 
 BREAK_EVEN = Task(

@@ -47,6 +47,12 @@ def titled(worlds: Sequence[Scenario], words: str) -> Scenario:
     return next(world for world in worlds if words in world.title)
 
 
+def remarks(game: "Game", words: str) -> list[str]:
+    """What is said of each wrong answer in the worlds whose title holds these words."""
+    pairs = zip(game.scenarios, game.mismatches, strict=True)
+    return [mismatch.remark for world, mismatch in pairs if mismatch and words in world.title]
+
+
 def find_task(lesson: str, name: str) -> Task:
     return next(task for task in catalogue.load().tasks(lesson) if task.name == name)
 

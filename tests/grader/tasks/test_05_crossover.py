@@ -1,10 +1,11 @@
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from playing import find_task, play, titled
+from playing import find_task, play, remarks, titled
 
 from grader.task import Scenario
 from grader.values import Value
@@ -112,3 +113,59 @@ def test_no_two_interruptions_fall_into_one_comparison() -> None:
             assert hits[0] == 0
             assert min(after - before for before, after in pairwise(hits)) >= 8
             assert len(hits) > len(disturbance) / 24
+
+
+def said(source: str, kind: str, seed: int = 0) -> list[str]:
+    """What is said of the wrong answers in the worlds of one kind."""
+    found = remarks(play(TASK, source, seed), kind)
+    assert found
+    return found
+
+
+def known(name: str) -> str:
+    return (TASK.known / f"{name}.py").read_text(encoding="utf-8")
+
+
+def test_a_search_in_large_steps_is_told_between_which_sizes_it_did_not_look() -> None:
+    doubling = """
+def crossover(f, g, measure, low, high):
+    first = measure(f, low) < measure(g, low)
+    while low <= high and (measure(f, low) < measure(g, low)) == first:
+        low *= 2
+    return low
+"""
+    assert all(
+        re.search(r"you compared at [\d ]+ and [\d ]+ and nowhere in between", told) for told in said(doubling, PLAIN)
+    )
+
+
+def test_one_measurement_that_was_disturbed_is_told_with_its_size_and_factor() -> None:
+    found = said(known("wrong_single_measurement"), INTERRUPTED)
+    misled = [told for told in found if "At size 1, your one pair shows" in told]
+    assert misled
+    assert all("one side was slowed" in told and "Compare more than once at each size." in told for told in misled)
+
+
+def test_measurements_far_apart_in_time_are_told_so_and_pairs_in_turn_are_not() -> None:
+    apart = said(known("wrong_one_after_the_other"), CHANGING)
+    assert any("measure both right after each other" in told for told in apart)
+    in_turn = """
+def crossover(f, g, measure, low, high):
+    def f_wins(size):
+        pairs = [(measure(f, size), measure(g, size)) for _ in range(5)]
+        return min(a for a, b in pairs) < min(b for a, b in pairs)
+    first = f_wins(low)
+    while high > low * 1.01 and high > low + 1:
+        middle = int((low * high) ** 0.5)
+        low, high = (middle, high) if f_wins(middle) == first else (low, middle)
+    return high
+"""
+    found = said(in_turn, CHANGING)
+    assert any("count which one wins more often" in told for told in found)
+    assert not any("right after each other" in told for told in found)
+
+
+def test_where_the_same_one_wins_everywhere_no_disturbance_is_blamed() -> None:
+    assert set(said(known("wrong_always_a_size"), NEVER)) == {
+        "Your measurements show the same winner at every size that you compared."
+    }

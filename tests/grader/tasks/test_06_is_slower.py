@@ -141,7 +141,7 @@ def test_always_yes_and_always_no_break_a_promise_each() -> None:
 
 def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
     wrong = {path.stem: path.read_text(encoding="utf-8") for path in TASK.wrong_answers}
-    assert "Each look at the data" in judged(play(TASK, wrong["wrong_peeking"], 1))
+    assert "each look is another chance" in judged(play(TASK, wrong["wrong_peeking"], 1))
     assert "mostly in worlds with drift" in judged(play(TASK, wrong["wrong_a_then_b"], 1))
     assert "what your alarms rested on" in judged(play(TASK, BET.format(alarm=6, clear=20), 3))
 
@@ -178,3 +178,14 @@ def test_nothing_in_a_title_tells_whether_there_is_a_slowdown() -> None:
     worlds = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios
     titles = {(world.title, bool(getattr(world, "effect"))) for world in worlds}  # noqa: B009
     assert len(titles) == 2 * len({title for title, _ in titles}) == 6
+
+
+def test_alarms_whose_odds_are_beyond_a_float_weigh_nothing() -> None:
+    all_pairs = """
+def is_slower(next_pair, threshold):
+    pairs = [next_pair() for _ in range(2000)]
+    return sum(b > a for a, b in pairs) > 1100
+"""
+    game = play(TASK, all_pairs, 1)
+    assert min(world.log_odds for world in game.scenarios if isinstance(world, WORLDS.PairWorld)) < -710
+    assert game.kept

@@ -1,0 +1,95 @@
+"""Which of its own readings an answer comes from: a pure function of the answer and the intervals that a world saw.
+
+A student takes some blocks, divides or does not, and takes the shortest, the mean or the median. Each of these gives
+another number, exact to the last digits, so a number that is found again tells how it came about. A number that is not
+found again is not explained.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from grader.tasks.intervals import Interval, blocks
+from harness import units
+
+SAME: Final = 1e-9
+"""Two ways to work out the same number differ by less, as a share of it."""
+
+MOST_COMBINED: Final = 300
+"""Up to so many blocks of one size, the last two, three and so on are looked at as well, and medians."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer was worked out from. `words` say what it is, such as "the mean of 20 blocks of 32 calls".
+
+    `divided` is whether it is the time of one call: if not, it is that of a whole block. `peers` are all blocks with as
+    many calls as a single one that was taken.
+    """
+
+    words: str
+    intervals: tuple[Interval, ...]
+    divided: bool = True
+    peers: tuple[Interval, ...] = ()
+
+
+def basis_of(answer_s: float, intervals: list[Interval], noun: str) -> Basis | None:
+    """Return what an answer was worked out from, or None where no usual way gives this number.
+
+    `noun` is what the blocks are made of: "call" or "launch".
+    """
+    found = blocks(intervals)
+    for one in reversed(found):
+        if _same(one.shown_s / one.calls, answer_s):
+            return _one_block(one, found, noun)
+    for one in reversed(found):
+        if one.calls > 1 and _same(one.shown_s, answer_s):
+            return Basis(f"the time of a whole block of {some(one.calls, noun)}", (one,), divided=False)
+    few = len(intervals) <= MOST_COMBINED
+    for words, chosen in _sets(found, noun):
+        calls = sum(one.calls for one in chosen)
+        total_s = sum(one.shown_s for one in chosen)
+        if _same(total_s / calls, answer_s) or _same(_mean(chosen), answer_s):
+            return Basis(f"the mean of {words}", chosen)
+        if calls > len(chosen) and (_same(total_s / len(chosen), answer_s) or _same(total_s, answer_s)):
+            return Basis(f"the time of {words} without the division by the {noun}s", chosen, divided=False)
+        if few and _same(statistics.median(one.shown_s / one.calls for one in chosen), answer_s):
+            return Basis(f"the median of {words}", chosen)
+    return None
+
+
+def some(number: int, noun: str) -> str:
+    """Format a number of calls or launches."""
+    return units.some(number, noun) if noun != "launch" or number == 1 else f"{units.count(number)} launches"
+
+
+def _one_block(one: Interval, found: Sequence[Interval], noun: str) -> Basis:
+    peers = tuple(other for other in found if other.calls == one.calls)
+    which = "one block"
+    if len(peers) > 1:
+        shortest = one.shown_s <= min(peer.shown_s for peer in peers) * (1 + SAME)
+        which = f"{'the shortest' if shortest else 'one'} of {units.count(len(peers))} blocks"
+    return Basis(f"the time per {noun} in {which} of {some(one.calls, noun)}", (one,), peers=peers)
+
+
+def _sets(found: Sequence[Interval], noun: str) -> Iterator[tuple[str, tuple[Interval, ...]]]:
+    """Yield sets of blocks that a mean is often taken of: the last blocks of one size, and all there are."""
+    for calls in sorted({one.calls for one in found}):
+        peers = [one for one in found if one.calls == calls]
+        for first in range(len(peers) - 1):
+            chosen = tuple(peers[first:])
+            yield f"{units.count(len(chosen))} blocks of {some(calls, noun)}", chosen
+            if len(peers) > MOST_COMBINED:
+                break
+    if len({one.calls for one in found}) > 1:
+        yield f"all {units.count(len(found))} blocks", tuple(found)
+
+
+def _mean(chosen: Sequence[Interval]) -> float:
+    return statistics.fmean(one.shown_s / one.calls for one in chosen)
+
+
+def _same(one_s: float, other_s: float) -> bool:
+    return math.isclose(one_s, other_s, rel_tol=SAME)

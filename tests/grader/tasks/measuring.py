@@ -1,0 +1,74 @@
+"""Ways to measure in the simulated worlds of lessons 02 to 05, each with a mistake of its own, as source texts."""
+
+WARM = "    for _ in range(5):\n        fn()\n"
+
+
+def fixed_blocks(calls: int, blocks: int, keep: str = "min(times)", *, warm: bool = True) -> str:
+    """Return a `time_per_call` that times blocks of so many calls and keeps one number of the times per call."""
+    return f"""
+import statistics
+def time_per_call(fn, clock):
+{WARM if warm else ""}    times = []
+    for _ in range({blocks}):
+        start = clock()
+        for _ in range({calls}):
+            fn()
+        times.append((clock() - start) / {calls})
+    return {keep}
+"""
+
+
+ONE_PROBE = """
+def time_per_call(fn, clock):
+    for _ in range(5):
+        fn()
+    steps = []
+    before = clock()
+    while len(steps) < 2:
+        now = clock()
+        if now > before:
+            steps.append(now - before)
+        before = now
+    calls = 1
+    while (seconds := block(fn, clock, calls)) < 200 * steps[1]:
+        calls *= 2
+    return min(seconds, *(block(fn, clock, calls) for _ in range(3))) / calls
+
+def block(fn, clock, calls):
+    start = clock()
+    for _ in range(calls):
+        fn()
+    return clock() - start
+"""
+
+TWO_BLOCKS_APART = """
+def time_per_call(fn, clock):
+    for _ in range(5):
+        fn()
+    return (block(fn, clock, 13) - block(fn, clock, 6)) / 7
+
+def block(fn, clock, calls):
+    start = clock()
+    for _ in range(calls):
+        fn()
+    return clock() - start
+"""
+
+
+def launches(calls: int, blocks: int, keep: str, inside: str = "", after: str = "synchronize()") -> str:
+    """Return a `time_async` that times blocks of launches."""
+    return f"""
+def time_async(launch, synchronize, clock):
+    launch()
+    synchronize()
+    times = []
+    for _ in range({blocks}):
+        start = clock()
+        for _ in range({calls}):
+            launch()
+            {inside or "pass"}
+        {after}
+        times.append((clock() - start) / {calls})
+        synchronize()
+    return {keep}
+"""
