@@ -60,9 +60,9 @@ class Row:
 
     @property
     def recorded(self) -> tier_records.Row | None:
-        """The row to keep as evidence; None for what no tier measures."""
+        """The row to keep as evidence; None for what no tier measures, or what is the same on every machine."""
         speed = self.verdict.attempt.speed
-        if self.distance is None or speed is None:
+        if self.distance is None or speed is None or self.task.simulated:
             return None
         ratio, low, high = (float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high))
         name = tier_records.row_name(self.name)

@@ -220,6 +220,11 @@ class Task:
         return f"{self.lesson}.{self.name}"
 
     @property
+    def simulated(self) -> bool:
+        """Whether its cost is what simulated worlds say, which is the same on every machine."""
+        return isinstance(self.exam, MeteredExam)
+
+    @property
     def needs_torch(self) -> bool:
         """Whether its worker had better be born with torch: for tensors, or because the exercise's file imports it."""
         if isinstance(self.exam, CountedExam):

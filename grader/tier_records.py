@@ -157,15 +157,27 @@ def objection(task: Task, stem: str, ratio: float) -> str:
 @cache
 def measured(task: Task, path: Path) -> str:
     """Return a digest of what the ratio of the submission at `path` is made of; the same on every Python version."""
-    tasks = {each.name for each in catalogue.load().tasks(task.lesson)} | {"__init__", "record"}
-    modules = [each for each in sorted(task.folder.glob("*.py")) if each.stem == task.name or each.stem not in tasks]
     data = [each for each in sorted(task.folder.iterdir()) if each.is_file() and each.suffix != ".py"]
     digest = hashlib.sha256()
-    for file in (*modules, task.known / "baseline.py", path):
+    for file in (*sorted(_modules(task.folder / f"{task.name}.py")), task.known / "baseline.py", path):
         digest.update(_meaning(ast.parse(file.read_text(encoding="utf-8"))).encode())
     for file in data:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _modules(file: Path) -> set[Path]:
+    """Return a module of a task's folder with those beside it that it imports, and those that they import."""
+    found, waiting = set[Path](), [file]
+    while waiting:
+        if (file := waiting.pop()) in found:
+            continue
+        found.add(file)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                names = [node.module] if node.module else [each.name for each in node.names]
+                waiting += [file.with_name(f"{name}.py") for name in names]
+    return found
 
 
 def _meaning(node: object) -> str:

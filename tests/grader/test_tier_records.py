@@ -13,7 +13,7 @@ from grader.task import Task, Tier
 from grader.tier_records import Machine, Record, Row, known, measured, objection, objections, read, read_all
 
 RECORDS = tuple(read_all())
-TIERED = [task for task in catalogue.all_tasks() if task.tiers]
+TIERED = [task for task in catalogue.all_tasks() if task.tiers and not task.simulated]
 SCORES = next(task for task in TIERED if task.full_name == "09_cprofile.scores")
 MACHINE = Machine("A CPU (tm) 3.0", 4, "Linux 6", (("python", "3.14.1"), ("torch", "2.15.0+cpu")), 0)
 FEWEST_MACHINES = 3
