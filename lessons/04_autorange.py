@@ -446,14 +446,14 @@ def by_chance(answers: list[Measurement]) -> tuple[float, float, float]:
     """Return how far apart, as a fraction, medians lie when all blocks are of one kind, and within which multiples.
 
     The median of n normal values strays by 1.25/√n of their deviation, and an IQR is 1.35 deviations. 95 times in 100
-    what is seen lies between the second and the third of what is returned, times the first. Of fewer than two answers
-    nothing is known: NaN.
+    what is seen lies between the second and the third of what is returned, times the first. NaN where nothing is known:
+    of fewer than two answers, and of answers without a spread, since most of them are one block each.
     """
     if len(answers) < 2:
         return math.nan, 1.0, 1.0
     mean, least, most = RANGES[len(answers)]
     strays = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
-    return mean * strays, least / mean, most / mean
+    return mean * strays or math.nan, least / mean, most / mean
 
 
 def wandered(answers: list[Measurement]) -> tuple[float, float, float]:

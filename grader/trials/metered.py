@@ -53,6 +53,23 @@ def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed
             one.load(source)
         mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
         printed = one.output_tail
+    return _judged(task, exam, mine, settings, seed, printed)
+
+
+def examine_known(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
+    """Return what `examine` does for a known submission of the kit, played in this process.
+
+    A world says the same wherever it is asked from, and here a question takes a microsecond, not a hundred. Whatever
+    the source raises goes through.
+    """
+    mine = _played_here(exam, source, exam.scenarios(generator(*seed)))
+    return _judged(task, exam, mine, settings, seed, printed="")
+
+
+def _judged(
+    task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str], printed: str
+) -> Attempt:
+    """Judge what was played, and compare its cost with the baseline's when it is right."""
     right = sum(played.mismatch is None for played in mine)
     if len(mine) - right > exam.forgiven:
         return _wrong(task, exam, mine, settings, seed, printed)

@@ -102,6 +102,16 @@ def test_where_no_answer_became_steady_nothing_is_said() -> None:
     assert doubt == 0.0
 
 
+def test_answers_of_one_block_each_have_no_spread_to_compare_with() -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    spec = TaskSpec(stmt="pass", setup="pass")
+    answers = [Measurement(1, [seconds], spec) for seconds in (1.0, 1.5, 2.0)]
+    times, doubt, explained = module.wandered(answers)
+    assert math.isnan(times)
+    assert math.isnan(explained)
+    assert doubt == 0.0
+
+
 def test_of_one_answer_nothing_is_known() -> None:
     module = importlib.import_module("lessons.04_autorange")
     one = Measurement(1, [1.0, 2.0, 3.0], TaskSpec(stmt="pass", setup="pass"))

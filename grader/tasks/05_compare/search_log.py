@@ -75,10 +75,12 @@ def _beside(answer: float | None, compared: Sequence[Comparison]) -> Sequence[Co
 
 def comparisons(log: Sequence[Measurement]) -> Iterator[Comparison]:
     """Yield one comparison for each size at which both functions were measured, in the order of asking."""
-    for size in dict.fromkeys(one.size for one in log):
-        f, g = ([one for one in log if one.size == size and one.which == which] for which in "fg")
-        if f and g:
-            yield Comparison(size, tuple(zip(f, g, strict=False)))
+    by_size: dict[int, dict[str, list[Measurement]]] = {}
+    for one in log:
+        by_size.setdefault(one.size, {}).setdefault(one.which, []).append(one)
+    for size, times in by_size.items():
+        if len(times) == len("fg"):
+            yield Comparison(size, tuple(zip(times["f"], times["g"], strict=False)))
 
 
 def _fooled(one: Comparison, apart: Callable[[float], float]) -> Iterator[str]:

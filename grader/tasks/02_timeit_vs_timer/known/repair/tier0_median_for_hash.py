@@ -1,0 +1,53 @@
+"""As little as possible changed, but the median of the blocks for hash, since only now and then something interrupts."""
+
+from statistics import median
+
+
+def time_sum(make_list, add_up, clock):
+    calls = 20
+    lists = []
+    for _ in range(calls):
+        lists.append(make_list())
+    start = clock()
+    for i in range(calls):
+        add_up(lists[i])
+    return (clock() - start) / calls
+
+
+def time_multiply(multiply, clock):
+    calls = 100
+    start = clock()
+    for _ in range(calls):
+        multiply()
+    return (clock() - start) / calls
+
+
+def time_matmul(matmul, clock):
+    calls = 100
+    matmul()
+    start = clock()
+    for _ in range(calls):
+        matmul()
+    return (clock() - start) / calls
+
+
+def time_sort(make_list, sort, clock):
+    calls = 20
+    lists = []
+    for _ in range(calls):
+        lists.append(make_list())
+    start = clock()
+    for i in range(calls):
+        sort(lists[i])
+    return (clock() - start) / calls
+
+
+def time_hash(hash_text, clock):
+    calls, blocks = 50, 11
+    times = []
+    for _ in range(blocks):
+        start = clock()
+        for _ in range(calls):
+            hash_text()
+        times.append((clock() - start) / calls)
+    return median(times)
