@@ -133,7 +133,7 @@ def report(
         if course:
             course.require_known(book.students(), str(course_file))
         pseudonyms.chosen(board, "", book.students())
-        ever = [task.lesson for task in book.tasks(counting=False)]
+        ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
         changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
         if course:
             book.set_course(course.text)

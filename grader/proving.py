@@ -39,8 +39,8 @@ def lint_exercises(
             for problem in problems:
                 print(f"SURPRISE  {problem}")
             found += len(problems)
-            if machine:
-                file = tier_records.record(machine, [row.recorded for row in rows if row.recorded])
+            if machine and (measured := [row.recorded for row in rows if row.recorded]):
+                file = tier_records.record(machine, measured)
                 print(f"{lesson} is recorded in {file}.", flush=True)
     print(f"{found} surprises." if found else "Every known submission got what it should.")
     return 1 if found else 0

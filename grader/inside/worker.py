@@ -193,8 +193,6 @@ def serve(service: Service) -> None:
         except protocol.Closed:
             raise
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
-            with contextlib.suppress(Exception):  # what it printed before that is shown as well
-                OUTPUT.flush()
             kind, body = tell(channel, error, service.file)
         else:
             kind, body = channel.receive()
@@ -204,6 +202,8 @@ def tell(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict
     """Tell of an exception and wait for the next request, with some memory to do it even if there is none left."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    with contextlib.suppress(Exception):  # what it printed before that is shown as well
+        OUTPUT.flush()
     channel.send(protocol.RAISED, loading.raised(error, file))
     request = channel.receive()
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
