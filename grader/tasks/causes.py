@@ -153,7 +153,8 @@ def _misled(basis: Basis, found: Sequence[Interval], truth: Truth) -> Iterator[s
     last = max(place for place, one in enumerate(found) if one.end_s <= basis.intervals[-1].end_s)
     first = {one.calls: one for one in reversed(found[:last])}  # the one that may have led to the next size
     earlier = [one for one in first.values() if one not in basis.intervals]
-    if longest := _longest_looking(earlier, truth):
+    same_size = [one for one in earlier if one.calls == basis.intervals[-1].calls]
+    if longest := _longest_looking(same_size, truth) or _longest_looking(earlier, truth):
         yield _looked_longer(longest, truth)
         yield f"If you chose the number of {_plural(truth.noun)} by that block, it led to too few."
 

@@ -1,5 +1,6 @@
 """An explanation follows from what a student did, and not from the world in which it went wrong."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,16 @@ def test_an_interruption_of_the_one_probe_that_chose_the_block_size_is_told() ->
     for remark in said(ONE_PROBE, "interrupt"):
         assert "are undisturbed: the rest went to interruptions." in remark
         assert "If you chose the number of calls by that block, it led to too few." in remark
+
+
+def test_the_block_named_as_misleading_is_the_one_that_chose_the_size() -> None:
+    """A timed block of slow first calls looks longer still, and chose nothing."""
+    known = (find_task("02_timeit_vs_timer", "time_per_call").known / "wrong_one_probe.py").read_text(encoding="utf-8")
+    told = [remark for seed in range(3) for remark in said(known, "interrupt", seed=seed)]
+    pattern = re.compile(r"blocks of (\d+) calls.* An earlier block of (\d+) calls lasted .* went to interruptions")
+    sizes = [match.groups() for remark in told if (match := pattern.search(remark))]
+    assert len(sizes) > len(told) / 2
+    assert all(size == misleading for size, misleading in sizes)
 
 
 def test_an_answer_that_comes_from_no_block_gets_what_was_seen_and_no_cause() -> None:
