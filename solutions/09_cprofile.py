@@ -38,7 +38,7 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
     import that inside (b).
 
     Points: 4 of 10 for right answers, 6 for 1.25 times fewer opcodes than the plain way (which looks for callers and
-    called among all rows, for each function anew), 8 for 4 times, all 10 for 10 times.
+    called among all rows, for each function anew), 8 for 4 times, all 10 for 8 times.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of name, calls, own and cumulative time.")

@@ -38,8 +38,8 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing.
 
-    Points: 4 of 10 for right answers, 7 for 1.35 times fewer machine instructions than the plain way takes (a chain
-    of comparisons for every step), all 10 for 3.6 times. The programs that are counted go round in loops.
+    Points: 4 of 10 for right answers, 7 for 1.5 times fewer machine instructions than the plain way takes (a chain
+    of comparisons for every step), all 10 for 3.4 times. The programs that are counted go round in loops.
     """
     raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
 
@@ -59,7 +59,7 @@ def pairs(trace: list[str]) -> list[list[str | int]]:
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (a) takes another,
     import that inside (a).
 
-    Points: 4 of 10 for right answers, 6 for 1.5 times fewer opcodes than the plain way executes (an index, a dict and
+    Points: 4 of 10 for right answers, 6 for 1.45 times fewer opcodes than the plain way executes (an index, a dict and
     a list), 8 for 3 times, all 10 for 12 times. Opcodes count in all Python code that runs, at import too; a builtin
     that works in C is one opcode, however much it does.
     """

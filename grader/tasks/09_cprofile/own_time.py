@@ -17,10 +17,10 @@ from .trees import draw_cases, draw_counted
 OWN_TIME = Task(
     lesson="09_cprofile",
     name="own_time",
-    summary="own and cumulative time of each function, in a tenth of the baseline's executed opcodes",
+    summary="own and cumulative time of each function, in an eighth of the baseline's executed opcodes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.25, 0.6), Tier(4.0, 0.8), Tier(10.0, 1.0)),
+    tiers=(Tier(1.25, 0.6), Tier(4.0, 0.8), Tier(8.0, 1.0)),
     hints=(
         "Which rows does a row's caller have to be found among? And how many of them do you look at to find it?",
         (

@@ -20,7 +20,7 @@ FOLD = Task(
     summary="the boxes of a flame graph from stacks, in a thirteenth of the baseline's executed opcodes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.8, 0.6), Tier(5.5, 0.8), Tier(13.0, 1.0)),
+    tiers=(Tier(1.8, 0.6), Tier(5.2, 0.8), Tier(13.0, 1.0)),
     hints=(
         "How many of the stacks are different? And what of two stacks that begin alike do you work out twice?",
         (

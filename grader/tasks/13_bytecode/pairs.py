@@ -20,7 +20,7 @@ PAIRS = Task(
     summary="which opcodes follow each other, in a twelfth of the baseline's executed opcodes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.5, 0.6), Tier(3.0, 0.8), Tier(12.0, 1.0)),
+    tiers=(Tier(1.45, 0.6), Tier(3.0, 0.8), Tier(12.0, 1.0)),
     hints=(
         "Count the opcodes of one round of your loop (dis.dis shows them). How many of them only fetch the two names?",
         (

@@ -18,10 +18,10 @@ from .programs import answer, draw_cases, draw_counted
 RUN = Task(
     lesson="13_bytecode",
     name="run",
-    summary="a stack machine for CPython's instructions, 3.6 times cheaper than the plain way",
+    summary="a stack machine for CPython's instructions, 3.4 times cheaper than the plain way",
     points=10.0,
     cost=Cost.INSTRUCTIONS,
-    tiers=(Tier(1.35, 0.7), Tier(3.6, 1.0)),
+    tiers=(Tier(1.5, 0.7), Tier(3.4, 1.0)),
     hints=(
         "What does your machine find out about an instruction each time a loop comes by, though it never changes?",
         (
