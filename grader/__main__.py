@@ -177,7 +177,7 @@ def export_points(
 def release_kit(
     place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a .zip.")] = None,
     gradescope: Annotated[Path | None, typer.Option(metavar="ZIP", help="Make an autograder to upload.")] = None,
-    lessons: Annotated[list[str] | None, typer.Option(help="Only these lessons; may be repeated.")] = None,
+    lessons: Lessons = None,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="It may grade unprotected, and says so.")] = False,
     force: Force = False,
     debug: Debug = False,

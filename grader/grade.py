@@ -64,12 +64,17 @@ def grade_task(task: Task, submission: Submission, settings: Settings) -> Verdic
     return score(task, attempt)
 
 
+def seed_of(task: Task, submission: Submission, settings: Settings) -> tuple[str, str, str]:
+    """Return what a hand-in's inputs are drawn from: the secret, the task and the content, and not who handed it in."""
+    return settings.seed, task.full_name, submission.sha256
+
+
 def _attempt(task: Task, submission: Submission, settings: Settings) -> Attempt:
     if submission.source is None:
         if submission.fault:
             raise GraderFault(f"The grader failed ({submission.fault.kind}) to read the file.")
         return Attempt(Status.RAISED, rationale=submission.refusal)
-    seed = (settings.seed, task.full_name, submission.sha256)
+    seed = seed_of(task, submission, settings)
     if isinstance(task.exam, TensorExam):
         return tensors.examine(task, task.exam, submission.source, settings, seed)
     if isinstance(task.exam, CountedExam):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, tier_margins, tier_records
-from grader.grade import grade_task
+from grader.grade import grade_task, seed_of
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
 from grader.records import Status, Submission, Verdict
@@ -146,7 +146,7 @@ def rows(task: Task, settings: Settings, tell: Callable[[str], None] = _silent) 
 def _known(task: Task, submission: Submission, settings: Settings) -> Verdict:
     """Grade a known submission: in simulated worlds it is played in this process, which takes a tenth of the time."""
     if isinstance(task.exam, MeteredExam) and submission.source is not None:
-        seed = (settings.seed, task.full_name, submission.sha256)
+        seed = seed_of(task, submission, settings)
         with suppress(Exception):  # one that raises is graded in a worker, as any other
             return score(task, metered.examine_known(task, task.exam, submission.source, settings, seed))
     return grade_task(task, submission, settings)

@@ -10,10 +10,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 
 from grader.values import Value
+
+T = TypeVar("T")
 
 
 class Weather:
@@ -123,6 +126,11 @@ def stratified(rng: np.random.Generator, low: float, high: float, count: int) ->
     places = (np.arange(count) + rng.random(count)) / count
     drawn: list[float] = rng.permutation(low + (high - low) * places).tolist()
     return drawn
+
+
+def shuffled(rng: np.random.Generator, items: Sequence[T]) -> tuple[T, ...]:
+    """Return the items in random order."""
+    return tuple(items[place] for place in rng.permutation(len(items)))
 
 
 def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:

@@ -130,7 +130,7 @@ def _player(exam: MeteredExam, source: str) -> Play:
         def ask(*given: Value) -> Value:
             if next(left, None) is None:
                 raise GraderFault(f"it asked more than {exam.max_calls} times")
-            return scenario.call(name, given if all(type(each) in _SCALARS for each in given) else _plain(given))
+            return scenario.call(name, tuple(map(_plain, given)))
 
         return ask
 
@@ -148,6 +148,8 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 def _plain(value: Any) -> Any:
     """Return a copy, as it comes over the channel."""
+    if type(value) in _SCALARS:
+        return value
     return json.loads(json.dumps(value))
 
 

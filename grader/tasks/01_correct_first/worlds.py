@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.task import Array, Metered, Mismatch
 from grader.tasks.answers import shown
-from grader.tasks.simulated import stratified
+from grader.tasks.simulated import shuffled, stratified
 from grader.values import Value
 
 from . import implementations
@@ -47,24 +47,34 @@ class Case:
         return {"number": number, "rows": rows, "n": n, "dtype": str(self.a.dtype), "about": self.about}
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A case, what f and g say on it, whether g is right, and whether it leaves the tensors alone."""
+
+    case: Case
+    f: list[Value]
+    g: list[float]
+    right: bool
+    kept: bool
+
+
 @dataclass
 class ComparisonWorld:
-    """An implementation to be accepted or not. `differing` are the numbers of the cases it is wrong on."""
+    """An implementation to be accepted or not, tried on each case. `differing` are the numbers of those it fails on."""
 
     title: str
     implementation: Implementation
-    cases: tuple[Case, ...]
+    tried: tuple[Trial, ...]
     calls: int = 0
     seen: dict[str, set[int]] = field(default_factory=lambda: {"f": set(), "g": set()})
     function: str = "agrees"
 
     def __post_init__(self) -> None:
-        self._tensors = [case.tensors() for case in self.cases]
-        self._told = [case.describe(number) for number, case in enumerate(self.cases)]
-        tried = [_tried(self.implementation, case) for case in self.cases]
-        self.differing = {number for number, trial in enumerate(tried) if not trial.right}
+        self._tensors = [trial.case.tensors() for trial in self.tried]
+        self._told = [trial.case.describe(number) for number, trial in enumerate(self.tried)]
+        self.differing = {number for number, trial in enumerate(self.tried) if not trial.right}
         self._answers: list[dict[str, Value] | None] = [
-            {"f": trial.f, "g": trial.g} if trial.kept else None for trial in tried
+            {"f": trial.f, "g": trial.g} if trial.kept else None for trial in self.tried
         ]
 
     @property
@@ -98,8 +108,8 @@ class ComparisonWorld:
         if answer is not truth:
             return Mismatch(str(truth), str(answer), self._advice())
         both = self.seen["f"] & self.seen["g"]
-        if truth and len(both) < len(self.cases):
-            missing = min(set(range(len(self.cases))) - both)
+        if truth and len(both) < len(self.tried):
+            missing = min(set(range(len(self.tried))) - both)
             remark = f"Nobody has asked both about {self._named(missing)}."
             return Mismatch("True, after f and g saw every case", "True before that", remark)
         if not truth and not both & self.differing:
@@ -114,29 +124,19 @@ class ComparisonWorld:
         return f"They differ on {len(self.differing)} cases, such as {self._named(number)}."
 
     def _named(self, number: int) -> str:
-        case = self.cases[number]
+        case = self.tried[number].case
         rows, n = case.a.shape
         return f"case {number} ({case.about}; {rows} rows of {n}, {case.a.dtype})"
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """What f and g say on a case, whether g is right, and whether it leaves the tensors alone."""
-
-    f: list[Value]
-    g: list[float]
-    right: bool
-    kept: bool
-
-
-def _tried(implementation: Implementation, case: Case) -> _Trial:
+def _tried(implementation: Implementation, case: Case) -> Trial:
     a, b = case.tensors()
     got = _quietly(implementation, a, b)
     values, magnitudes = reference(*case.tensors())
     allowed = (a.shape[1] + 1) * EPS[str(a.dtype)]
     kept = all(np.array_equal(*pair, equal_nan=True) for pair in zip((a, b), case.tensors(), strict=True))
     close = len(got) == len(values) and all(map(partial(_close, allowed), got, values, magnitudes))
-    return _Trial([values, magnitudes], got, right=kept and close, kept=kept)
+    return Trial(case, [values, magnitudes], got, right=kept and close, kept=kept)
 
 
 def _close(allowed: float, got: float, value: float, magnitude: float) -> bool:
@@ -162,7 +162,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[ComparisonWorld, ...]:
     worlds = [
         _world(rng, *planted, 0.0 if planted[1] in RIGHT else next(places)) for planted in PLANTED for _ in range(EACH)
     ]
-    return tuple(worlds[number] for number in rng.permutation(len(worlds)))
+    return shuffled(rng, worlds)
 
 
 def _world(
@@ -170,15 +170,13 @@ def _world(
 ) -> ComparisonWorld:
     """Draw the cases, in random order but for the first one on which g is wrong: it stands at `place`, a share."""
     cases = [case for group in groups for case in GROUPS[group](rng)]
-    cases = [cases[number] for number in rng.permutation(len(cases))]
-    shows = [not _tried(g, case).right for case in cases]
-    if any(shows):
-        agreeing = [case for case, wrong in zip(cases, shows, strict=True) if not wrong]
-        first = cases[shows.index(True)]
-        before = agreeing[: int(place * len(cases))]
-        chosen = {id(case) for case in (*before, first)}
-        cases = [*before, first, *(case for case in cases if id(case) not in chosen)]
-    return ComparisonWorld(title, g, tuple(cases))
+    tried = [_tried(g, case) for case in shuffled(rng, cases)]
+    wrong = [number for number, trial in enumerate(tried) if not trial.right]
+    if wrong:
+        agreeing = [number for number, trial in enumerate(tried) if trial.right]
+        front = [*agreeing[: int(place * len(tried))], wrong[0]]
+        tried = [tried[number] for number in (*front, *sorted(set(range(len(tried))) - set(front)))]
+    return ComparisonWorld(title, g, tuple(tried))
 
 
 def _ordinary(rng: np.random.Generator) -> Iterator[Case]:

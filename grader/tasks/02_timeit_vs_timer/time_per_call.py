@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.records import Cost
 from grader.task import MeteredExam, Scenario, Task, Tier
-from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, early_calls
+from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, early_calls, shuffled
 
 from .worlds import CallWorld
 
@@ -40,7 +40,7 @@ def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
     )
     worlds = [_world(rng, "a short call, nobody disturbs", SHORT_STEPS, 0.3, None)]
     worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_CALLS, EACH)]
-    return [worlds[place] for place in rng.permutation(len(worlds))]
+    return shuffled(rng, worlds)
 
 
 def _world(

@@ -22,6 +22,7 @@ from grader.tasks.simulated import (
     Weather,
     added_s,
     early_calls,
+    shuffled,
     want_no_arguments,
 )
 from grader.values import Value
@@ -141,7 +142,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[DeviceWorld, ...]:
         _world(rng, "longer work", (0.4e-3, 0.8e-3), None),
     ]
     worlds += [_world(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_LAUNCHES, EACH)]
-    return tuple(worlds[place] for place in rng.permutation(len(worlds)))
+    return shuffled(rng, worlds)
 
 
 def _world(rng: np.random.Generator, title: str, work_s: tuple[float, float], first: int | None) -> DeviceWorld:

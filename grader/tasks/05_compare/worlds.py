@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import as_number, shown
+from grader.tasks.simulated import shuffled
 from grader.values import Value
 from harness import units
 
@@ -119,7 +120,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[CrossingWorld, ...]:
         *(_jump(rng) for _ in range(EACH["jump"])),
         *(_no_crossing(rng) for _ in range(EACH["none"])),
     ]
-    return tuple(worlds[place] for place in rng.permutation(len(worlds)))
+    return shuffled(rng, worlds)
 
 
 def _either(rng: np.random.Generator) -> bool:

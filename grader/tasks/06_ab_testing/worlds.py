@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
-from grader.tasks.simulated import want_no_arguments
+from grader.tasks.simulated import shuffled, want_no_arguments
 from grader.values import Value
 
 THRESHOLD: Final = 0.05
@@ -113,7 +113,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[PairWorld, ...]:
         for draw in (_plain, _heavy, _drifting)
         for number in range(SLOWED + EQUAL)
     ]
-    return tuple(worlds[place] for place in rng.permutation(len(worlds)))
+    return shuffled(rng, worlds)
 
 
 def _plain(rng: np.random.Generator, effect: float) -> PairWorld:

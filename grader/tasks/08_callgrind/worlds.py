@@ -13,6 +13,7 @@ import numpy as np
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
 from grader.tasks.plain import PlainWorld
+from grader.tasks.simulated import shuffled
 from grader.values import Value
 
 from .recorded import CULPRITS, OWN, Count, added, load
@@ -93,5 +94,4 @@ def _world(
 def _rows(rng: np.random.Generator, count: Count, called: dict[str, str]) -> list[list[Value]]:
     """Rows by falling own instructions, as Callgrind lists them; equals in any order."""
     rows: list[list[Value]] = [[called.get(name, name), *row] for name, row in count.items()]
-    shuffled = [rows[place] for place in rng.permutation(len(rows))]
-    return sorted(shuffled, key=lambda row: -int(str(row[2])))
+    return sorted(shuffled(rng, rows), key=lambda row: -int(str(row[2])))
