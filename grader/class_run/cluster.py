@@ -4,9 +4,10 @@ The supervisor of the run stays here: collecting, the journal and the reports. H
 the workers, reports come back. When a worker is lost, Dask gives its hand-ins to another.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,16 +73,24 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
         try:
             yield enlisted
         finally:
-            client.unregister_worker_plugin(NAME)  # workers live on; what they keep ready for this class does not
+            with suppress(Exception):  # where the scheduler is gone, its workers keep nothing ready either
+                client.unregister_worker_plugin(NAME)  # workers live on; what they keep ready for this class does not
 
 
 @contextmanager
 def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
-    """Grade on a cluster of `workers` processes on this machine, of one lane each, that ends with the block."""
+    """Grade on a cluster of `workers` processes on this machine, of one lane each, that ends with the block.
+
+    Dask's own log is off: where a worker's heartbeat meets the end of the run, it would print a traceback. What goes
+    wrong with a hand-in is in that hand-in's verdict. Dask's web server cannot be left out; it is seen from here alone.
+    """
     dask = _dask()
     one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
+    unseen = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
     with ExitStack() as stack:
-        cluster = stack.enter_context(dask.LocalCluster(n_workers=workers, dashboard_address=None, **one_lane_each))
+        cluster = stack.enter_context(
+            dask.LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0", **one_lane_each, **unseen)
+        )
         client = stack.enter_context(dask.Client(cluster, set_as_default=False))
         yield _enlist(client, hidden, sandboxed=sandboxed)
 

@@ -58,7 +58,7 @@ def grader(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ende
         timeout=PATIENCE_S,
         check=False,
     )
-    assert "Traceback" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

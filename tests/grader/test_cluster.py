@@ -97,6 +97,32 @@ def test_a_worker_that_is_killed_costs_nobody_a_grade(tmp_path: Path, address: s
     assert verdicts(outcomes(out)) == EXPECTED
 
 
+def test_where_the_scheduler_is_lost_the_same_command_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with ExitStack() as stack:
+        address = stack.enter_context(scheduler(tmp_path))
+        stack.enter_context(worker(address))
+        grading = command("run", CLASS, "--out", out, "--scheduler", address, *CHOSEN)
+        run = stack.enter_context(
+            subprocess.Popen(grading, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        )
+        wait_for(lambda: rows(out, "SELECT * FROM attempts"))
+        for process in psutil.Process().children():
+            if "distributed.cli.dask_scheduler" in process.cmdline():
+                process.kill()
+        said, _ = run.communicate(timeout=PATIENCE_S)
+    assert "Traceback" not in said
+    assert (run.returncode, "run the same command again" in said) in {(3, True), (0, False)}, said
+    assert grader("run", CLASS, "--out", out, *CHOSEN).code == 0
+    query = "SELECT student, task, status, points FROM attempts ORDER BY grading"
+    latest = {(student, task): (status, points) for student, task, status, points in rows(out, query)}
+    assert latest == {
+        (student, task): (str(one["status"]).lower().replace("_", " "), one["points"])
+        for student, tasks in EXPECTED.items()
+        for task, one in tasks.items()
+    }
+
+
 def test_a_worker_lives_on_after_a_class_and_keeps_nothing_of_it(tmp_path: Path, address: str) -> None:
     with worker(address) as one:
         ended = grader("run", CLASS, "--out", tmp_path / "out", "--scheduler", address, "--lessons", LESSONS[0])
