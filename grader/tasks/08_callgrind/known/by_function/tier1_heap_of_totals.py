@@ -1,0 +1,19 @@
+"""Totals in a dict, then a heap of (minus total, name) which gives them out in order."""
+
+import heapq
+
+
+def by_function(lines):
+    totals = {}
+    for line in lines:
+        space = line.index(" ")
+        name = line[space + 1 :]
+        totals[name] = totals.get(name, 0) + int(line[:space])
+
+    heap = [(-total, name) for name, total in totals.items() if total]
+    heapq.heapify(heap)
+    rows = []
+    while heap:
+        minus, name = heapq.heappop(heap)
+        rows.append([name, -minus])
+    return rows

@@ -1,0 +1,16 @@
+"""Sort the split lines by name, sum each run of equal names with groupby, and sort the sums."""
+
+from itertools import groupby
+from operator import itemgetter
+
+
+def by_function(lines):
+    name_of = itemgetter(2)
+    parts = sorted((line.partition(" ") for line in lines), key=name_of)
+    rows = []
+    for name, group in groupby(parts, key=name_of):
+        total = sum(int(part[0]) for part in group)
+        if total:
+            rows.append([name, total])
+    # they are in order of name already, and a sort is stable
+    return sorted(rows, key=itemgetter(1), reverse=True)

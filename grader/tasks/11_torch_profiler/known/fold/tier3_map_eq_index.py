@@ -1,0 +1,23 @@
+"""For few opcodes: sort, find the first difference to the last stack with map, eq and index, widths on closing only."""
+
+from operator import eq
+
+
+def fold(stacks):
+    rows = []
+    path = []
+    before = []
+    left = 0
+    for frames, us in sorted(stacks):
+        if frames:
+            if frames != before:
+                shared = [*map(eq, before, frames), False].index(False)
+                for row in path[shared:]:
+                    row[3] += left
+                path[shared:] = [[depth, name, left, -left] for depth, name in enumerate(frames[shared:], shared)]
+                rows += path[shared:]
+                before = frames
+            left += us
+    for row in path:
+        row[3] += left
+    return rows
