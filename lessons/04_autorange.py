@@ -380,8 +380,12 @@ def until_steady(
     return sums, bmms
 
 
+FEWEST_BLOCKS = 4
+"""`adaptive_autorange` calls no answer steady that has fewer: it ran out of time."""
 FEWEST_STEADY = 3
 """Of fewer answers that became steady, nothing is said about how long that takes."""
+ROOM = 2 * FEWEST_BLOCKS
+"""How many blocks must fit into half the time of step 3, or an answer cannot show that it needs less."""
 
 
 @until_steady.observe
@@ -393,10 +397,8 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
     far = apart(sums)
     page.reveal("a" if far < 0.01 else "b" if far <= 0.05 else "c", f"They lie {units.percent(far)} apart.")
     whole_s = sum(page.result(many_blocks)[1][0].raw_times)
-    steady = [each for each in sums if each.iqr / each.median < 0.05]
-    # How long it takes depends on how restless the machine is, and one or two answers tell nothing of that.
-    spent = [sum(each.raw_times) / whole_s for each in steady]
-    quick, error = every(spent) if len(spent) >= FEWEST_STEADY else (math.nan, 0.0)
+    steady = became_steady(sums)
+    quick, error = part_spent(steady, whole_s)
     noise = 0.0 if math.isnan(quick) else quick * page.noise
     page.claim("steady-is-quick", quick, high=0.5, error=error, noise=noise, unit=units.percent, remark="of that time")
     times, error, explained = wandered(steady)
@@ -419,6 +421,23 @@ def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measuremen
         f"In the turns here, `bmm` took {units.ratio(ratio)} as long as `mul_sum`. Whether two such answers differ at",
         "all is lesson 05, where both are measured in turn.",
     )
+
+
+def became_steady(answers: list[Measurement]) -> list[Measurement]:
+    """Return the answers that `adaptive_autorange` ended because they were steady, not because the time was over."""
+    return [each for each in answers if len(each.times) >= FEWEST_BLOCKS and each.iqr / each.median < 0.05]
+
+
+def part_spent(steady: list[Measurement], whole_s: float) -> tuple[float, float]:
+    """Return how long steady answers took, as a part of `whole_s`, and the doubt about it; NaN where it says nothing.
+
+    How long it takes depends on how restless the machine is, and one or two answers tell nothing of that. Where a block
+    is long, the four that torch asks for at least decide it, and nothing else does.
+    """
+    blocks = [seconds for each in steady for seconds in each.raw_times]
+    if len(steady) < FEWEST_STEADY or max(blocks) * ROOM > whole_s / 2:
+        return math.nan, 0.0
+    return every([sum(each.raw_times) / whole_s for each in steady])
 
 
 def turns(name: str, answers: list[Measurement]) -> Table:

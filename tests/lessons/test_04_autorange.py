@@ -102,6 +102,26 @@ def test_where_no_answer_became_steady_nothing_is_said() -> None:
     assert doubt == 0.0
 
 
+def blocks_of(seconds: float, number: int) -> Measurement:
+    """An answer of this many blocks, all alike."""
+    return Measurement(1, [seconds] * number, TaskSpec(stmt="pass", setup="pass"))
+
+
+def test_an_answer_that_ran_out_of_time_did_not_become_steady() -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    assert module.became_steady([blocks_of(0.06, 3)]) == []
+    assert len(module.became_steady([blocks_of(0.06, 4)])) == 1
+
+
+@pytest.mark.parametrize(("block_s", "says_something"), [(0.005, True), (0.06, False)])
+def test_where_torch_chose_long_blocks_nothing_is_said_of_how_long_it_takes(
+    block_s: float, says_something: bool
+) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    part, _ = module.part_spent([blocks_of(block_s, 4)] * 3, whole_s=0.217)
+    assert math.isnan(part) != says_something
+
+
 def test_answers_of_one_block_each_have_no_spread_to_compare_with() -> None:
     module = importlib.import_module("lessons.04_autorange")
     spec = TaskSpec(stmt="pass", setup="pass")
