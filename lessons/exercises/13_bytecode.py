@@ -1,8 +1,9 @@
 """Exercises of lesson 13: run CPython's instructions yourself, and get a result with fewer of them.
 
-(a) `run` is a stack machine for a part of CPython's instruction set. What the processor executes for it is counted by
-    Callgrind, which takes valgrind:      apt-get install valgrind
-(b) `pairs` is plain Python, and the opcodes that it executes are counted by Python itself: the same number each time.
+(a) `run` is a stack machine for a part of CPython's instruction set.
+(b) `pairs` counts which opcodes follow each other.
+
+Both are plain Python. The opcodes that they execute are counted by Python itself: the same number each time.
 
 Check your work with      python -m grader check 13_bytecode
 """
@@ -38,8 +39,9 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
     While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing.
 
-    Points: 4 of 10 for right answers, 7 for 1.5 times fewer machine instructions than the plain way takes (a chain
-    of comparisons for every step), all 10 for 3.4 times. The programs that are counted go round in loops.
+    Points: 4 of 10 for right answers, 7 for 1.6 times fewer opcodes than the plain way takes (a chain of comparisons
+    for every step), all 10 for 5.2 times. The programs that are counted go round in loops. Opcodes count in all Python
+    code that runs, at import and in what you compile, too; a builtin that works in C is one opcode.
     """
     raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
 
@@ -60,7 +62,6 @@ def pairs(trace: list[str]) -> list[list[str | int]]:
     import that inside (a).
 
     Points: 4 of 10 for right answers, 6 for 1.45 times fewer opcodes than the plain way executes (an index, a dict and
-    a list), 8 for 3 times, all 10 for 12 times. Opcodes count in all Python code that runs, at import too; a builtin
-    that works in C is one opcode, however much it does.
+    a list), 8 for 3 times, all 10 for 12 times. Again a builtin that works in C is one opcode, however much it does.
     """
     raise NotImplementedError("Return rows of first, second and times.")

@@ -172,7 +172,7 @@ def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_inst
 
 @pytest.mark.parametrize(
     ("lesson", "says"),
-    [("13_bytecode", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")],
+    [("08_callgrind", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")],
 )
 def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lesson: str, says: str

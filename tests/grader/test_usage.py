@@ -98,7 +98,7 @@ def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeyp
     refused = ended.status is Status.RAISED and ("unavailable" in ended.rationale or "new thread" in ended.rationale)
     assert refused or ended.status is Status.CRASHED
     if users.is_root() and not users.trouble():
-        assert refused
+        assert refused, f"{ended.status}: {ended.rationale}"
 
 
 @pytest.mark.sandbox

@@ -22,7 +22,8 @@ from harness.bytecode import checked, plain, versions
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")
 DIVISORS: Final = ("7", "5", "-3", "-4", "2.5")
-COUNTED_CALLS: Final = 3
+CONDITIONS: Final = 3
+"""Kinds of conditions; as many programs are counted."""
 COUNTED_ROUNDS: Final = 300
 """How often the loop of a counted program goes round."""
 
@@ -109,17 +110,22 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
 
 def draw_counted(rng: np.random.Generator) -> tuple[Program, ...]:
     """Draw the programs that are run while instructions are counted: loops, so that running outweighs translating."""
-    return tuple(_looping(rng, COUNTED_ROUNDS) for _ in range(COUNTED_CALLS))
+    return tuple(_looping(rng, COUNTED_ROUNDS, without) for without in rng.permutation(CONDITIONS))
 
 
-def _looping(rng: np.random.Generator, rounds: int) -> Program:
+def _looping(rng: np.random.Generator, rounds: int, without: int = 0) -> Program:
+    """A loop with two of the three kinds of conditions. Its steps are of the same kinds in every draw.
+
+    So what a round costs hardly depends on the draw: only names, numbers and operators do.
+    """
+    first, second = rng.permutation([kind for kind in range(CONDITIONS) if kind != without])
     body = [
-        f"if {condition(rng)}:",
-        f"    x = {expression(rng, 2)}",
+        f"if {condition(rng, first)}:",
+        f"    x = {_arithmetic(rng, 2)} if b else (-{_arithmetic(rng, 2)})",
         "else:",
-        f"    y = {expression(rng, 2)}",
-        f"a = (x + {expression(rng, 1)}) % 1009",
-        f"b = y - {expression(rng, 1)} if {condition(rng)} else a // 2",
+        f"    y = {_arithmetic(rng, 2)} if a else (-{_arithmetic(rng, 2)})",
+        f"a = (x + {_arithmetic(rng, 1)}) % 1009",
+        f"b = y - {_arithmetic(rng, 1)} if {condition(rng, second)} else a // 2",
         "b = b % 997",
         "c = c + 1",
     ]
@@ -164,11 +170,22 @@ def expression(rng: np.random.Generator, depth: int, known: Sequence[str] = ()) 
     return f"({left} {rng.choice(['+', '-', '*'])} {right})"
 
 
-def condition(rng: np.random.Generator) -> str:
-    """A comparison, a chain of two, or the opposite of one."""
+def _arithmetic(rng: np.random.Generator, depth: int) -> str:
+    """An expression of `depth` levels of operations on two operands each."""
+    if depth == 0:
+        return str(rng.choice(PARAMETERS))
+    left, right = (_arithmetic(rng, depth - 1) for _ in range(2))
+    if depth == 1 and rng.random() < 0.5:
+        return f"({left} {rng.choice(['//', '%'])} {rng.choice(DIVISORS)})"
+    return f"({left} {rng.choice(['+', '-', '*'])} {right})"
+
+
+def condition(rng: np.random.Generator, kind: int | None = None) -> str:
+    """A comparison (kind 0), a chain of two (1), or the opposite of one (2); None draws the kind."""
     one, two, three = rng.choice(PARAMETERS, 3)
     compare = str(rng.choice(["<", "<=", ">", ">=", "!="]))
-    return str(rng.choice([f"{one} {compare} {two}", f"{one} < {two} <= {three}", f"not {one} {compare} {two}"]))
+    kinds = (f"{one} {compare} {two}", f"{one} < {two} <= {three}", f"not {one} {compare} {two}")
+    return kinds[rng.integers(CONDITIONS) if kind is None else kind]
 
 
 def numbers(rng: np.random.Generator) -> tuple[int | float, ...]:

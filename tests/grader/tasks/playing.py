@@ -57,15 +57,21 @@ def find_task(lesson: str, name: str) -> Task:
     return next(task for task in catalogue.load().tasks(lesson) if task.name == name)
 
 
-def play(task: Task, source: str, seed: int) -> Game:
-    """Call the function of `source` in every world that `seed` draws, and judge its answers."""
+def play(task: Task, source: str, seed: int, *, enough: int | None = None) -> Game:
+    """Call the function of `source` in every world that `seed` draws, and judge its answers.
+
+    After more than `enough` wrong ones, the other worlds are left out, of `scenarios` as well.
+    """
     assert isinstance(task.exam, MeteredExam)
     scenarios = tuple(task.exam.scenarios(np.random.default_rng(seed)))
     names: dict[str, Callable[..., object]] = {}
     exec(compile(source, "submission", "exec"), names)  # noqa: S102 - that is what a submission is for
-    answers = [names[world.function](*_arguments(world)) for world in scenarios]
-    mismatches = tuple(w.judge(_as_plain(a)) for w, a in zip(scenarios, answers, strict=True))
-    return Game(task, scenarios, mismatches)
+    mismatches: list[Mismatch | None] = []
+    for world in scenarios:
+        mismatches.append(world.judge(_as_plain(names[world.function](*_arguments(world)))))
+        if enough is not None and sum(map(bool, mismatches)) > enough:
+            break
+    return Game(task, scenarios[: len(mismatches)], tuple(mismatches))
 
 
 def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
