@@ -62,7 +62,7 @@ class ForkServer:
         self._clocks: dict[int, Clock | None] = {}
         self._ended_children = 0
         self._counted_s = 0.0
-        self._shared_bytes = 0
+        self._shared_bytes = self._own_tasks = 0
         self._closed = self._mute = False
 
     @property
@@ -83,6 +83,7 @@ class ForkServer:
             self._chain = self._process.chain()
             self._clocks = {self._chain[-1]: cpu_clock(self._chain[-1])}
             self._shared_bytes = usage.of_process(self._chain[-1]).memory_bytes
+            self._own_tasks = usage.grown(self._chain, 0).tasks
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
             self._process.kill()
             raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
@@ -167,12 +168,14 @@ class ForkServer:
         """Raise a WorkerFault when all processes of the tree together use more than they may.
 
         Each has limits of its own, which the kernel keeps; this is for what many of them, or many threads, make of it.
+        What the tree consisted of before is not counted, so that where the kernel refuses one more thread, it does so
+        first, and the submission gets the error of its own line.
         """
         used = usage.grown(proc.processes(self._chain[0]), self._shared_bytes)
         if used.memory_bytes > usage.allowed_bytes(limits.memory_bytes, len(self._clocks)):
             said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."
             raise WorkerFault(Status.OUT_OF_MEMORY, said)
-        if used.tasks > usage.MOST_TASKS:
+        if used.tasks - self._own_tasks > usage.MOST_TASKS:
             said = f"The submission ran more than {usage.MOST_TASKS} threads and processes at once."
             raise WorkerFault(Status.CRASHED, said, "A few are enough: there is one core to run on.")
 
