@@ -59,17 +59,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Known submissions on many draws of their inputs.")
     parser.add_argument("lessons", nargs="*", default=catalogue.load().lessons, metavar="LESSON")
     parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw, to go on from an earlier run")
     parser.add_argument("--seconds", type=float, default=60.0, help="stop earlier, after so long for a task")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes to play in")
     options = parser.parse_args()
-    unfair = False
+    draws, unfair = range(options.first, options.first + options.draws), False
     with ProcessPoolExecutor(options.jobs, initializer=_begin) as pool:
         for task in (task for lesson in options.lessons for task in catalogue.load().tasks(lesson)):
             if isinstance(task.exam, TensorExam):
                 if not task.exam.in_c:
-                    unfair |= _tell_odd(task, list(_drawn(pool, _odd, task, options.draws, options.seconds)))
+                    unfair |= _tell_odd(task, list(_drawn(pool, _odd, task, draws, options.seconds)))
             else:
-                unfair |= _tell_grades(task, list(_drawn(pool, _grades, task, options.draws, options.seconds)))
+                unfair |= _tell_grades(task, list(_drawn(pool, _grades, task, draws, options.seconds)))
     return int(unfair)
 
 
@@ -79,12 +80,12 @@ def _begin() -> None:
 
 
 def _drawn(
-    pool: ProcessPoolExecutor, judged: Callable[[str, str, int], T], task: Task, draws: int, seconds: float
+    pool: ProcessPoolExecutor, judged: Callable[[str, str, int], T], task: Task, draws: range, seconds: float
 ) -> Iterator[T]:
     """Yield what comes of each draw, in as many processes as the pool has, until the time is over."""
     end_s = time.monotonic() + seconds
-    for first in range(0, draws, BATCH):
-        yield from pool.map(partial(judged, task.lesson, task.name), range(first, min(first + BATCH, draws)))
+    for at in range(0, len(draws), BATCH):
+        yield from pool.map(partial(judged, task.lesson, task.name), draws[at : at + BATCH])
         if time.monotonic() > end_s:
             return
 
