@@ -7,9 +7,9 @@ code objects made by hand, native code). What is left computes.
 
 Its standard input is a mapping in Python's own format, written by this very Python: `sources` by name, all of which are
 compiled; the name of the one to `run`, the `function` to call there and the arguments of its `calls`; the names of
-`modules` to import before; and, where nothing is to be run, the `answers` to give instead. Where opcodes are counted,
-the text of the `counter` (`opcode_counter.py`), and a `key` that goes back with the sum: who knows it was here
-before the submission.
+`modules` to import before, and of those that are `allowed`; and, where nothing is to be run, the `answers` to give
+instead. Where opcodes are counted, the text of the `counter` (`opcode_counter.py`), and a `key` that goes back with the
+sum: who knows it was here before the submission.
 """
 
 from __future__ import annotations
@@ -34,8 +34,17 @@ SYSTEM = ("os", "posix", "_signal", "_imp")
 FRAMES = ("_getframe", "_getframemodulename")
 """What a named tuple asks for, and does without."""
 
-READ_BY_COUNTER = frozenset(("f_code",) if sys.version_info < (3, 12) else ())
-"""The audited attributes that the opcode counter reads from a frame. A submission never has a frame."""
+ATTRIBUTES = {
+    "object.__getattr__": frozenset(("__code__", "__defaults__", "__kwdefaults__")),
+    "object.__setattr__": frozenset(
+        ("__abstractmethods__", "__bases__", "__defaults__", "__doc__", "__module__", "__name__", "__qualname__")
+    ),
+}
+"""Audited attributes that data classes and named tuples read and write. The submission has no function of ours. It can
+neither make a code object nor give a function another one."""
+
+if sys.version_info < (3, 12):
+    ATTRIBUTES["object.__getattr__"] |= {"f_code"}  # the opcode counter reads it from a frame; a submission has none
 
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 
@@ -63,8 +72,8 @@ def text(
     raise error("no plain value: " + of.__name__)
 
 
-def fence(end: Callable[[str], NoReturn]) -> None:
-    """End the process from now on at every audit event that is not in `ALLOWED`.
+def fence(end: Callable[[str], NoReturn], modules: str) -> None:
+    """End the process from now on at every audit event that is not in `ALLOWED`; refuse to import with an ImportError.
 
     The hook uses no name of this module or of builtins: the submission can replace them. It calls no method of an
     argument either: Python runs a hook untraced, so the opcodes of such a method would not be counted.
@@ -72,13 +81,21 @@ def fence(end: Callable[[str], NoReturn]) -> None:
 
     def hook(
         event: str, arguments: tuple[Any, ...], allowed: frozenset[str] = ALLOWED, kind: type = type, plain: type = str,
-        reading: str = "object.__getattr__", readable: frozenset[str] = READ_BY_COUNTER,
+        attributes: dict[str, frozenset[str]] = ATTRIBUTES, error: type[Exception] = ImportError,
     ) -> None:  # fmt: skip
-        if event not in allowed and not (event == reading and kind(arguments[1]) is plain and arguments[1] in readable):
-            about = arguments[0] if arguments and kind(arguments[0]) is plain else ""
-            said = about.encode("ascii", "backslashreplace").decode("ascii") if about.isprintable() else ""
-            said = said.replace("\\", "\\\\").replace('"', '\\"')
-            end('{"refused":["' + event + '","' + said + '"]}')
+        if event in allowed:
+            return
+        about = arguments[0] if arguments and kind(arguments[0]) is plain else ""
+        if event == "import":
+            raise error(about + " cannot be imported while this is counted; there are " + modules)
+        attribute = arguments[1] if event in attributes and kind(arguments[1]) is plain else ""
+        if attribute:
+            if attribute in attributes[event]:
+                return
+            about = attribute
+        said = about.encode("ascii", "backslashreplace").decode("ascii") if about.isprintable() else ""
+        said = said.replace("\\", "\\\\").replace('"', '\\"')
+        end('{"refused":["' + event + '","' + said + '"]}')
 
     sys.addaudithook(hook)
     for module in SYSTEM:
@@ -137,9 +154,11 @@ def main(log: int, out: int) -> None:
     codes = {name: compile(source, name, "exec") for name, source in given["sources"].items()}
     executed, key = counting(given["counter"]), given["key"]
     settle()
-    fence(end)
+    fence(end, given["allowed"])
     try:
-        body = '{"answers":' + as_json(answers(given, module, codes), as_json)
+        called = answers
+        globals().clear()  # the submission would find our functions there
+        body = '{"answers":' + as_json(called(given, module, codes), as_json)
     except BaseException as error:  # noqa: BLE001 - a submission may raise anything
         body = '{"raised":' + as_json([type(error).__name__, str(error)[:300]], as_json)
     taken = executed()  # after the answers are written: until then a finalizer could still change them

@@ -11,8 +11,9 @@ The counter lives in the very process that it counts, so this is what holds it t
 - *It calls nothing that has a name.* What it needs it took before; new builtins do not change it.
 - *Nothing runs behind its back.* Python does not trace what runs while the tracer does: that would be the finalizer of
   an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
-  kept to the end. Nobody gets hold of a frame's own dict (no `locals`, no `vars`), and a namespace of another kind, or
-  one from which the interpreter itself takes names away (a class that uses `super`), ends the count.
+  kept to the end. Nobody gets hold of a frame's own dict (no `locals`, and `vars` of an object alone: a function of C,
+  since one of Python would have our globals), and a namespace of another kind, or one from which the interpreter itself
+  takes names away (a class that uses `super`), ends the count.
 - *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
   takes it off the frame. Then that frame is not seen to be left, and there is no sum.
 
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import operator
 import sys
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
@@ -57,8 +59,8 @@ def start() -> Callable[[], int]:
     said = _monitored() if hasattr(sys, "monitoring") else _traced()
     for name in GONE:
         vars(sys).pop(name, None)
-    for name in ("locals", "vars"):
-        vars(builtins).pop(name, None)
+    vars(builtins).pop("locals", None)
+    setattr(builtins, "vars", operator.attrgetter("__dict__"))  # noqa: B010 - no other `vars` has its type
     return said
 
 

@@ -30,7 +30,6 @@ What is trusted, and why:
 """
 
 import marshal
-import re
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -48,6 +47,7 @@ from grader.task import CountedExam, MeteredExam, Mismatch, Scenario, Task
 from grader.trials import metered, valgrind
 from grader.trials.faults import ours
 from grader.trials.inputs import generator
+from grader.trials.plain_imports import beforehand
 
 FLAGS: Final = ("-S", "-s", "-P", "-B")
 """No packages, no user's packages, nothing from where it starts, nothing written. (`-E` would forget the hash seed.)"""
@@ -70,8 +70,6 @@ UNCOUNTED: Final = {
 }
 """What stands for no sum (`grader/inside/opcode_counter.py`), and what a student reads then."""
 
-_IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
-
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -92,7 +90,8 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     worlds = exam.counted(generator(*seed, "counted"))
     given: dict[str, Any] = {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
-        "modules": imported(f"{source}\n{task.baseline}", exam.modules),
+        "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
+        "allowed": ", ".join(name for name in exam.modules if name != "__future__"),
         "function": worlds[0].function,
         "calls": [world.arguments for world in worlds],
         "answers": [],
@@ -131,12 +130,6 @@ def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
     """How many times the submission's cost the baseline took, both without what everybody takes. Exact."""
     ratio = max(baseline - empty, 1) / max(mine - empty, 1)
     return Speed(ratio, ratio, ratio, rounds=1, tier=sum(ratio >= tier.ratio for tier in task.tiers))
-
-
-def imported(source: str, modules: Sequence[str]) -> list[str]:
-    """Which of these modules a source text may import. One too many does no harm."""
-    words = {word for line in _IMPORT.findall(source) for word in re.findall(r"[\w.]+", line)}
-    return [name for name in modules if any(word.partition(".")[0] == name for word in words)]
 
 
 def _mismatch(worlds: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:

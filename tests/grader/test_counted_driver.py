@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from grader.isolation import confined
+from grader.task import PLAIN_MODULES
 from grader.trials.counted import FLAGS
+from grader.trials.plain_imports import beforehand
 
 DRIVER = confined.program("counted_driver")
 NAMED_TUPLE = """
@@ -24,7 +26,7 @@ def f(n): return list(Row("a", n))
 def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> Mapping[str, Any]:
     """What the driver says of `f` in a source text, called with 3 and 4."""
     task = {"sources": {"mine": source}, "run": "mine", "function": "f", "calls": [(3,), (4,)], "modules": modules}
-    task |= {"counter": "", "key": ""}
+    task |= {"counter": "", "key": "", "allowed": "collections, math"}
     read, write = os.pipe()
     log = os.open(os.devnull, os.O_WRONLY)
     with os.fdopen(read, "rb") as answer:
@@ -68,16 +70,14 @@ def test_modules_that_were_named_can_be_imported_and_used() -> None:
 @pytest.mark.parametrize(
     ("event", "source"),
     [
-        ("import", "import ctypes"),
-        ("import", "import gc"),
-        ("import", "import json"),
-        ("import", "import _socket"),
         ("open", "open('/proc/self/mem', 'r+b')"),
         ("open", "open(4, 'wb', closefd=False)"),
         ("open", "import _io; _io.FileIO(1023, 'w')"),
         ("code.__new__", "compile('1', '', 'eval').replace(co_consts=())"),
         ("marshal.loads", "import marshal; marshal.loads(b'N')"),
-        ("object.__getattr__", "(lambda: 0).__code__"),
+        ("code.__new__", "(lambda: 0).__code__.replace(co_consts=())"),
+        ("function.__new__", "type(lambda: 0)((lambda: 0).__code__, {})"),
+        ("object.__setattr__", "(lambda: 0).__code__ = (lambda: 1).__code__"),
         ("object.__getattr__", "(i for i in ()).gi_frame"),
         ("object.__setattr__", "(lambda: 0).__code__ = compile('1', '', 'eval')"),
         ("sys.settrace", "import sys; sys.settrace(print)"),
@@ -108,6 +108,127 @@ def test_system_calls_have_no_names_left(source: str) -> None:
     kind, said = answered(f"def f(n):\n    {source}\n    return n")["raised"]
     assert kind == "AttributeError"
     assert "has no attribute" in said
+
+
+@pytest.mark.parametrize("name", ["ctypes", "gc", "json", "_socket", "numpy", "collections.missing"])
+def test_an_import_is_refused_with_an_import_error_that_names_what_there_is(name: str) -> None:
+    said = f"{name} cannot be imported while this is counted; there are collections, math"
+    for source in (f"def f(n):\n    import {name}\n    return n", f"import {name}\ndef f(n): return n"):
+        assert answered(source, modules=("collections",)) == {"raised": ["ImportError", said]}
+
+
+def test_who_can_do_without_a_module_goes_on_without_it() -> None:
+    source = """
+try:
+    import numpy
+except ImportError:
+    numpy = None
+def f(n): return [numpy is None, n]
+"""
+    assert answered(source) == {"answers": [[True, 3], [True, 4]]}
+
+
+HONEST = {
+    "a data class": """
+from dataclasses import dataclass, field, asdict, replace
+@dataclass(order=True)
+class Row:
+    times: int
+    name: str = field(default="", compare=False)
+    seen: list[int] = field(default_factory=list)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    n: int = 1
+def f(n): return [replace(Row(n, "a"), times=n).times, asdict(Row(n)), Fixed(n=n).n, Row(1) < Row(n), repr(Fixed())][:1]
+""",
+    "a typing.NamedTuple": """
+from typing import NamedTuple
+class Row(NamedTuple):
+    times: int
+    name: str = "a"
+    @property
+    def twice(self): return 2 * self.times
+def f(n): return [Row(n).twice // 2]
+""",
+    "a namedtuple with defaults": """
+from collections import namedtuple
+Row = namedtuple("Row", ["times", "name"], defaults=["a"])
+def f(n): return [Row(n)._replace(name="b").times]
+""",
+    "Counter.most_common": """
+from collections import Counter, OrderedDict, defaultdict, deque, ChainMap, UserDict
+def f(n): return [Counter("a" * n).most_common(1)[0][1]]
+""",
+    "collections.abc": """
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import collections.abc
+class Rows(Sequence):
+    def __getitem__(self, at): return at
+    def __len__(self): return 9
+def f(n): return [Rows().index(n) if isinstance(Rows(), collections.abc.Sequence) else 0]
+""",
+    "functools": """
+from functools import cache, cached_property, cmp_to_key, lru_cache, partial, partialmethod, reduce, singledispatch, \
+    singledispatchmethod, total_ordering, wraps
+@singledispatch
+def shown(value): return 0
+@shown.register
+def _(value: int): return value
+@shown.register(list)
+def _(value): return value[0]
+def noisy(function):
+    @wraps(function)
+    def inner(*arguments): return function(*arguments)
+    return inner
+@total_ordering
+class Row:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return self.n == other.n
+    def __lt__(self, other): return self.n < other.n
+    @cached_property
+    def twice(self): return 2 * self.n
+    @singledispatchmethod
+    def add(self, other): return self.n
+    half = partialmethod(lambda self, by: self.n // by, 1)
+@noisy
+@cache
+def f(n): return [max(shown(n), shown([n]), Row(n).twice // 2, Row(n).half(), reduce(max, [n]), partial(max, n)(0))]
+""",
+    "typing": """
+from typing import Any, Callable, Generic, Iterable, Protocol, TypedDict, TypeVar, cast, get_type_hints, overload
+T = TypeVar("T")
+class Box(Generic[T]):
+    def __init__(self, value: T) -> None: self.value = value
+class Shape(Protocol):
+    def area(self) -> float: ...
+class Row(TypedDict):
+    times: int
+def f(n: int) -> list[int]: return [cast(int, Box[int](n).value) if get_type_hints(f) else 0]
+""",
+    "the rest of what may be imported": """
+from __future__ import annotations
+import array, bisect, heapq, itertools, math, operator, re, string
+def f(n):
+    heap = list(heapq.merge([n], [9])); heapq.heapify(heap)
+    found = re.sub(r"\\d", lambda m: m[0], str(n)), string.Template("$n").substitute(n=n), re.compile("(?P<n>.)", re.I)
+    return [int(found[1]) if bisect.bisect(heap, 3) or array.array("i", [n]) else 0]
+""",
+}
+
+
+@pytest.mark.parametrize("counter", ["", "opcode_counter"])
+@pytest.mark.parametrize("what", HONEST)
+def test_what_the_allowed_modules_offer_can_be_used(what: str, counter: str) -> None:
+    source = HONEST[what]
+    modules = tuple(beforehand(source, PLAIN_MODULES))
+    said = answered(source, modules=modules, counter=confined.program(counter) if counter else "", key="k")
+    assert said.get("answers") == [[3], [4]], said
+    assert not counter or said["opcodes"] > 0
+
+
+def test_functions_of_the_driver_are_out_of_reach() -> None:
+    source = "import sys\ndef f(n): return sorted(vars(sys.modules['__main__']))"
+    assert answered(source) == {"answers": [[], []]}
 
 
 def test_a_refusal_cannot_be_caught() -> None:

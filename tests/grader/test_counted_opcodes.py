@@ -82,7 +82,7 @@ def test_a_count_below_the_one_that_all_have_in_common_is_not_believed(
 
 
 def test_what_is_no_computing_is_told_in_the_words_of_this_count(task: Task, settings: Settings) -> None:
-    with pytest.raises(WorkerFault, match="while its opcodes were counted that is no computing: import json"):
+    with pytest.raises(WorkerFault, match="raised ImportError while its opcodes were counted: json cannot be imported"):
         run(task, f"import json\n{BASELINE}", settings)
 
 

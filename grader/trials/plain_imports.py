@@ -1,0 +1,61 @@
+"""Which modules a counted process imports beforehand: while it is counted, nothing more can be imported.
+
+These are the modules that a source text names, of those that its exam allows, and what these import only when they are
+used: `Counter.most_common` imports heapq, `functools.singledispatch` imports weakref.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+NEVER: Final = frozenset({"atexit", "gc", "os", "sys"})
+"""What reaches beyond computing."""
+
+_IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
+
+
+def imported(source: str, modules: Sequence[str]) -> list[str]:
+    """Return which of these modules and of their submodules a source text may import. One too many does no harm."""
+    words = sorted({word for line in _IMPORT.findall(source) for word in re.findall(r"[\w.]+", line)})
+    named = [name for name in modules if any(word.partition(".")[0] == name for word in words)]
+    return [*named, *(word for word in words if word.partition(".")[0] in named and word not in named if _is_one(word))]
+
+
+def beforehand(source: str, modules: Sequence[str]) -> list[str]:
+    """Return what to import before a source text is counted."""
+    named = imported(source, modules)
+    return list(dict.fromkeys([*named, *(name for each in named for name in later(each))]))
+
+
+@cache
+def later(module: str) -> tuple[str, ...]:
+    """Return what this Python's `module` imports only when it is used, as its source says: in a function, or lazily."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return ()
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    lazy = [node for node in tree.body if getattr(node, "is_lazy", 0)]  # from Python 3.15 on
+    used = [*lazy, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))]
+    found = {name for node in used for name in _imports(node)}
+    return tuple(sorted(name for name in found - NEVER if _is_one(name)))
+
+
+def _imports(part: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(part):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+@cache
+def _is_one(name: str) -> bool:
+    """Return whether this Python has a module of that name."""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
