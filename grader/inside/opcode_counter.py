@@ -13,14 +13,14 @@ The counter lives in the very process that it counts, so this is what holds it t
   an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
   kept to the end. Nobody gets hold of a frame's own dict (no `locals`, and `vars` of an object alone: a function of C,
   since one of Python would have our globals), and a namespace of another kind, or one from which the interpreter itself
-  takes names away (a class that uses `super`), ends the count.
+  takes names away (a class with a cell for `__class__`), ends the count. So `super()` is written out before.
 - *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
   takes it off the frame. Then that frame is not seen to be left, and there is no sum.
 
 Python 3.12 and later have `sys.monitoring`, which needs less of this. It asks a frame for no names, and it calls the
 counter before each instruction. If that call fails, the instruction fails too, so no work is left uncounted. Yet the
 counter refuses there what it must refuse on Python 3.11, so that one file earns the same on every Python: a recursion
-that reaches its limit, and a class that uses `super`.
+that reaches its limit, and a class with a cell.
 
 Python calls an audit hook untraced on every version. So the driver's hook calls no method of what it is given.
 """
@@ -48,8 +48,47 @@ GONE = (
     *("settrace", "gettrace", "setprofile", "getprofile", "call_tracing", "monitoring"),
     *("_settraceallthreads", "_setprofileallthreads", "activate_stack_trampoline"),  # from Python 3.12 on
 )
+SUPER = "__super__"
+"""What `super` is called in what is counted."""
+
 LOST, ODD = -1, -2
 """Given in place of a sum: the counter was taken off, or met a namespace in which others may act."""
+
+
+def written_out(source: str) -> str:
+    """Return a source text in which each `super()` names its class and its object: `SUPER(Row, self)`.
+
+    Python gives a class in which anything is called `super` a cell of its own, and such a class is not counted. What
+    cannot be written out stays as it is: a class within a class has no name that its methods know.
+    """
+    if "super(" not in source:
+        return source
+    import ast  # noqa: PLC0415 - few need it
+
+    def visit(node: ast.AST, owner: str, first: str, *, in_class: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                known = not in_class and not child.name.startswith("__")
+                visit(child, child.name if known else "", "", in_class=True)
+            elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                names = [each.arg for each in (*child.args.posonlyargs, *child.args.args)]
+                visit(child, owner, names[0] if names else "", in_class=False)
+            else:
+                if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "super":
+                    if owner and first:
+                        child.args = child.args or [ast.Name(owner, ast.Load()), ast.Name(first, ast.Load())]
+                    child.func.id = SUPER if child.args else "super"
+                visit(child, owner, first, in_class=in_class)
+
+    try:
+        tree = ast.parse(source)
+        stored = {getattr(node, "name", None) or getattr(node, "arg", None) for node in ast.walk(tree)}
+        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        if "super" not in stored | named:  # one of its own is none of Python's
+            visit(tree, "", "", in_class=False)
+        return ast.unparse(tree)
+    except Exception:  # noqa: BLE001 - whatever is odd about it, it is not to end all three processes
+        return source
 
 
 def start() -> Callable[[], int]:
@@ -60,6 +99,7 @@ def start() -> Callable[[], int]:
     for name in GONE:
         vars(sys).pop(name, None)
     vars(builtins).pop("locals", None)
+    setattr(builtins, SUPER, super)
     setattr(builtins, "vars", operator.attrgetter("__dict__"))  # noqa: B010 - no other `vars` has its type
     return said
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from grader.inside.opcode_counter import written_out
 from grader.isolation import confined
 from grader.task import PLAIN_MODULES
 from grader.trials.counted import FLAGS
@@ -205,6 +206,26 @@ class Row(TypedDict):
     times: int
 def f(n: int) -> list[int]: return [cast(int, Box[int](n).value) if get_type_hints(f) else 0]
 """,
+    "classes": """
+class Row:
+    def __init__(self, n): self.n = n
+    @classmethod
+    def make(cls, n): return cls(n)
+    def get(self): return self.n
+class Twice(Row):
+    def __init__(self, n):
+        super().__init__(2 * n)
+        self.add = lambda: vars(self)["n"]
+    @classmethod
+    def make(kind, n): return super().make(n)
+    def get(self):
+        def inner(this): return super().get()
+        return (super().get() + inner(self)) // 2
+def f(n):
+    class Local(Twice):
+        def get(here): return super(Local, here).get() // 2
+    return [Local.make(n).get()]
+""",
     "the rest of what may be imported": """
 from __future__ import annotations
 import array, bisect, heapq, itertools, math, operator, re, string
@@ -224,6 +245,21 @@ def test_what_the_allowed_modules_offer_can_be_used(what: str, counter: str) -> 
     said = answered(source, modules=modules, counter=confined.program(counter) if counter else "", key="k")
     assert said.get("answers") == [[3], [4]], said
     assert not counter or said["opcodes"] > 0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    class B:\n        def f(self): return super().__init__()\n",
+        "def super(*_): return 1\nclass A:\n    def f(self): return super()\n",
+        "class __A:\n    def f(self): return super().__init__()\n",
+        "class A:\n    def f(): return super()\n",
+        "super(" * 2000 + ")" * 2000,
+        "super(",
+    ],
+)
+def test_what_cannot_be_written_out_stays_as_it_is(source: str) -> None:
+    assert "__super__" not in written_out(source)
 
 
 def test_functions_of_the_driver_are_out_of_reach() -> None:
