@@ -431,8 +431,8 @@ def became_steady(answers: list[Measurement]) -> list[Measurement]:
 def part_spent(steady: list[Measurement], whole_s: float) -> tuple[float, float]:
     """Return how long steady answers took, as a part of `whole_s`, and the doubt about it; NaN where it says nothing.
 
-    How long it takes depends on how restless the machine is, and one or two answers tell nothing of that. Where a block
-    is long, the four that torch asks for at least decide it, and nothing else does.
+    How long an answer takes depends on how restless the machine is; one or two answers are too few to show that. If a
+    block is long, the time is that of the four blocks that torch always takes, on any machine.
     """
     blocks = [seconds for each in steady for seconds in each.raw_times]
     if len(steady) < FEWEST_STEADY or max(blocks) * ROOM > whole_s / 2:

@@ -40,8 +40,8 @@ ATTRIBUTES = {
         ("__abstractmethods__", "__bases__", "__defaults__", "__doc__", "__module__", "__name__", "__qualname__")
     ),
 }
-"""Audited attributes that data classes and named tuples read and write. The submission has no function of ours. It can
-neither make a code object nor give a function another one."""
+"""Audited attributes that data classes and named tuples read and write. A submission cannot use them against the
+driver: it cannot get any of the driver's functions, make a code object, or replace the code of a function."""
 
 if sys.version_info < (3, 12):
     ATTRIBUTES["object.__getattr__"] |= {"f_code"}  # the opcode counter reads it from a frame; a submission has none

@@ -11,8 +11,8 @@ The counter lives in the very process that it counts, so this is what holds it t
 - *It calls nothing that has a name.* What it needs it took before; new builtins do not change it.
 - *Nothing runs behind its back.* Python does not trace what runs while the tracer does: that would be the finalizer of
   an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
-  kept to the end. Nobody gets hold of a frame's own dict (no `locals`, and `vars` of an object alone: a function of C,
-  since one of Python would have our globals), and a namespace of another kind, or one from which the interpreter itself
+  kept to the end. A submission cannot get the dict of a frame: `locals` is removed, and `vars` needs an argument. (This
+  `vars` is written in C, because a Python function would give access to our globals.) A namespace of another kind, or one from which the interpreter itself
   takes names away (a class with a cell for `__class__`), ends the count. So `super()` is written out before.
 - *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
   takes it off the frame. Then that frame is not seen to be left, and there is no sum.
