@@ -12,8 +12,9 @@ The counter lives in the very process that it counts, so this is what holds it t
 - *Nothing runs behind its back.* Python does not trace what runs while the tracer does: that would be the finalizer of
   an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
   kept to the end. A submission cannot get the dict of a frame: `locals` is removed, and `vars` needs an argument. (This
-  `vars` is written in C, because a Python function would give access to our globals.) A namespace of another kind, or one from which the interpreter itself
-  takes names away (a class with a cell for `__class__`), ends the count. So `super()` is written out before.
+  `vars` is written in C, because a Python function would give access to our globals.) A namespace of another kind ends
+  the count, and so does one from which the interpreter itself takes names away: that of a class with a cell for
+  `__class__`. So `super()`, which needs that cell, is written out before.
 - *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
   takes it off the frame. Then that frame is not seen to be left, and there is no sum.
 

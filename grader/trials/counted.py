@@ -64,7 +64,7 @@ UNCOUNTED: Final = {
         "Python 3.11 stops counting there, so this is refused on every Python. Stay well below both limits.",
     ),
     -2: (
-        "A class cannot be counted if its namespace is not a plain dict, or if it stands in another class and uses super().",
+        "A class cannot be counted if its namespace is not a plain dict, or if it is inside a class and uses super().",
         "Do without it in this file.",
     ),
 }
