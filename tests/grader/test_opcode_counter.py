@@ -127,9 +127,16 @@ def test_nothing_of_the_counter_has_a_name(name: str) -> None:
     assert said(f"import sys\ndef f(n): return sys.{name}")["raised"][0] == "AttributeError"
 
 
-@pytest.mark.parametrize("name", ["locals", "vars"])
-def test_nobody_gets_hold_of_the_names_of_a_frame(name: str) -> None:
-    assert said(f"def f(n): return {name}()")["raised"][0] == "NameError"
+@pytest.mark.parametrize(("name", "error"), [("locals", "NameError"), ("vars", "TypeError")])
+def test_nobody_gets_hold_of_the_names_of_a_frame(name: str, error: str) -> None:
+    assert said(f"def f(n): return {name}()")["raised"][0] == error
+
+
+def test_vars_of_an_object_are_its_attributes_and_nothing_of_ours_comes_with_the_function() -> None:
+    source = (
+        "class A:\n    def __init__(self): self.x = 1\ndef f(n): return [list(vars(A())), hasattr(vars, '__globals__')]"
+    )
+    assert said(source)["answers"][0] == [["x"], False]
 
 
 def test_a_finalizer_runs_before_the_eyes_of_the_counter_or_not_at_all() -> None:
@@ -189,9 +196,12 @@ def test_a_recursion_that_reaches_its_limit_leaves_no_sum(source: str) -> None:
     assert whole.get("refused", [""])[0] == "sys.settrace" or whole["opcodes"] == LOST
 
 
-def test_a_class_that_uses_super_leaves_no_sum() -> None:
-    cell = "class C:\n    def m(self): return super().m()\n"
+def test_a_class_with_a_cell_of_its_own_leaves_no_sum() -> None:
+    cell = "class C:\n    def m(self): return __class__\n"
     assert opcodes(f"{cell}def f(n): return n") == ODD
+    within = "class A:\n    class B:\n        def m(self): return super().__init__()\n"
+    assert opcodes(f"{within}def f(n): return n") == ODD
+    assert opcodes("class C:\n    def m(self): return super().__init__()\ndef f(n): return C().m()") > 0
     assert opcodes("class C:\n    x = 1\n    def m(self): return self.x\ndef f(n): return C().m()") > 0
 
 
