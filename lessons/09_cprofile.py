@@ -25,7 +25,7 @@ from torch import nn
 
 from harness import plots, units
 from harness.bar_chart import bar_chart_svg
-from harness.profiles import Function, Ran, rows, run_script, served
+from harness.profiles import Function, Ran, of_one_thread, rows, run_script, served
 from harness.state import state_folder
 from harness.tables import Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, counted, every
@@ -257,18 +257,12 @@ def own_and_cumulative(
         profile = cProfile.Profile(time.thread_time)
         with contextlib.redirect_stdout(io.StringIO()):
             profile.run(script(numbers))
-        if of_one_thread(rows(pstats.Stats(profile).strip_dirs())):
+        if of_one_thread(rows(profile)):
             break
     stats = pstats.Stats(profile, stream=printed).strip_dirs()
     stats.sort_stats("cumtime").print_stats("string", 6)
     stats.sort_stats("tottime").print_stats("string", 4)
     return rows(stats), printed.getvalue(), wall_s
-
-
-def of_one_thread(functions: tuple[Function, ...]) -> bool:
-    """Return whether a script's profile holds the calls of one thread alone: it began once, and no own time is below 0."""
-    whole = [each.calls for each in functions if each.name == "<module>"]
-    return whole == [1] and all(each.own_s >= 0 for each in functions)
 
 
 @own_and_cumulative.observe

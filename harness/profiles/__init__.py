@@ -18,7 +18,7 @@ from harness.profiles.kineto import NamedModules, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import Ran, run_script
 from harness.profiles.snakeviz import Server, served
-from harness.profiles.stats import Function, rows
+from harness.profiles.stats import Function, of_one_thread, rows
 from harness.profiles.trace import Event, Trace, read_trace
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "fold_up",
     "keep_stacks",
     "named_modules",
+    "of_one_thread",
     "operators",
     "placed",
     "read_stacks",

@@ -3,6 +3,7 @@
 import cProfile
 import math
 import pstats
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -59,6 +60,16 @@ def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[Function, ...
         for key, (outer_calls, calls, own_s, cumulative_s, callers) in entries.items()
     ]
     return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
+
+
+def of_one_thread(functions: Sequence[Function]) -> bool:
+    """Return whether the profile of a script holds the calls of one thread alone.
+
+    From Python 3.12 on, cProfile records the calls of all threads in one stack. A return of another thread then ends a
+    call of ours: the script seems to begin more than once, or not at all, or an own time is below 0.
+    """
+    whole = [each.calls for each in functions if each.name == "<module>"]
+    return whole == [1] and all(each.own_s >= 0 for each in functions)
 
 
 def _by_name(callers: _Callers) -> dict[str, tuple[int, float]]:

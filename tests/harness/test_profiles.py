@@ -16,7 +16,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 
 from harness.errors import MachineError, UsageError
-from harness.profiles import Function, Server, rows, run_script, served
+from harness.profiles import Function, Server, of_one_thread, rows, run_script, served
 
 SCRIPT = """
 def fib(n):
@@ -67,6 +67,18 @@ def test_calls_of_a_function_by_itself_are_told_apart_from_outer_ones() -> None:
     assert {caller: calls for caller, (calls, _) in fib.callers.items()} == {"fib": 180, "twice": 1, "<module>": 1}
     assert named(ran.functions, "twice").ncalls == "1"
     assert ran.printed == "67\n"
+
+
+def test_a_profile_with_calls_of_another_thread_is_known_from_one_without() -> None:
+    """As Python 3.14 recorded them: once alone, and twice while another thread was busy."""
+
+    def recorded(name: str, calls: int, own_s: float) -> Function:
+        return Function(name, "<string>", calls, 1, own_s, 0.02, {})
+
+    alone = (recorded("<module>", 1, 3e-05), recorded("main", 1, 6e-06))
+    began_twice = (recorded("<module>", 2, 6e-04), recorded("main", 1, -1.28))
+    gone = (recorded("main", 1, 6e-06),)
+    assert [of_one_thread(each) for each in (alone, began_twice, gone)] == [True, False, False]
 
 
 def test_a_builtin_goes_by_its_own_name() -> None:

@@ -53,15 +53,6 @@ def test_few_samples_leave_it_open(prepare: Play, lesson: Lesson) -> None:
     assert standings["tracing-costs"] == "held"
 
 
-def test_a_profile_with_calls_of_another_thread_is_known_from_one_without() -> None:
-    """As Python 3.14 recorded them, once alone and twice while another thread was busy."""
-    module = importlib.import_module("lessons.09_cprofile")
-    alone = (function("<module>", 1, 3e-05, 0.0216), function("main", 1, 6e-06, 0.0215))
-    began_twice = (function("<module>", 2, 6e-04, 0.0183, 1), function("main", 1, -1.28, 0.0162))
-    gone = (function("main", 1, 6e-06, 0.0215),)
-    assert [module.of_one_thread(each) for each in (alone, began_twice, gone)] == [True, False, False]
-
-
 def test_what_is_called_as_often_as_anything_else_is_no_example(prepare: Play, lesson: Lesson) -> None:
     found, turns = looks(Counter(little=30, much=70), Counter(little=6, much=4), tracing_s=2.0)
     assert isinstance(found, dict)
