@@ -1,7 +1,7 @@
 """Does luck decide a grade? Every known submission is judged on many draws of its task's inputs, not only on one.
 
     python tests/benchmarks/draws.py --draws 1000 --seconds 3600      # every lesson; hours
-    python tests/benchmarks/draws.py 02_timeit_vs_timer 05_compare --draws 3000
+    python tests/benchmarks/draws.py 02 05.crossover --draws 3000
 
 What a submission meets is drawn from its digest and the instructor's secret. So nobody's grade changes from one run to
 the next, and yet a draw in which right code fails, or wrong code passes, would hit one student in some hundred. Counts
@@ -57,7 +57,7 @@ T = TypeVar("T")
 def main() -> int:
     """Go through the lessons, and print what is odd about each task."""
     parser = argparse.ArgumentParser(description="Known submissions on many draws of their inputs.")
-    parser.add_argument("lessons", nargs="*", default=catalogue.load().lessons, metavar="LESSON")
+    parser.add_argument("targets", nargs="*", default=catalogue.load().lessons, metavar="LESSON[.TASK]")
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--first", type=int, default=0, help="number of the first draw, to go on from an earlier run")
     parser.add_argument("--seconds", type=float, default=60.0, help="stop earlier, after so long for a task")
@@ -65,13 +65,18 @@ def main() -> int:
     options = parser.parse_args()
     draws, unfair = range(options.first, options.first + options.draws), False
     with ProcessPoolExecutor(options.jobs, initializer=_begin) as pool:
-        for task in (task for lesson in options.lessons for task in catalogue.load().tasks(lesson)):
+        for task in (task for target in options.targets for task in _named(target)):
             if isinstance(task.exam, TensorExam):
                 if not task.exam.in_c:
                     unfair |= _tell_odd(task, list(_drawn(pool, _odd, task, draws, options.seconds)))
             else:
                 unfair |= _tell_grades(task, list(_drawn(pool, _grades, task, draws, options.seconds)))
     return int(unfair)
+
+
+def _named(target: str) -> list[Task]:
+    lesson, name = catalogue.load().target(target)
+    return [task for task in catalogue.load().tasks(lesson) if name in (None, task.name)]
 
 
 def _begin() -> None:
