@@ -3,6 +3,10 @@
 `trials.counted` sends this text to `counted_driver.py`, which executes it before anything of a submission;
 nothing imports it. `start` sets the counter off; the function that it returns gives the sum, or what stands for none.
 
+Not counted is the Python code of the standard library, as what is written in C is not: a data class that is made, a
+named tuple, `Counter.most_common`. So a count depends less on the version of Python. Code counts as the library's by
+the identity of its code object: that of every function that was there before the submission.
+
 The counter lives in the very process that it counts, so this is what holds it there:
 
 - *It cannot be reached.* It is a function whose state is in its defaults, and reading those, a frame, or a code object
@@ -96,7 +100,9 @@ def start() -> Callable[[], int]:
     """Count from now on, every opcode of every frame entered."""
     gc.collect()
     gc.disable()
-    said = _monitored() if hasattr(sys, "monitoring") else _traced()
+    library = _codes()
+    free = frozenset(map(id, library))
+    said = _monitored(free, library) if hasattr(sys, "monitoring") else _traced(free, library)
     for name in GONE:
         vars(sys).pop(name, None)
     vars(builtins).pop("locals", None)
@@ -105,18 +111,32 @@ def start() -> Callable[[], int]:
     return said
 
 
-def _monitored() -> Callable[[], int]:
+def _codes() -> list[CodeType]:
+    """Return the code of all functions that are there: the standard library's, and ours."""
+    found = [each.__code__ for each in gc.get_objects() if type(each) is type(start)]
+    for code in found:  # which grows meanwhile
+        found += [constant for constant in code.co_consts if type(constant) is type(start.__code__)]
+    return found
+
+
+def _monitored(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
     monitoring = getattr(sys, "monitoring")  # noqa: B009 - Python 3.11 has none, nor its types
     seen, kept = [0, 0], []  # type: tuple[list[int], list[object]]  # opcodes, and what stands for no sum
 
-    def one(_code: CodeType, _offset: int, seen: list[int] = seen) -> None:
+    def one(
+        code: CodeType, _offset: int, seen: list[int] = seen, identity: Any = id, free: frozenset[int] = free,
+        never_again: object = monitoring.DISABLE,
+    ) -> object:  # fmt: skip
+        if identity(code) in free:
+            return never_again
         seen[0] += 1
+        return None
 
     def enter(
         code: CodeType, _offset: int, seen: list[int] = seen, keep: Any = kept.append, optimized: int = OPTIMIZED,
-        odd: int = ODD,
+        odd: int = ODD, identity: Any = id, free: frozenset[int] = free,
     ) -> None:  # fmt: skip
-        if not code.co_flags & optimized:
+        if not code.co_flags & optimized and identity(code) not in free:
             names = code.co_cellvars
             keep(names)  # a tuple that is dropped here could take objects along that wait for their finalizers
             if names:
@@ -133,8 +153,8 @@ def _monitored() -> Callable[[], int]:
     events = sum(getattr(monitoring.events, name) for name in called)
 
     def said(
-        seen: list[int] = seen, active: Any = monitoring.get_events, events: int = events, tool: int = TOOL,
-        lost: int = LOST,
+        seen: list[int] = seen, _library: list[CodeType] = library, active: Any = monitoring.get_events,
+        events: int = events, tool: int = TOOL, lost: int = LOST,
     ) -> int:  # fmt: skip
         return seen[1] or (seen[0] if active(tool) == events else lost)
 
@@ -146,38 +166,43 @@ def _monitored() -> Callable[[], int]:
     return said
 
 
-def _traced() -> Callable[[], int]:
-    seen, kept = [0, 0, 0, 0], {}  # type: tuple[list[int], dict[int, object]]  # opcodes, frames entered, left, odd ones
+def _traced(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
+    seen, kept = [0, 0, 0, 0], {}  # type: tuple[list[int], dict[int, object]]  # opcodes, frames entered, left, no sum
 
     def local(
-        frame: FrameType, event: str, _: object, seen: list[int] = seen, kept: Any = kept, identity: Any = id
-    ) -> None:
+        frame: FrameType, event: str, about: Any, seen: list[int] = seen, kept: Any = kept, identity: Any = id,
+        deep: type = RecursionError, lost: int = LOST,
+    ) -> None:  # fmt: skip
         if event == "opcode":
             seen[0] += 1
         elif event == "return":
             seen[2] += 1
+        elif event == "exception" and about[0] is deep:
+            seen[3] = seen[3] or lost
         for value in frame.f_locals.values():
             kept[identity(value)] = value
 
     def enter(
         frame: FrameType, _event: str, _: object, local: Any = local, seen: list[int] = seen, kind: Any = type,
-        plain: type = dict, optimized: int = OPTIMIZED,
+        plain: type = dict, optimized: int = OPTIMIZED, odd: int = ODD, identity: Any = id,
+        free: frozenset[int] = free,
     ) -> Any:  # fmt: skip
         code = frame.f_code
+        if identity(code) in free:
+            return None
         seen[1] += 1
         if kind(frame.f_locals) is not plain or (code.co_cellvars and not code.co_flags & optimized):
-            seen[3] += 1
+            seen[3] = odd
             return None
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
         local(frame, "call", None)
         return local
 
     def said(
-        seen: list[int] = seen, tracer: Any = sys.gettrace, enter: Any = enter, lost: int = LOST, odd: int = ODD
-    ) -> int:
-        if seen[3]:
-            return odd
-        return seen[0] if tracer() is enter and seen[1] == seen[2] + 1 else lost  # one is entered: this very one
+        seen: list[int] = seen, _library: list[CodeType] = library, tracer: Any = sys.gettrace, enter: Any = enter,
+        lost: int = LOST,
+    ) -> int:  # fmt: skip
+        return seen[3] or (seen[0] if tracer() is enter and seen[1] == seen[2] else lost)
 
     sys.settrace(enter)
     return said

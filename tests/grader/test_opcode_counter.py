@@ -163,8 +163,8 @@ def f(n):
     builtins.id = builtins.len = lambda *_: 1 // 0
     return None
 """
-    whole = said(forged)
-    assert (whole["key"], whole["opcodes"] > 100) == ("the key", True)
+    harmless = forged.replace("import builtins, sys", "import sys as builtins, sys")
+    assert said(forged) == said(harmless)
 
 
 def test_what_is_refused_is_refused_without_a_step_of_the_submissions() -> None:
