@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from grader.task import Array, Inputs
 from grader.text import storable
@@ -46,16 +45,13 @@ class Packed:
         )
 
 
-def pack(inputs: Inputs, *, apart: bool = False) -> Packed:
-    """Lay out arrays one behind the other; views of one array share its place.
-
-    `apart` lays out each array in a place of its own, whatever it is a view of: the bytes that it spans.
-    """
+def pack(inputs: Inputs) -> Packed:
+    """Lay out arrays one behind the other; views of one array share its place."""
     bases: dict[int, tuple[int, Array]] = {}
     layouts = []
     end = 0
     for array in inputs:
-        base = span(array) if apart else root(array)
+        base = root(array)
         if id(base) not in bases:
             bases[id(base)] = (end, base)
             end += -(-base.nbytes // ALIGNMENT) * ALIGNMENT
@@ -71,17 +67,6 @@ def root(array: Array) -> Array:
         base = base.base
     assert base.flags.c_contiguous, "cases are views of contiguous arrays"
     return base
-
-
-def span(array: Array) -> Array:
-    """The memory from an array's first element to its last, in one piece; the array itself where it fills that.
-
-    Views of a contiguous array span nothing but bytes of that array, what lies between their elements included.
-    """
-    if array.flags.c_contiguous:
-        return array
-    last = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True))
-    return as_strided(array, (last // array.itemsize + 1,), (array.itemsize,))
 
 
 def describe(names: Sequence[str], inputs: Inputs) -> str:

@@ -84,7 +84,7 @@ def peak_bytes(task: Task, exam: TensorExam, tree: ForkServer, source: str, draw
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
     expected = [Expected.of(exam, inputs) for inputs in drawn]
-    packed = [pack(inputs, apart=True) for inputs in drawn]
+    packed = [pack(inputs) for inputs in drawn]
     input_bytes = max(at + base.nbytes for one in packed for at, base in one.bases)
     output_bytes = max(one.size_bytes for one in expected)
     with worker(tree, limits, _padded(input_bytes), _padded(output_bytes)) as one:

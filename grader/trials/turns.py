@@ -66,7 +66,7 @@ class Drawn:
     @cached_property
     def packed(self) -> Packed:
         """The inputs as they are laid out in a worker's memory."""
-        return pack(self.inputs, apart=True)
+        return pack(self.inputs)
 
     @cached_property
     def expected(self) -> Expected:

@@ -7,7 +7,6 @@ times as many numbers the gain was 17× on one machine and 6× on another, which
 (Measured with `grader lint` on 2-core VMs, torch 2.13.)
 """
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 TIMED_SHAPE = (512, 128)
-ROW = 1 << 22
 SHAPES = ((0, 5), (3, 0), (0, 0), (1, 1), (1, 3), (4, 1), (3, 3), (2, 5), (7, 4))
 DTYPES = ("float32", "float64", "int64")
 
@@ -43,18 +41,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Numbers around 0 in the timed shape: two windows, wherever they fall, of a long secret row of numbers.
-
-    A window costs nothing to draw, and nothing but its own bytes passes through the core's caches on the way to a
-    worker: calls on new arrays took half as long again and scattered twice as much. Whoever has seen the whole row
-    still knows no dot product: there are as many pairs of windows as numbers in the row, squared.
-    """
-    row = rng.random(ROW, dtype=np.float32)
-    row -= 0.5
-    size = math.prod(TIMED_SHAPE)
+    """Draw new numbers around 0 for each call, in the timed shape."""
     while True:
-        starts = rng.integers(ROW - size, size=2)
-        yield tuple(row[start : start + size].reshape(TIMED_SHAPE) for start in starts)
+        yield tuple(rng.random(TIMED_SHAPE, dtype=np.float32) - 0.5 for _ in range(2))
 
 
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
