@@ -72,6 +72,20 @@ def test_a_file_that_is_no_python_text_is_refused_and_the_class_goes_on(tmp_path
     assert fine.source == "right"
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "iso-8859-15", "mac-roman", "gb18030", "euc-jp"])
+def test_a_file_may_declare_an_older_encoding(tmp_path: Path, encoding: str) -> None:
+    source = f"# -*- coding: {encoding} -*-\nx = '§'\n"
+    hand_in(tmp_path, "ada").write_bytes(source.encode(encoding))
+    assert [one.source for one in collected(tmp_path).submissions] == [source]
+
+
+@pytest.mark.parametrize("encoding", ["punycode", "utf-7", "unicode_escape", "rot13", "no-such-encoding"])
+def test_what_is_declared_beyond_older_encodings_is_read_as_utf_8(tmp_path: Path, encoding: str) -> None:
+    source = f"# coding: {encoding}\nx = 'é+AGE-\\x41'\n"
+    hand_in(tmp_path, "ada").write_bytes(source.encode())
+    assert [one.source for one in collected(tmp_path).submissions] == [source]
+
+
 def test_an_empty_file_and_a_syntax_error_are_taken_for_the_grader_to_judge(tmp_path: Path) -> None:
     hand_in(tmp_path, "ada", "")
     hand_in(tmp_path, "bob", "def (:")
