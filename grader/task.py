@@ -32,6 +32,13 @@ PLAIN_MODULES: Final = (
 )
 """Modules of the standard library that work on what they are given, and reach nothing else."""
 
+CALLS_TOGETHER: Final = 20
+"""All calls of a task together may take as long as this many calls that use up the limit of one.
+
+With the usual limits that is 15 minutes. The honest submission that asks most, the baseline of `05_compare.crossover`,
+needs 72 s on two busy cores.
+"""
+
 Array = NDArray[Any]
 """An array of any dtype: which one is part of the case."""
 
@@ -54,6 +61,7 @@ class Limits:
     """What one worker may use. Times are CPU time of its process tree; `patience` times as much may pass on the wall.
 
     So a crowded machine takes nothing from honest work, and one that hangs, and burns nothing, ends all the same.
+    `together_s` bounds what all requests of a task take, so that many that stay below their limits cannot hold a lane.
     More than one of `threads`, for torch and whatever else, goes with a cost of `Cost.WALL_TIME`.
 
     A worker keeps the memory it has once had, so that timing does not depend on what came before. One that
@@ -69,6 +77,11 @@ class Limits:
     threads: int = 1
     returns_memory: bool = False
     stores_outside: bool = True
+
+    @property
+    def together_s(self) -> float:
+        """Wall seconds for which the workers of one task may be waited for, over all of their requests."""
+        return self.patience * (self.load_s + CALLS_TOGETHER * self.call_s)
 
 
 @dataclass(frozen=True)

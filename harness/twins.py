@@ -27,6 +27,7 @@ ENVIRONMENT: Final = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
@@ -34,6 +35,9 @@ ENVIRONMENT: Final = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
 }
 """The whole environment of a twin: nothing of the caller's comes along.
+
+With `OMP_WAIT_POLICY` threads of OpenMP sleep while they wait for work. On the one core that they have here, they would
+otherwise spin for milliseconds after each call, in the other twin's turn.
 
 Left out are huge pages for malloc (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`) and `PYTHONMALLOC=malloc`: they moved the
 bad pairs from one kind of work to another and made them no rarer (`tests/benchmarks/layouts.py` shows all ways side by

@@ -9,7 +9,7 @@ import contextlib
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,15 +64,18 @@ class ForkServer:
         self._counted_s = 0.0
         self._shared_bytes = self._own_tasks = 0
         self._closed = self._mute = False
+        self.waited_s = 0.0
+        """Wall seconds that the tree and its workers were waited for since it was lent to the task that has it now."""
 
     @property
     def output_tail(self) -> str:
         """The end of what the tree printed."""
         return self._output.text()
 
-    def forget_output(self) -> None:
-        """Let `output_tail` begin here: what comes next is another task's."""
+    def lend(self) -> None:
+        """Let `output_tail` and `waited_s` begin here: what comes next is another task's."""
         self._output.forget()
+        self.waited_s = 0.0
 
     def meet(self) -> None:
         """Wait until the first process is ready, and learn who is who. Raises `MachineError` when it does not start."""
@@ -114,7 +117,8 @@ class ForkServer:
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
             channel.settimeout(_ANSWER_S)
-            hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(_CREDENTIALS.size) if attested else 0)
+            with self._waiting():
+                hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(_CREDENTIALS.size) if attested else 0)
             if attested:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError) as error:
@@ -156,7 +160,11 @@ class ForkServer:
 
     def cpu_s(self) -> float:
         """CPU seconds that the tree's processes have used; wall seconds where no such clock is to be had."""
-        return sum(clock() for clock in self._clocks.values() if clock) or wall()
+        return self.computed_s() or wall()
+
+    def computed_s(self) -> float:
+        """Return the CPU seconds that the tree's processes have used; 0 where no such clock is to be had."""
+        return sum(clock() for clock in self._clocks.values() if clock)
 
     def spent_s(self) -> float:
         """CPU seconds since the last time this was asked, or since the tree was pinned."""
@@ -197,11 +205,20 @@ class ForkServer:
 
     def _answer(self, name: str) -> object:
         try:
-            _, body = self._channel.receive(_ANSWER_S)
+            with self._waiting():
+                _, body = self._channel.receive(_ANSWER_S)
         except protocol.Late:
             self._mute = True  # a submission has stopped it: it is waited for once, and not again for each worker
             raise
         return body.get(name)
+
+    @contextlib.contextmanager
+    def _waiting(self) -> Iterator[None]:
+        began_s = wall()
+        try:
+            yield
+        finally:
+            self.waited_s += wall() - began_s
 
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._chain, *self._clocks}))

@@ -82,6 +82,7 @@ class Pool:
         spoilt = True
         try:
             tree.meet()
+            tree.lend()
             yield tree
             spoilt = False
         except WorkerFault:
@@ -135,7 +136,7 @@ class _Shared:
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
         """The hand-in's tree, which has said nothing yet to whom it is lent; a new one after a fault of its process."""
         tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
-        tree.forget_output()
+        tree.lend()
         self._tree = None
         try:
             yield tree

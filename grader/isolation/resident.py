@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.errors import MachineError
+from grader.isolation import proc
 
 _FORKED: Final = 2
 """Processes that map a page which is shared: the worker, and the one it was forked from."""
@@ -44,10 +45,10 @@ def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> int:
 
 
 def _fields(pid: int, name: str) -> dict[str, int]:
-    """Amounts of memory in a file of `/proc`, in bytes."""
+    """Return the amounts of memory in a file of `/proc`, in bytes."""
     try:
-        text = Path(f"/proc/{pid}/{name}").read_text()
-    except FileNotFoundError:
+        found = proc.memory_fields(pid, name)
+    except (FileNotFoundError, ProcessLookupError):
         if Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists():
             raise MachineError("This system does not tell a process's peak memory: grade on Linux.") from None
         raise ProcessLookupError(pid) from None
@@ -55,5 +56,4 @@ def _fields(pid: int, name: str) -> dict[str, int]:
         raise MachineError(
             "This system does not let one process see another's memory: grade where /proc shows your own processes."
         ) from None
-    words = (line.split() for line in text.splitlines())
-    return {each[0].rstrip(":"): int(each[1]) << 10 for each in words if each[-1:] == ["kB"]}
+    return {field: kib << 10 for field, kib in found.items()}

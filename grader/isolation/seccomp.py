@@ -35,14 +35,17 @@ class If(Enum):
     """When a condition on an argument's low 32 bits denies the call."""
 
     EQUAL = "is"
-    OTHER = "is not"
+    OTHER = "is none of"
     SOME = "has some of the bits"
     LACKS = "has none of the bits"
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Deny when argument `position` (from 0) stands so to one of `values`; `OTHER` and `LACKS` take one value."""
+    """Deny when argument `position` (from 0) stands so to `values`; `LACKS` takes one value.
+
+    `OTHER` lists what is allowed, so no other condition may follow it on the same call.
+    """
 
     position: int
     when: If
@@ -76,7 +79,20 @@ ARCHITECTURES: Final[Mapping[str, Architecture]] = {
 NEW_NAMESPACES: Final = 0x7E020000
 CLONE_THREAD: Final = 0x00010000
 AF_UNIX: Final = 1
-PR_SET_SECCOMP, PR_SCHED_CORE = 22, 62
+PR_SCHED_CORE: Final = 62
+ASK_FOR_AMX: Final = (0x1021, 0x1022, 0x1023)
+"""What oneDNN asks arch_prctl before it uses the matrix units of a CPU (asm/prctl.h: ARCH_GET_XCOMP_SUPP and on)."""
+PRCTL: Final = {
+    "PR_GET_DUMPABLE": 3,
+    "PR_SET_NAME": 15,
+    "PR_GET_NAME": 16,
+    "PR_GET_NO_NEW_PRIVS": 39,
+    "PR_SVE_GET_VL": 51,
+    "PR_GET_TAGGED_ADDR_CTRL": 56,
+    "PR_SET_VMA": 0x53564D41,
+}
+"""Operations of prctl that a submission may use (linux/prctl.h): C libraries name threads and mappings and ask what the
+CPU has. Names are any bytes, so the supervisor reads them as bytes."""
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 ASK_PERSONALITY: Final = 0xFFFFFFFF
 
@@ -104,13 +120,17 @@ TREE: Final = (
 )
 """What nothing in a sandbox may do."""
 
+_KNOWN: Final = Condition(0, If.OTHER, tuple(PRCTL.values()))
+
 WORKER: Final = (
     Rule("fork vfork execve execveat", "a helper that no clock sees", PROCESS_ERRNO),
     Rule("clone", "a helper that no clock sees", PROCESS_ERRNO, Condition(0, If.LACKS, (CLONE_THREAD,))),
     Rule("clone3", "its flags lie behind a pointer; C libraries fall back to clone", errno.ENOSYS),
     Rule("memfd_create memfd_secret shmget", "memory that no limit counts", errno.ENOSYS),
     Rule("seccomp", "a filter of its own"),
-    Rule("prctl", "a filter of its own", condition=Condition(0, If.EQUAL, (PR_SET_SECCOMP,))),
+    Rule("prctl", "what others can read of it, its timers and its death", condition=_KNOWN),
+    Rule("arch_prctl", "nothing a submission needs", condition=Condition(0, If.OTHER, ASK_FOR_AMX)),
+    Rule("setsid setpgid", "the scheduler shares a core out by sessions, and signals go to groups"),
     Rule("sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set", "where and when"),
 )
 """What a worker may not do from before it loads a submission."""
@@ -217,12 +237,15 @@ def _steps(rule: Rule) -> Iterator[_Step]:
     assert rule.condition is not None
     yield _Step(_LOAD, _ARGUMENTS_AT + 8 * rule.condition.position)
     denied = DENY | rule.error
+    if rule.condition.when is If.OTHER:
+        *others, last = rule.condition.values
+        yield from (_Step(_EQUAL, value, then=ALLOW) for value in others)
+        yield _Step(_EQUAL, last, otherwise=denied)
+        return
     for value in rule.condition.values:
         match rule.condition.when:
             case If.EQUAL:
                 yield _Step(_EQUAL, value, then=denied)
-            case If.OTHER:
-                yield _Step(_EQUAL, value, otherwise=denied)
             case If.SOME:
                 yield _Step(_ANY_BIT, value, then=denied)
             case If.LACKS:

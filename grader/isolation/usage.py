@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
+
+from grader.isolation import proc
 
 TREE_SHARE: Final = 2
 """A tree may use this many times what one worker may: several live at once, and each is one of the same submission."""
@@ -33,12 +34,10 @@ def allowed_bytes(memory_bytes: int, processes: int) -> int:
 def of_process(pid: int) -> Usage:
     """What one process uses; nothing when it is gone."""
     try:
-        text = Path(f"/proc/{pid}/status").read_text()
+        fields = proc.memory_fields(pid, "status")
     except (FileNotFoundError, ProcessLookupError):
         return Usage(0, 0)
-    fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    kib = sum(int(fields[name].split()[0]) for name in _OWN_MEMORY if name in fields)
-    return Usage(kib << 10, int(fields.get("Threads", "0")))
+    return Usage(sum(fields.get(name, 0) for name in _OWN_MEMORY) << 10, fields.get("Threads", 0))
 
 
 def grown(pids: Iterable[int], shared_bytes: int) -> Usage:

@@ -45,7 +45,7 @@ from grader.records import Attempt, Cost, Speed, Status
 from grader.settings import Settings
 from grader.task import CountedExam, MeteredExam, Mismatch, Scenario, Task
 from grader.trials import metered, valgrind
-from grader.trials.faults import ours
+from grader.trials.faults import ours, untrusted
 from grader.trials.inputs import generator
 from grader.trials.plain_imports import beforehand
 
@@ -114,7 +114,9 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     empty = known["answer"].taken
     if "baseline" in known:
         settings.counted[inputs] = known["baseline"].taken - empty
-    if wrong := _mismatch(worlds, counted.answers):
+    with untrusted(task.name):
+        wrong = _mismatch(worlds, counted.answers)
+    if wrong:
         said = ["Right until it was counted, and wrong then.", *wrong.lines]
         return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
     if counted.taken < empty:
@@ -155,12 +157,18 @@ def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
     if ended.status is None:
         said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, which takes many times as long."
         raise WorkerFault(Status.TIMED_OUT, said, "Look for what grows faster than its input.")
+    with untrusted(task.name):
+        return _read(task, ended, "" if by_valgrind else given["key"])
+
+
+def _read(task: Task, ended: Ended, key: str) -> Count:
+    """Return what a process left behind: its sum comes with the `key`, or from valgrind's log without one."""
     try:
         if ended.status:
             raise WorkerFault(*_broken(ended, f"ended with exit status {ended.status}"))
         told = protocol.parse(ended.answer)
         answers = _answers(task, told)
-        taken = valgrind.total(ended.log.decode(errors="replace")) if by_valgrind else _opcodes(told, given["key"])
+        taken = _opcodes(told, key) if key else valgrind.total(ended.log.decode(errors="replace"))
     except (valgrind.LogError, protocol.ProtocolError) as error:
         raise WorkerFault(*_broken(ended, f"left no count behind: {error}")) from None
     return Count(taken, answers)

@@ -5,10 +5,11 @@ import errno
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from grader.errors import GraderFault, WorkerFault
+from grader.errors import FairclockError, GraderFault, WorkerFault
 from grader.isolation import seccomp
 from grader.records import Status
 from grader.task import Mismatch
+from harness.clocks import ProcessGoneError
 
 NOT_WRITTEN: Final = "not written yet"
 """The help of an attempt whose function is still the stub's."""
@@ -23,6 +24,8 @@ NO_NINJA: Final = "Ninja is required"
 """So torch.utils.cpp_extension says it when it could not start anything, ninja first."""
 ADVICE: Final = "\n\n"
 """What torch.compile puts between a fault and its advice on debugging it, which is of no use here."""
+SUPERVISORS_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC})
+"""Errors of the supervisor's own: it or the machine has no descriptors, memory or disk left."""
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
@@ -101,10 +104,36 @@ def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
 
 
 @contextlib.contextmanager
-def theirs(where: str, case: str = "") -> Iterator[None]:
-    """Run a submission: what it raises becomes a fault of its own, with words for the student, in this `case`."""
+def untrusted(where: str) -> Iterator[None]:
+    """Read, serve or judge a process that may run a submission: whatever fails meanwhile is a `WorkerFault`.
+
+    A submission chooses the names, sizes and messages of its processes, and when they end. So an exception that the
+    supervisor gets from them earns the submission a verdict, never a fault of the grader's that leaves it without one.
+    Where the process runs trusted code, `ours` makes a fault of the grader's of it. Errors that no submission causes
+    pass through: what the kit says of itself or of the machine, and the `SUPERVISORS_OWN`.
+    """
     try:
         yield
+    except (Raised, WorkerFault, GraderFault, MemoryError):
+        raise
+    except Exception as error:
+        fair = isinstance(error, FairclockError) and not isinstance(error, ProcessGoneError)
+        if fair or (isinstance(error, OSError) and error.errno in SUPERVISORS_OWN):
+            raise
+        said = f"The process of {where} showed or sent what cannot be read ({type(error).__name__})."
+        help_text = "Leave the process as it is: its name, its threads and its file descriptors."
+        raise WorkerFault(Status.CRASHED, said, help_text) from error
+
+
+@contextlib.contextmanager
+def theirs(where: str, case: str = "") -> Iterator[None]:
+    """Run a submission: what it raises becomes a fault of its own, with words for the student, in this `case`.
+
+    What the supervisor cannot read of it is its fault as well.
+    """
+    try:
+        with untrusted(where):
+            yield
     except Raised as raised:
         raise fault_of(raised, where, case) from None
 

@@ -95,11 +95,10 @@ def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
     arguments = [{"metered": a.name} if isinstance(a, Metered) else {"value": a} for a in scenario.arguments]
     with theirs(scenario.function, f"{RAISED_IN} {_case(scenario)}"):
         claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
-    if "answer" not in claim:
-        got = f"a {str(claim.get('type'))[:80]}"
-        mismatch = Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them.")
-        return Played(scenario, None, mismatch)
-    return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+        if "answer" in claim:
+            return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+    got = f"a {str(claim.get('type'))[:80]}"
+    return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
 
 
 def _case(scenario: Scenario) -> str:

@@ -28,7 +28,7 @@ from grader.isolation.confined import Room
 from grader.records import Status
 from grader.task import Limits, Task, TensorExam
 from grader.trials import failing
-from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
+from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN, untrusted
 from harness import programs
 
 INSTALL_HINT: Final = f"install it with `{programs.C_COMPILER}`"
@@ -113,7 +113,9 @@ def built(task: Task, source: str, trees: Place) -> Built:
         return Built(source, source)
     compiling = require()
     told = _compiled(source, task.name, task.limits, trees, compiling)
-    if fault := _fault(task.name, told):
+    with untrusted(task.name):
+        fault = _fault(task.name, told)
+    if fault:
         if broken := _broken(Here(trees.sandboxed, tuple(trees.hidden)), compiling):
             raise MachineError(f"The C compiler {compiling} does not work here ({broken}): {INSTALL_HINT}.")
         raise fault

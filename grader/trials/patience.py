@@ -4,8 +4,13 @@ A request may use so many seconds of CPU time. Whoever sleeps, or has stopped, u
 is the end of it, too. On a crowded machine honest work takes longer on the wall and no more of the CPU, and keeps its
 grade. What a worker has taken on the wall beyond what is allowed is taken off that patience for its later requests, so
 that sleeping a little less than the wall in each of a hundred of them does not pay.
+
+All requests of a task together have a bound of their own on the wall (`Limits.together_s`), from which nothing is
+forgiven but what the supervisor itself took to answer. So thousands of requests that each stay below their limit do
+not hold a lane for hours.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,8 +28,9 @@ class Deadline:
     """The end of one request, counted from now.
 
     `allowed_s` is in CPU seconds on the clock `cpu`; `patience` times that may pass on `now`, less `slept_s`, what
-    earlier requests have taken beyond what they were allowed. The CPU clock is read for the first time when `passed` is
-    asked for the first time, so that a short call costs no reading.
+    earlier requests have taken beyond what they were allowed. `together_s` is what is left on `now` of the bound on all
+    requests. The CPU clock is read for the first time when `passed` is asked for the first time, so that a short call
+    costs no reading.
     """
 
     allowed_s: float
@@ -32,9 +38,11 @@ class Deadline:
     cpu: Clock
     now: Clock = wall
     slept_s: float = 0.0
+    together_s: float = math.inf
     _began_s: float = field(init=False)
     _used_s: float | None = field(init=False, default=None)
     _forgiven_s: float = field(init=False, default=0.0)
+    _answering_s: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
         self._began_s = self.now()
@@ -47,7 +55,17 @@ class Deadline:
     @property
     def left_s(self) -> float:
         """Seconds left on the wall clock; none when it has passed."""
-        return max(0.0, self.wall_s - self._taken_s())
+        return max(0.0, min(self.wall_s - self._taken_s(), self.together_s - self.waited_s))
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds of the wall clock that the worker has been waited for."""
+        return self.now() - self._began_s - self._answering_s
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether the bound on all requests has been used up."""
+        return self.waited_s >= self.together_s
 
     @property
     def passed(self) -> bool:
@@ -59,6 +77,7 @@ class Deadline:
 
     def forgive(self, waited_s: float, answering_s: float = 0.0) -> None:
         """Take no account of a short wait for the worker's next word, and of what answering the last one took us."""
+        self._answering_s += answering_s
         forgiven_s = self._forgiven_s + min(waited_s, ANSWERED_S) + answering_s
         self._forgiven_s = min(forgiven_s, MOST_FORGIVEN * self.wall_s)
 

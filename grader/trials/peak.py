@@ -23,6 +23,7 @@ Code of libraries that a function runs is resident and counts, some 25 MiB for t
 hold several times that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -63,10 +64,11 @@ def compare(
 ) -> Compared:
     """Measure a right submission, whose process tree is `tree`, and the baseline."""
     drawn = list(islice(exam.timed(rng), CALLS))
+    expected = [Expected.of(exam, inputs) for inputs in drawn]
     with theirs(task.name):
-        own_bytes = peak_bytes(task, exam, tree, source, drawn)
+        own_bytes = peak_bytes(task, tree, source, drawn, expected)
     with ours(f"The baseline of {task.full_name}"), settings.pool.trusted(tensors=True) as trusted:
-        baseline_bytes = peak_bytes(task, exam, trusted, task.baseline, drawn)
+        baseline_bytes = peak_bytes(task, trusted, task.baseline, drawn, expected)
     return compared(task, baseline_bytes, own_bytes)
 
 
@@ -77,13 +79,12 @@ def compared(task: Task, baseline_bytes: int, own_bytes: int) -> Compared:
     return Compared(baseline_bytes, own_bytes, Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier))
 
 
-def peak_bytes(task: Task, exam: TensorExam, tree: ForkServer, source: str, drawn: list[Inputs]) -> int:
-    """The most memory that a new worker of `tree` had in its life: loading a source text, and a call on each input.
+def peak_bytes(task: Task, tree: ForkServer, source: str, drawn: Sequence[Inputs], expected: Sequence[Expected]) -> int:
+    """Return the most memory that a new worker of `tree` had: loading a source text, and a call on each input.
 
     Raises a WorkerFault for a wrong answer.
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
-    expected = [Expected.of(exam, inputs) for inputs in drawn]
     packed = [pack(inputs) for inputs in drawn]
     input_bytes = max(at + base.nbytes for one in packed for at, base in one.bases)
     output_bytes = max(one.size_bytes for one in expected)

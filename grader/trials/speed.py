@@ -22,11 +22,12 @@ from grader.settings import Settings
 from grader.task import Task, TensorExam
 from grader.trials import control, native
 from grader.trials.faults import ours, theirs
+from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.supervisor import worker
 from grader.trials.turns import Side, Supply, net
 from harness import twins
 from harness.decide import Rules
-from harness.rounds import Outcome, Round, contest, wall_ratio
+from harness.rounds import Outcome, Reading, Round, contest, wall_ratio
 from harness.twins import Cores
 
 RULES: Final = Rules(slice_s=0.025)
@@ -49,14 +50,19 @@ class TensorPair:
     supply: Supply
     baseline: Side
     candidate: Side
+    out_of_turn: OutOfTurn
 
     def play(self, *, baseline_first: bool) -> Round:
         """One round: a turn of each side, on the same inputs drawn for this round."""
         drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
-        turns = {id(side): side.turn(drawn) for side in sides}
+        turns: dict[int, Reading] = {}
+        for side in sides:
+            with self.out_of_turn.watched() if side is self.baseline else nullcontext():
+                turns[id(side)] = side.turn(drawn)
         self.candidate.vouch()
-        self.baseline.ask(drawn[0].size_bytes)
+        with self.out_of_turn.watched():
+            self.baseline.ask(drawn[0].size_bytes)
         asked = self.baseline.asked
         baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
         return Round(self.number, baseline, candidate, baseline_first)
@@ -72,7 +78,7 @@ class Contestants:
     tree: ForkServer
     cores: Cores
 
-    def open_pair(self, number: int, supply: Supply, stack: ExitStack) -> TensorPair:
+    def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TensorPair:
         """Fork a fresh pair, ended with the stack, and make it ready."""
         ours_to_blame = partial(ours, f"The baseline of {self.task.full_name}")
         with ours_to_blame():
@@ -83,23 +89,25 @@ class Contestants:
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
             side.arrange(supply, self.cores)
-        return TensorPair(number, supply, baseline, candidate)
+        return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
     def fight(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
         """One duel and then its control, played by the workers that were the duel's baselines."""
         pairs: list[TensorPair] = []
+        out_of_turn = OutOfTurn(self.tree.computed_s)
         by_wall = self.task.cost is Cost.WALL_TIME
         ratio_of = wall_ratio if by_wall else None
         with twins.pinned(self.cores), ExitStack() as stack:
 
             def open_pair(number: int) -> AbstractContextManager[TensorPair]:
-                pairs.append(self.open_pair(number, supply, stack))
+                pairs.append(self.open_pair(number, supply, stack, out_of_turn))
                 return nullcontext(pairs[-1])
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
             baseline_s = median(round_.baseline.call_s(by_wall=by_wall) for round_ in outcome.rounds)
             sides = [pair.baseline for pair in pairs]
-            checked = control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
+            with OutOfTurn(self.tree.computed_s).watched():  # by itself: it is short, and voids the whole duel
+                checked = control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
             return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
 
 

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grader.errors import WorkerFault
+from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import resident
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 from grader.task import Limits
-from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised
+from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, untrusted
 from grader.trials.inputs import Packed
 from grader.trials.memory import SharedMemory
 from grader.trials.patience import Deadline
@@ -127,16 +127,25 @@ class Worker:
             self._server.vouch(self._cores)
 
     def begin(self) -> None:
-        """Count from here on what processes the tree starts, for `peak_bytes`; before a submission is loaded."""
+        """Count from here on what processes the tree starts, for `peak_bytes`; before a submission is loaded.
+
+        Raises `MachineError` where this machine does not show a process's memory.
+        """
         with self._running():
             self._server.pin(None)
+            resident.peak_bytes(self._forked.pid)
 
     def peak_bytes(self) -> int:
         """The most memory that the worker has had so far (`isolation.resident`), if no other process did its work."""
         self._where = "while its memory was being measured"
         with self._running():
             self._server.vouch(None)
-            return resident.peak_bytes(self._forked.pid)
+            try:
+                return resident.peak_bytes(self._forked.pid)
+            except MachineError:  # `begin` could read it
+                said = "The process no longer showed its memory when that was measured."
+                help_text = "Leave the process as it is, and its first thread running."
+                raise WorkerFault(Status.CRASHED, said, help_text) from None
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
@@ -186,11 +195,15 @@ class Worker:
 
     def _begin(self, allowed_s: float, where: str) -> None:
         """Count from here on what a request uses; `where` says in words what the submission is at."""
-        self._deadline = Deadline(allowed_s, self.limits.patience, self._server.cpu_s, slept_s=self._slept_s)
+        left_s = self.limits.together_s - self._server.waited_s
+        self._deadline = Deadline(
+            allowed_s, self.limits.patience, self._server.cpu_s, slept_s=self._slept_s, together_s=left_s
+        )
         self._where = where
 
     def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
         self._slept_s = self._deadline.ended()
+        self._server.waited_s += self._deadline.waited_s
         if kind == protocol.RAISED:
             raise Raised(body)
         if kind != protocol.DONE:
@@ -224,6 +237,10 @@ class Worker:
             raise self._late()
 
     def _late(self) -> WorkerFault:
+        if self._deadline.all_passed:
+            said = f"The submission took longer than {self.limits.together_s:g} s for all of its calls together."
+            help_text = "Look for what waits or sleeps, and for work that each call does again."
+            return WorkerFault(Status.TIMED_OUT, said, help_text)
         said = f"No answer within {self._deadline} {self._where}."
         return WorkerFault(Status.TIMED_OUT, said, "Look for a loop that never ends.")
 
@@ -257,7 +274,8 @@ def worker(
     server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
 ) -> Iterator[Worker]:
     """A worker forked from `server`, with memory for tensors of these sizes, that is ended whatever happens."""
-    one = Worker(server, limits, input_bytes, output_bytes)
+    with untrusted("the submission"):
+        one = Worker(server, limits, input_bytes, output_bytes)
     try:
         yield one
     except WorkerFault as fault:

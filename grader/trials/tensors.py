@@ -11,7 +11,7 @@ from grader.settings import Settings
 from grader.task import Inputs, Mismatch, Task, TensorExam
 from grader.trials import failing, native, peak, sizes
 from grader.trials.correctness import Answer, Expected, judge, same
-from grader.trials.faults import Raised, fault_of, theirs
+from grader.trials.faults import Raised, fault_of, theirs, untrusted
 from grader.trials.inputs import describe, generator, pack
 from grader.trials.known import explanation
 from grader.trials.supervisor import Worker, worker
@@ -95,14 +95,16 @@ def _answer(task: Task, one: Worker, inputs: Inputs) -> Answer | None:
 
 
 def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure | None:
+    expected = Expected.of(exam, inputs)
     try:
-        answer = _call(task, one, inputs)
+        with untrusted(task.name):
+            answer = _call(task, one, inputs)
+            mismatch = judge(expected, answer)
     except Raised as raised:
         return Failure(inputs, None, raised=raised)
     except WorkerFault as fault:
         where = f"{failing.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
         raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
-    mismatch = judge(Expected.of(exam, inputs), answer)
     return Failure(inputs, answer, mismatch) if mismatch else None
 
 

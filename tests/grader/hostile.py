@@ -42,6 +42,7 @@ class MuteTree:
     tensors: bool
     far_end: list[socket.socket] = field(default_factory=list)
     output_tail: str = ""
+    waited_s: float = 0.0
 
     def fork(self, _limits: Limits, descriptors: Sequence[int], _channel: socket.socket) -> Forked:
         self.far_end.append(socket.socket(fileno=os.dup(descriptors[0])))

@@ -100,6 +100,75 @@ def f(x): return [libc.fork(), libc.vfork(), libc.clone(0, 0, 17, 0), libc.daemo
     assert system != 0
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("operation", "number"),
+    [
+        ("PR_SET_PDEATHSIG", 1),
+        ("PR_SET_DUMPABLE", 4),
+        ("PR_SET_KEEPCAPS", 8),
+        ("PR_SET_TIMING", 14),
+        ("PR_SET_SECCOMP", 22),
+        ("PR_SET_TIMERSLACK", 29),
+        ("PR_TASK_PERF_EVENTS_DISABLE", 31),
+        ("PR_SET_MM", 35),
+        ("PR_SET_CHILD_SUBREAPER", 36),
+        ("PR_SET_THP_DISABLE", 41),
+        ("PR_SET_SPECULATION_CTRL", 53),
+        ("PR_SCHED_CORE", 62),
+        ("PR_SET_MEMORY_MERGE", 67),
+        ("PR_SET_PTRACER", 0x59616D61),
+    ],
+)
+def test_prctl_refuses_whatever_changes_how_a_process_is_seen_or_scheduled(
+    settings: Settings, operation: str, number: int
+) -> None:
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def f(x): return [libc.prctl({number}, *[ctypes.c_ulong(0)] * 4), ctypes.get_errno()]
+"""
+    assert answer(source, settings) == [-1, errno.EPERM], operation
+
+
+@BOTH
+@pytest.mark.parametrize("attempt", ["os.setsid()", "os.setpgid(0, 0)", "os.setpgrp()"])
+def test_no_worker_gets_a_session_or_a_group_of_its_own(settings: Settings, attempt: str) -> None:
+    source = f"import os\ndef f(x):\n  try: {attempt}\n  except OSError as error: return error.errno"
+    assert answer(source, settings) == errno.EPERM
+
+
+@BOTH
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="arch_prctl is a call of x86_64")
+@pytest.mark.parametrize("operation", [0x1002, 0x1012, 0x4002, 0x5001])
+def test_arch_prctl_refuses_all_but_questions_about_matrix_units(settings: Settings, operation: int) -> None:
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def call(operation): return [libc.syscall(158, operation, ctypes.c_ulong(0)), ctypes.get_errno()]
+def f(x): return call({operation})
+"""
+    assert answer(source, settings) == [-1, errno.EPERM]
+
+
+@BOTH
+def test_threads_and_processes_may_be_named(settings: Settings) -> None:
+    """C libraries and Python 3.14 name their threads."""
+    source = r"""
+import ctypes, threading
+libc = ctypes.CDLL(None, use_errno=True)
+def f(x):
+    named = libc.prctl(15, b"\xff\xfe: 1 kB\n", 0, 0, 0)
+    name = ctypes.create_string_buffer(16)
+    libc.prctl(16, name, 0, 0, 0)
+    thread = threading.Thread(target=print, name="wörker wörker wörker")
+    thread.start()
+    thread.join()
+    return [named, name.value.hex()]
+"""
+    assert answer(source, settings) == [0, b"\xff\xfe: 1 kB\n".hex()]
+
+
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("attempt", "error"),

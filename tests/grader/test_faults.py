@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from small_tasks import hand_in, negation, search
 
+from grader.errors import GraderFault, MachineError, WorkerFault
 from grader.grade import grade_task
 from grader.isolation.pool import Pool
+from grader.records import Status
 from grader.settings import Settings
 from grader.trials import failing
-from grader.trials.faults import NO_PROCESSES, Raised, fault_of
+from grader.trials.faults import NO_PROCESSES, Raised, fault_of, ours, theirs, untrusted
+from harness.clocks import ProcessGoneError
 
 COMPILER = "OSError: [Errno 95] Operation not supported\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
 NINJA = "Ninja is required to load C++ extensions (pip install ninja to get it)"
@@ -105,3 +108,46 @@ def test_a_traceback_is_short_and_printable_whatever_a_worker_says() -> None:
     lines = str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")).splitlines()
     assert len(lines) == 9
     assert all(line.isprintable() and len(line) < 300 for line in lines)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no text"),
+        ValueError("no number"),
+        KeyError("VmHWM"),
+        IndexError(),
+        TypeError(),
+        OverflowError(),
+        RecursionError(),
+        PermissionError(errno.EACCES, "not to be looked at"),
+        ProcessLookupError(),
+        FileNotFoundError(),
+        ProcessGoneError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_cannot_be_read_of_a_process_is_the_fault_of_whoever_runs_in_it(error: Exception) -> None:
+    with pytest.raises(WorkerFault, match=type(error).__name__) as caught, theirs("f"):
+        raise error
+    assert caught.value.status is Status.CRASHED
+    with pytest.raises(GraderFault), ours("The baseline"), untrusted("the submission"):
+        raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        GraderFault("ours"),
+        MachineError("the machine's"),
+        MemoryError(),
+        OSError(errno.EMFILE, "no descriptors left"),
+        OSError(errno.ENOSPC, "the disk is full"),
+        KeyboardInterrupt(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_no_submission_causes_is_never_its_fault(error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught, theirs("f"):
+        raise error
+    assert caught.value is error

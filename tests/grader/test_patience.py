@@ -6,9 +6,12 @@ import pytest
 from trees import bare, opened
 
 from grader.errors import WorkerFault
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
 from grader.records import Status
 from grader.task import Limits
 from grader.trials.patience import ANSWERED_S, MOST_FORGIVEN, Deadline
+from grader.trials.supervisor import worker
 from harness.clocks import FakeClock
 
 HASTY = Limits(load_s=20, call_s=0.3, patience=4.0)
@@ -105,6 +108,59 @@ def test_short_requests_use_up_no_patience_however_many_there_are() -> None:
         wall.advance(2.5)
         slept_s = deadline.ended()
     assert slept_s == 0.0
+
+
+def test_all_requests_together_have_a_bound_from_which_no_dozing_is_forgiven() -> None:
+    wall = FakeClock()
+    deadline = Deadline(3.0, 4.0, FakeClock(), wall, together_s=5.0)
+    for _ in range(400):
+        wall.advance(ANSWERED_S / 2)
+        deadline.forgive(ANSWERED_S / 2)
+    assert not deadline.all_passed
+    assert deadline.left_s == pytest.approx(1.0)
+    wall.advance(1.1)
+    assert deadline.all_passed
+    assert deadline.left_s == 0.0
+
+
+def test_what_the_supervisor_takes_to_answer_is_not_counted_together_either() -> None:
+    wall = FakeClock()
+    deadline = Deadline(3.0, 4.0, FakeClock(), wall, together_s=5.0)
+    wall.advance(100.0)
+    deadline.forgive(0.0, 100.0)
+    assert deadline.waited_s == pytest.approx(0.0)
+    assert not deadline.all_passed
+
+
+def test_the_bound_follows_from_the_limits_of_the_task() -> None:
+    assert Limits(load_s=30, call_s=10, patience=4).together_s == 4 * (30 + 20 * 10)
+
+
+@pytest.mark.parametrize("workers", ["one worker", "a new worker each time"])
+def test_many_calls_that_each_stay_below_their_limit_end_together(workers: str) -> None:
+    limits = Limits(load_s=0.5, call_s=0.5, patience=1.0)
+    limit_s, sleep_s = limits.together_s, 0.25
+
+    def call_for_ever(tree: ForkServer) -> None:
+        while True:
+            with worker(tree, limits) as one:
+                one.load(SLEEPS)
+                for _ in range(1000 if workers == "one worker" else 1):
+                    one.values("f", [{"value": sleep_s}], lambda _name, _arguments: None, 1)
+
+    with bare() as settings, settings.pool.fresh(tensors=False) as tree, pytest.raises(WorkerFault) as caught:
+        call_for_ever(tree)
+    assert caught.value.status is Status.TIMED_OUT
+    assert f"longer than {limit_s:g} s for all of its calls together" in caught.value.rationale
+
+
+def test_the_next_task_has_a_bound_of_its_own() -> None:
+    with Pool(sandboxed=False) as pool, pool.one_hand_in(tensors=False) as trees:
+        with trees.fresh(tensors=False) as tree:
+            tree.waited_s = 1e9
+        with trees.fresh(tensors=False) as again:
+            assert again is tree
+            assert again.waited_s == 0.0
 
 
 def test_a_worker_that_slept_has_less_patience_left() -> None:

@@ -18,6 +18,7 @@ from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.task import Inputs, Limits, Task, TensorExam, Tier
 from grader.trials import peak
+from grader.trials.correctness import Expected
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
 
@@ -62,7 +63,8 @@ def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
     generator = task.exam.timed(np.random.default_rng(0))
     drawn = [next(generator) for _ in range(peak.CALLS)]
-    return peak.peak_bytes(task, task.exam, tree, source, drawn) / MIB
+    expected = [Expected.of(task.exam, inputs) for inputs in drawn]
+    return peak.peak_bytes(task, tree, source, drawn, expected) / MIB
 
 
 def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, settings: Settings) -> None:

@@ -23,7 +23,7 @@ class FakeTree:
 
     def meet(self) -> None: ...
 
-    def forget_output(self) -> None:
+    def lend(self) -> None:
         self.output_tail = ""
 
     def close(self) -> None:

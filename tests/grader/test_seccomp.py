@@ -107,8 +107,19 @@ def test_arguments_decide_where_they_must(machine: Architecture) -> None:
         assert ask("tree", machine, "ioctl", 0, request) == denied(errno.EPERM)
     assert ask("tree", machine, "ioctl", 0, 0x5401) == ALLOWED
     assert ask("worker", machine, "prctl", 22) == denied(errno.EPERM)
-    assert ask("worker", machine, "prctl", 15) == ALLOWED
+    for operation in seccomp.PRCTL.values():
+        assert ask("worker", machine, "prctl", operation) == ALLOWED
     assert ask("tree", machine, "prctl", 22) == ALLOWED, "the worker has its own filter still to install"
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@given(operation=st.integers(0, 2**32 - 1))
+@example(operation=4)
+@example(operation=36)
+def test_only_listed_operations_of_prctl_are_allowed(name: str, operation: int) -> None:
+    machine = ARCHITECTURES[name]
+    found = run(PROGRAMS[name, "worker"], audit=machine.audit, number=machine.numbers["prctl"], arguments=(operation,))
+    assert found == (ALLOWED if operation in seccomp.PRCTL.values() else denied(errno.EPERM))
 
 
 @MACHINES

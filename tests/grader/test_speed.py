@@ -25,6 +25,7 @@ from grader.settings import Settings
 from grader.task import Limits, Task, TensorExam
 from grader.trials import control, speed
 from grader.trials.inputs import generator, pack
+from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.supervisor import worker
 from grader.trials.turns import Supply
 from harness import twins
@@ -81,7 +82,9 @@ def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds:
     assert isinstance(task.exam, TensorExam)
     supply = Supply(task.exam, generator("a secret"))
     with twins.pinned(core()), ExitStack() as stack:
-        pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(0, supply, stack)
+        pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
+            0, supply, stack, OutOfTurn(tree.computed_s)
+        )
         return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
 
 
