@@ -14,7 +14,6 @@ from typing import Any, Final
 from grader.errors import WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import resident
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 from grader.task import Limits
@@ -136,7 +135,7 @@ class Worker:
         self._where = "while its memory was being measured"
         with self._running():
             self._server.vouch(None)
-            return resident.peak_bytes(self._forked.pid)
+            return self._server.peak_bytes(self._forked)
 
     def values(
         self, function: str, arguments: Sequence[Mapping[str, Any]], metered: Callable[[str, list[Any]], Any], most: int
