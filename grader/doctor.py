@@ -31,6 +31,6 @@ def _sandbox() -> Iterator[Finding]:
     if lacks := sandbox.obstacle():
         yield Finding("sandbox", present=False, found=lacks.found, fix=lacks.fix, needed=True)
         return
-    yield Finding("sandbox", present=True, found=f"bubblewrap: {sandbox.bwrap()}", needed=True)
+    yield Finding("sandbox", present=True, found=sandbox.summary(), needed=True)
     for layer in sandbox.layers():
         yield Finding(f"· {layer.name}", layer.active, layer.found, layer.fix)

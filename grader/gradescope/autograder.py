@@ -63,6 +63,7 @@ def main(arguments: Sequence[str]) -> int:
         if trouble:
             print(f"NO SANDBOX: {trouble}. Submissions can read and write what this container holds.")
         if "--check" in arguments:
+            print(f"Sandbox: {'none' if trouble else sandbox.summary()}.")
             print(f"Ready to grade {', '.join(settings.lessons)}.")
             return 0
         return _grade(root, settings, sandboxed=not trouble)

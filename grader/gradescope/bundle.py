@@ -43,9 +43,9 @@ class Bundle:
         yield f"Wrote {self.place}, an autograder for {', '.join(self.lessons)}: {self.points:g} points."
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
         if self.sandboxed:
-            yield "It refuses to grade where bubblewrap does not work; with --no-sandbox it would, and say so."
+            yield "It refuses to grade where no sandbox works; with --no-sandbox it would, and say so."
         else:
-            yield "It grades with NO SANDBOX where bubblewrap does not work, and says so on each report."
+            yield "It grades with NO SANDBOX where none works, and says so on each report."
         yield "Give its container 2 cores and 3 GB of memory or more (Settings → Container Specifications)."
 
 

@@ -29,6 +29,7 @@ if [ -z "$python" ]; then
     apt bubblewrap || echo "No bubblewrap from the system; the one that pip brings is tried." >&2
     apt util-linux valgrind gcc libc6-dev  # costs in instructions are counted by valgrind, functions in C compiled
     "$found" -m venv "$root/venv"
+    chmod o+x "$root"  # each process tree is a user of its own, who must find this Python
     python=$root/venv/bin/python
     "$python" -m pip install --no-cache-dir -e ./fairclock  # so that there is one kit, which the sandbox hides
 fi

@@ -260,7 +260,8 @@ def main() -> None:
     gc.enable()
     try:
         descriptors, given = attend(control)
-        service = Service(descriptors, torch, config["folder"])  # its shared memory may be the last it can have
+        service = Service(descriptors, torch, os.environ["HOME"])  # its shared memory may be the last it can have
+        confine.narrow()
         if given["filter"]:
             confine.install(given["filter"])  # no thread may run yet
         if given["returns_memory"]:

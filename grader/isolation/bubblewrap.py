@@ -58,7 +58,7 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]
         argv += ["--ro-bind-try", path, path]
     argv += ["--proc", "/proc", "--dev", "/dev"]
     argv += _temporary("/dev/shm", SHM_BYTES) + _temporary("/tmp", TMP_BYTES)  # noqa: S108
-    bound = sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
+    bound = prefixes()
     for above in _above([*bound, *(Path(KIT_INSIDE, "grader", name) for name in KIT_FILES)]):
         argv += ["--perms", "0755", "--dir", above]  # bubblewrap's own are for their owner alone
     for prefix in bound:
@@ -70,6 +70,11 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]
         argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
     # A writable /proc would let a submission write into the memory of other processes of its own tree.
     return [*argv, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def prefixes() -> list[Path]:
+    """Return the folders of this Python and its packages."""
+    return sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
 
 
 def _temporary(folder: str, size_bytes: int) -> list[str]:

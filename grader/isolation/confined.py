@@ -29,7 +29,8 @@ PROCESSES: Final = 2
 
 _LAUNCH: Final = (
     "import json, os, sys; from grader.inside import confine; limits, argv, environment = json.loads(sys.argv[1]); "
-    "confine.limit(limits); os.execve(argv[0], argv, environment)"
+    "own = {name: os.environ[name] for name in ('HOME', 'TMPDIR') if name in os.environ}; "
+    "confine.limit(limits); confine.narrow(); os.execve(argv[0], argv, environment | own)"
 )
 
 Making = Callable[[int, int], Sequence[str]]

@@ -18,7 +18,7 @@ from typing import Final
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import proc, sandbox, seccomp, usage
+from grader.isolation import proc, resident, sandbox, seccomp, usage
 from grader.isolation.tail import Tail
 from grader.records import Status
 from grader.task import Limits
@@ -49,7 +49,7 @@ class ForkServer:
     def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
         self.tensors, self.sandboxed = tensors, sandboxed
         self._folder = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
-        folder = Path(self._folder.name) if self._folder else sandbox.OWN_FOLDER
+        folder = Path(self._folder.name) if self._folder else None
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = sandbox.start(
@@ -153,8 +153,9 @@ class ForkServer:
 
     def pin(self, cores: Cores) -> None:
         """Bind all of its Python processes to these cores, and start counting what the tree does from here on."""
-        for pid in self._clocks:
-            twins.pin(pid, cores)
+        with self._process.looked_into():
+            for pid in self._clocks:
+                twins.pin(pid, cores)
         self._ended_children = self._count_ended_children()
         self._counted_s = self.cpu_s()
 
@@ -179,13 +180,25 @@ class ForkServer:
         What the tree consisted of before is not counted, so that where the kernel refuses one more thread, it does so
         first, and the submission gets the error of its own line.
         """
-        used = usage.grown(proc.processes(self._chain[0]), self._shared_bytes)
+        processes = list(proc.processes(self._chain[0]))
+        used = usage.grown(processes, self._shared_bytes)
         if used.memory_bytes > usage.allowed_bytes(limits.memory_bytes, len(self._clocks)):
             said = f"The submission's processes used {used.memory_bytes / (1 << 30):.1f} GiB of memory together."
             raise WorkerFault(Status.OUT_OF_MEMORY, said)
         if used.tasks - self._own_tasks > usage.MOST_TASKS:
             said = f"The submission ran more than {usage.MOST_TASKS} threads and processes at once."
             raise WorkerFault(Status.CRASHED, said, "A few are enough: there is one core to run on.")
+        if self._process.owner is not None:
+            with self._process.looked_into():
+                written_bytes = usage.written_bytes(processes[1:])
+            if written_bytes > usage.DISK_BYTES:
+                said = f"The submission wrote {written_bytes / (1 << 30):.1f} GiB to disk."
+                raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write less of it.")
+
+    def peak_bytes(self, worker: Forked) -> int:
+        """The most memory that a worker has had so far (`isolation.resident`)."""
+        with self._process.looked_into():
+            return resident.peak_bytes(worker.pid)
 
     def vouch(self, cores: Cores) -> None:
         """Raise a WorkerFault unless all that the tree does is seen by its clock: known processes, on their cores."""

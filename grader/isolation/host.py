@@ -3,18 +3,21 @@
 `obstacles` says what follows from it. Everything is read below `root`, which tests replace.
 """
 
+import ctypes
 import errno
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from grader.isolation.obstacles import SWITCHES, Seen
 
 _CAP_SYS_ADMIN: Final = 21
+_CREATE_RULESET, _VERSION = 444, 1
 _ASK: Final = (
     "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
     "print(ctypes.get_errno() if libc.unshare(0x10000000) else 0)"
@@ -53,6 +56,14 @@ def namespace_errno() -> int:
         return int(asked.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return 0
+
+
+@cache
+def landlock_version() -> int:
+    """Return the version of Landlock that this process may use; below 0 the negative error number when it may not."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    version: int = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
+    return version if version >= 0 else -ctypes.get_errno()
 
 
 def container(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> str:
@@ -99,6 +110,13 @@ def noexec(path: Path) -> str:
     return str(next(folder for folder in [path, *path.absolute().parents] if folder.is_mount() or folder == Path("/")))
 
 
+def lies_in_memory(path: Path, root: Path = Path("/")) -> bool:
+    """Whether a folder lies on a file system in memory (proc(5): mountinfo names the type after a dash)."""
+    mounts = {Path(fields[4]): fields[fields.index("-") + 1] for fields in _mounts(root)}
+    where = next((folder for folder in [path, *path.parents] if folder in mounts), None)
+    return where is not None and mounts[where] in {"tmpfs", "ramfs"}
+
+
 def _start_errno(binary: str) -> int:
     """Return how starting this program ends: 0, or an error number when not even that works."""
     try:
@@ -129,8 +147,13 @@ def _status(root: Path) -> dict[str, str]:
 
 def _mount_points(root: Path) -> list[str]:
     """Return where something is mounted, as this process sees it (proc(5): the fifth field of mountinfo)."""
+    return [fields[4] for fields in _mounts(root)]
+
+
+def _mounts(root: Path) -> list[list[str]]:
+    """Return the fields of mountinfo, a list for each mount, the last one mounted last."""
     try:
         lines = (root / "proc" / "self" / "mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    return [fields[4] for fields in map(str.split, lines) if len(fields) > 4]
+    return [fields for fields in map(str.split, lines) if len(fields) > 4]

@@ -114,6 +114,19 @@ def obstacle(seen: Seen) -> Obstacle:
     return Obstacle(f"bubblewrap does not work here ({found.found}; {seen.said})", found.fix)
 
 
+def no_landlock(number: int) -> Obstacle:
+    """Landlock cannot be used: asking for its version ended with this error number (landlock_create_ruleset(2))."""
+    if number == errno.EPERM:
+        return Obstacle(
+            "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
+        )
+    if number == errno.EOPNOTSUPP:
+        return Obstacle("Landlock is switched off", "start Linux with `landlock` in its option lsm= (on the host)")
+    return Obstacle(
+        "this kernel has no Landlock", "use Linux 5.13 or newer with CONFIG_SECURITY_LANDLOCK=y (the host's)"
+    )
+
+
 def _not_started(seen: Seen) -> Obstacle:
     found = f"{seen.binary} cannot be started"
     if not seen.executable:

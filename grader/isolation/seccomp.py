@@ -1,9 +1,9 @@
 """Which system calls a submission may not make, and the filter program that the kernel is given to deny them.
 
 Pure: rules with reasons become the bytes of a classic BPF program (Linux: Documentation/userspace-api/seccomp_filter).
-Two filters lie one over the other. `TREE` holds for everything in a sandbox, from before Python starts; bubblewrap
-installs it. `WORKER` is added by each worker before it loads a submission, and holds without a sandbox too: from then
-on no process can be started, and no filter added.
+Two filters lie one over the other. `TREE` holds for everything in a sandbox, from before Python starts; where a tree
+has no namespaces, `ALONE` holds with it. `WORKER` is added by each worker before it loads a submission, and holds
+without a sandbox too: from then on no process can be started, and no filter added.
 
 A call whose number alone decides is answered from the kernel's own cache and costs nothing that could be measured; so
 only the few that must be are decided by an argument.
@@ -135,6 +135,28 @@ WORKER: Final = (
 )
 """What a worker may not do from before it loads a submission."""
 
+PR_SET_DUMPABLE: Final = 4
+_DATAGRAM: Final = 2
+"""The bit that SOCK_DGRAM and SOCK_RAW have, and SOCK_STREAM and SOCK_SEQPACKET lack."""
+
+ALONE: Final = (
+    Rule("socket", "sockets of other programs, which a shared network and file system hold", errno.EAFNOSUPPORT),
+    Rule(
+        "socketpair",
+        "a datagram goes to any address, whomever its socket is paired with",
+        errno.EAFNOSUPPORT,
+        Condition(1, If.SOME, (_DATAGRAM,)),
+    ),
+    Rule("connect bind listen accept accept4", "no socket has an address"),
+    Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "all trees share these, and they outlive a tree"),
+    Rule("semget semop semtimedop semctl mq_open mq_unlink", "all trees share these, and they outlive a tree"),
+    Rule("inotify_init inotify_init1 inotify_add_watch", "Landlock lets a process watch files that it may not open"),
+    Rule("truncate", "Landlock denies this only from version 3 on"),
+    Rule("fallocate", "space on a disk that nobody counts as written", errno.EOPNOTSUPP),
+    Rule("prctl", "hides a process from the supervisor's count", condition=Condition(0, If.EQUAL, (PR_SET_DUMPABLE,))),
+)
+"""What nothing in a tree without namespaces may do, beyond `TREE`: reach what they would have kept apart."""
+
 O_CREAT, O_TMPFILE = 0x40, 0x400000
 MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
 MADV_COLD, MADV_PAGEOUT = 20, 21
@@ -188,9 +210,10 @@ def worker_filter(*, stores_outside: bool = True) -> bytes | None:
     return None if trouble() else compiled(rules, ARCHITECTURES[platform.machine()])
 
 
-def tree_filter() -> bytes | None:
-    """The filter that bubblewrap installs here; None where there is none."""
-    return None if trouble() else compiled(TREE, ARCHITECTURES[platform.machine()])
+def tree_filter(*, alone: bool = False) -> bytes | None:
+    """The filter for a whole tree here, which with `alone` has no namespaces; None where there is none."""
+    rules = (*TREE, *ALONE) if alone else TREE
+    return None if trouble() else compiled(rules, ARCHITECTURES[platform.machine()])
 
 
 def compiled(rules: Sequence[Rule], architecture: Architecture) -> bytes:

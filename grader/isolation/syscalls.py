@@ -25,13 +25,15 @@ sync 162 81 · syncfs 306 267 · move_pages 279 239 · migrate_pages 256 238 · 
 openat 257 56 · openat2 437 437 · mkdirat 258 34 · mknodat 259 33 · symlinkat 266 36 · linkat 265 37
 renameat 264 38 · renameat2 316 276 · setxattr 188 5 · lsetxattr 189 6 · fsetxattr 190 7 · pipe2 293 59
 msgget 68 186 · msgsnd 69 189 · semget 64 190 · semctl 66 191 · semop 65 193 · semtimedop 220 192 · mq_open 240 180
-mmap 9 222 · madvise 28 233 · fcntl 72 25 · setsid 112 157 · setpgid 109 154
+mmap 9 222 · madvise 28 233 · fcntl 72 25 · setsid 112 157 · setpgid 109 154 · connect 42 203 · bind 49 200
+listen 50 201 · accept 43 202 · accept4 288 242 · shmat 30 196 · shmctl 31 195 · msgrcv 70 188 · msgctl 71 187
+mq_unlink 241 181 · inotify_init1 294 26 · inotify_add_watch 254 27 · truncate 76 45 · fallocate 285 47
 """
 
 _X86_64_ALONE: Final = """
 fork 57 · vfork 58 · create_module 174 · query_module 178 · get_kernel_syms 177 · iopl 172 · ioperm 173
 modify_ldt 154 · uselib 134 · _sysctl 156 · open 2 · creat 85 · mkdir 83 · mknod 133 · symlink 88 · link 86
-rename 82 · pipe 22 · arch_prctl 158
+rename 82 · pipe 22 · arch_prctl 158 · inotify_init 253
 """
 
 

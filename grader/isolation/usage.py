@@ -15,6 +15,9 @@ SLACK_BYTES: Final = 128 << 20
 MOST_TASKS: Final = 1024
 """Processes and threads of a tree, together."""
 
+DISK_BYTES: Final = 1 << 30
+"""What a tree without namespaces may write to disk in its life: its folder has no bound of its own."""
+
 _OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
 
 
@@ -38,6 +41,23 @@ def of_process(pid: int) -> Usage:
     except (FileNotFoundError, ProcessLookupError):
         return Usage(0, 0)
     return Usage(sum(fields.get(name, 0) for name in _OWN_MEMORY) << 10, fields.get("Threads", 0))
+
+
+def written_bytes(pids: Iterable[int]) -> int:
+    """Bytes that these processes have written to disk, with those they have reaped: what made a page of a file dirty.
+
+    It counts a file that was removed and is still open, too, and a page that was written through a mapping. 0 for what
+    is gone, or where the kernel does not count (Linux: Documentation/filesystems/proc.rst, /proc/<pid>/io).
+    """
+    return sum(map(_written_bytes, pids))
+
+
+def _written_bytes(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/io").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("write_bytes")), 0)
 
 
 def grown(pids: Iterable[int], shared_bytes: int) -> Usage:

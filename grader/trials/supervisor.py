@@ -14,7 +14,6 @@ from typing import Any, Final
 from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
-from grader.isolation import resident
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 from grader.task import Limits
@@ -133,7 +132,7 @@ class Worker:
         """
         with self._running():
             self._server.pin(None)
-            resident.peak_bytes(self._forked.pid)
+            self._server.peak_bytes(self._forked)
 
     def peak_bytes(self) -> int:
         """The most memory that the worker has had so far (`isolation.resident`), if no other process did its work."""
@@ -141,7 +140,7 @@ class Worker:
         with self._running():
             self._server.vouch(None)
             try:
-                return resident.peak_bytes(self._forked.pid)
+                return self._server.peak_bytes(self._forked)
             except MachineError:  # `begin` could read it
                 said = "The process no longer showed its memory when that was measured."
                 help_text = "Leave the process as it is, and its first thread running."

@@ -18,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 from grader import catalogue
-from grader.isolation import sandbox, seccomp
+from grader.isolation import namespaces, seccomp
 from grader.isolation.forkserver import ForkServer
 from grader.task import Task, TensorExam
 from grader.trials.speed import Contestants
@@ -36,8 +36,8 @@ class Unfiltered(ForkServer):
     """A tree as on a machine that has no filters."""
 
     def __init__(self) -> None:
-        way = sandbox.tried(sandbox.bwrap() or "bwrap")
-        with mock.patch.object(sandbox, "tried", return_value=replace(way, filtered=False)):
+        way = namespaces.tried(namespaces.bwrap() or "bwrap")
+        with mock.patch.object(namespaces, "tried", return_value=replace(way, filtered=False)):
             super().__init__(tensors=True, sandboxed=True)
 
     def fork(self, *given: object) -> object:  # type: ignore[override]

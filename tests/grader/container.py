@@ -39,8 +39,18 @@ _LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, If.EQ
 _CLOCKS: Final = Rule("clock_gettime", "gVisor", errno.EINVAL, Condition(0, If.SOME, (1 << 31,)))
 """Clocks of other processes have negative numbers."""
 
+_KERNEL: Final = Rule(
+    "keyctl add_key request_key bpf perf_event_open userfaultfd open_by_handle_at acct quotactl kcmp pidfd_getfd "
+    "process_madvise init_module finit_module delete_module reboot syslog kexec_load swapon swapoff settimeofday "
+    "clock_settime sethostname setdomainname vhangup iopl ioperm fanotify_init move_pages migrate_pages uselib",
+    "a container",
+)
+_LANDLOCK: Final = Rule("landlock_create_ruleset landlock_add_rule landlock_restrict_self", "a container, before 2022")
+_DOCKER: Final = (*_NAMESPACES, _MOUNTS, _LAYOUT, _KERNEL)
+
 FILTERS: Final = {
-    "docker": (*_NAMESPACES, _MOUNTS, _LAYOUT),
+    "docker": _DOCKER,
+    "old docker": (*_DOCKER, _LANDLOCK),
     "no mounts": (_MOUNTS,),
     "no clocks": (_CLOCKS,),
     "unconfined": (),
@@ -48,6 +58,9 @@ FILTERS: Final = {
     "no overrides": (),
 }
 _CLOCK_GETTIME: Final = {"x86_64": 228, "aarch64": 113}
+_NUMBERS: Final = {
+    f"landlock_{call}": 444 + at for at, call in enumerate(("create_ruleset", "add_rule", "restrict_self"))
+}
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 38, 22, 24
 
 
@@ -65,11 +78,21 @@ def container(kind: str, command: Sequence[str], mark: str = DOCKER) -> list[str
         if entry.is_symlink():
             argv += ["--symlink", str(entry.readlink()), str(entry)]
         elif entry.is_dir() and entry.name not in {"proc", "dev", "run"}:
-            argv += ["--bind", str(entry), str(entry)]
+            argv += _bound(entry)
     argv += ["--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/run"]  # its own /proc is covered
     argv += ["--ro-bind", "/dev/null", "/proc/keys"] if kind == "covered" else []
     argv += ["--ro-bind", "/dev/null", mark]
     return [*argv, "--", sys.executable, __file__, kind, *command]
+
+
+def _bound(folder: Path) -> list[str]:
+    """Show a folder. One that only its owner may enter, such as root's home with pyenv, can be entered here."""
+    if folder.stat().st_mode & 0o001:
+        return ["--bind", str(folder), str(folder)]
+    inside = [
+        word for entry in sorted(folder.iterdir()) if entry.is_dir() for word in ("--bind", str(entry), str(entry))
+    ]
+    return ["--perms", "0755", "--dir", str(folder), *inside]
 
 
 def confine(kind: str) -> None:
@@ -78,7 +101,7 @@ def confine(kind: str) -> None:
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if rules := FILTERS[kind]:
         here = seccomp.ARCHITECTURES[platform.machine()]
-        numbers = {**here.numbers, "clock_gettime": _CLOCK_GETTIME[platform.machine()]}
+        numbers = {**here.numbers, **_NUMBERS, "clock_gettime": _CLOCK_GETTIME[platform.machine()]}
         code = seccomp.compiled(rules, replace(here, numbers=numbers))
         program = _Program(len(code) // 8, code)
         if libc.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0):

@@ -8,18 +8,33 @@ import ast
 import importlib.util
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest import mock
 
 from commanding import CLASS, ROOT, Outcome
 
 from grader import catalogue
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
+from grader.isolation import forkserver
 from grader.isolation.pool import Pool
 from grader.records import Submission, Verdict
 from grader.settings import Settings
-from grader.task import Task
+from grader.task import Limits, Task
+from grader.trials import speed
+from harness.decide import Rules
+
+QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
+"""One pair tells 1× from 2× as well as three: what a cheat gains is not a matter of layout."""
+TIGHT = Limits(load_s=10.0, call_s=3.0, patience=1.5, memory_bytes=512 << 20)
+"""As strict in kind as the real limits, and no wait of ten seconds for what hangs."""
+HANGING = replace(TIGHT, load_s=3.0, call_s=1.0)
+"""For those that must be ended for their time: they never end, whether they are waited for briefly or long."""
+PATIENCE_S = 15.0
+"""How long a tree is waited for that an exploit has stopped: not half a minute."""
 
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
@@ -60,9 +75,24 @@ class Promised:
         source = self.path.read_text(encoding="utf-8")
         return Submission(student, self.lesson, self.path.name, digest(source.encode()), source)
 
+    def broken(self, pool: Pool) -> str | None:
+        """Grade an exploit within tight limits, or honest work within its own: how the verdict breaks the promise."""
+        limits = HANGING if self.statuses[0] == "timed out" else TIGHT
+        task = replace(self.task, limits=limits) if self.path.parent == EXPLOITS else self.task
+        verdict = self.graded(pool, task)
+        told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
+        return self.broken_by(verdict.points, verdict.status.value, told)
+
     def graded(self, pool: Pool, task: Task | None = None, hand_in: Submission | None = None) -> Verdict:
         """Grade the file alone, on its task or one that differs in limits, or as a `hand_in` of other bytes."""
         return grade_task(task or self.task, hand_in or self.submission(), Settings("exploits", pool))
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """Decide by one pair of processes, and wait less for a tree that was stopped."""
+    with mock.patch.object(speed, "RULES", QUICK), mock.patch.object(forkserver, "_ANSWER_S", PATIENCE_S):
+        yield
 
 
 def promised(path: Path) -> Promised:

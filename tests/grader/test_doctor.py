@@ -78,6 +78,12 @@ class Report:
         return present, self.lines[at][31:], fix
 
 
+def as_root() -> None:
+    """Skip where a container would be another user's than root's."""
+    if os.geteuid():
+        pytest.skip("this runs as a user that is not root")
+
+
 DOCTOR = [sys.executable, "-m", "grader", "doctor"]
 
 
@@ -115,13 +121,31 @@ def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
 
 
 @pytest.mark.sandbox
-def test_a_container_with_docker_s_defaults_is_told_the_options_of_docker_run() -> None:
+@pytest.mark.program("setpriv")
+def test_in_a_container_with_docker_s_defaults_other_layers_stand_in_for_namespaces() -> None:
+    as_root()
     report = Report(container("docker", DOCTOR))
+    assert report.code == 0, report.text
+    assert report.of("sandbox") == (True, "Landlock, and a user for each process tree", "")
+    present, found, fix = report.of(f"· {sandbox.LAYERS[0]}")
+    assert not present
+    assert "this Docker container forbids new namespaces" in found
+    assert "docker run --security-opt" in fix
+    for layer in (sandbox.LAYERS[1], sandbox.LAYERS[3], *sandbox.STANDING_IN):
+        assert report.of(f"· {layer}")[0], report.text
+
+
+@pytest.mark.sandbox
+def test_a_container_that_forbids_landlock_too_is_told_the_options_of_docker_run() -> None:
+    as_root()
+    report = Report(container("old docker", DOCTOR))
     assert report.code == 2
     present, found, fix = report.of("sandbox")
     assert not present
     assert "this Docker container forbids new namespaces" in found
     assert f"docker run {' '.join(f'--security-opt {what}=unconfined' for what in UNCONFINED)}" in fix
+    assert "nor does it work without namespaces (this container forbids Landlock)" in found
+    assert "update Docker" in fix
     assert "install" not in fix
     present, found, fix = report.of("fixed memory layout")
     assert not present
@@ -155,13 +179,13 @@ def test_in_a_container_with_these_options_a_class_can_be_graded() -> None:
 
 
 ASK = (
-    "import json; from grader.isolation import sandbox; found = sandbox.obstacle(); "
+    "import json; from grader.isolation import namespaces; found = namespaces.obstacle(); "
     "print(json.dumps([found.found, found.fix] if found else []))"
 )
 
 
 def obstacle(command: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:
-    """What the doctor says of the sandbox where this command runs another: the fault and its fix, or nothing."""
+    """What the doctor says of bubblewrap where this command runs another: the fault and its fix, or nothing."""
     done = subprocess.run(
         [*command, sys.executable, "-c", ASK],
         env={**os.environ, **(environment or {})},

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from commanding import ROOT, Ended, grader
+from container import container
 
 from grader import catalogue, release
 from grader.errors import GraderFault, UsageError
 from grader.gradescope import autograder, bundle
-from grader.isolation import sandbox
+from grader.isolation import namespaces, users
 from grader.trials import native
 from harness import programs
 
@@ -58,7 +59,7 @@ def unpacked(zip_file: Path, image: Path) -> Path:
 
 def inside(image: Path, *command: str, without: tuple[str, ...] = ()) -> Ended:
     """Run a command where `autograder` is /autograder, and all else as it is here."""
-    binary = sandbox.bwrap()
+    binary = namespaces.bwrap()
     assert binary
     argv = [binary, *without, "--die-with-parent", *([] if without else ["--cap-add", "ALL"])]
     for entry in sorted(Path("/").iterdir()):
@@ -136,6 +137,28 @@ def test_what_lies_in_one_of_two_folders_or_behind_a_link_is_no_hand_in(tmp_path
     (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
     for folder in ("two", "linked"):
         assert autograder._given(tmp_path / folder, "ada", ["04_autorange"]) == {}
+
+
+@pytest.mark.program("setpriv")
+@pytest.mark.skipif(not users.is_root(), reason="only root can give each tree a user of its own")
+def test_a_container_that_allows_no_namespaces_grades_in_a_sandbox_all_the_same(made: Path, tmp_path: Path) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    variables = {"AUTOGRADER_ROOT": str(image), "FAIRCLOCK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", image / "submission")
+    for program in (["/bin/bash", str(image / "source" / "setup.sh")], [str(image / "run_autograder")]):
+        done = subprocess.run(
+            container("docker", program),
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "NO SANDBOX" not in done.stdout
+    result = json.loads((image / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
 
 
 def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, tmp_path: Path) -> None:

