@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from grader.isolation import proc
@@ -54,10 +55,9 @@ def written_bytes(pids: Iterable[int]) -> int:
 
 def _written_bytes(pid: int) -> int:
     try:
-        text = Path(f"/proc/{pid}/io").read_text()
+        return proc.fields(Path(f"/proc/{pid}/io").read_bytes()).get("write_bytes", 0)
     except OSError:
         return 0
-    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("write_bytes")), 0)
 
 
 def grown(pids: Iterable[int], shared_bytes: int) -> Usage:
