@@ -23,7 +23,7 @@ from grader.task import Task, TensorExam
 from grader.trials import control, native
 from grader.trials.faults import ours, theirs
 from grader.trials.supervisor import worker
-from grader.trials.turns import Side, Supply, net
+from grader.trials.turns import WARM_UP_CALLS, Side, Supply, net
 from harness import twins
 from harness.decide import Rules
 from harness.rounds import Outcome, Round, contest, wall_ratio
@@ -55,6 +55,7 @@ class TensorPair:
         drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns = {id(side): side.turn(drawn) for side in sides}
+        self.candidate.check(drawn, self.baseline.answer(drawn[: self.candidate.inputs]))
         self.candidate.vouch()
         self.baseline.ask(drawn[0].size_bytes)
         asked = self.baseline.asked
@@ -80,9 +81,12 @@ class Contestants:
         other = stack.enter_context(worker(self.tree, self.task.limits))
         baseline = Side(one, self.task.name, lambda _: ours_to_blame())
         candidate = Side(other, self.task.name, theirs)
+        drawn = supply.draw(WARM_UP_CALLS)
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
-            side.arrange(supply, self.cores)
+            side.arrange(supply.first, drawn, self.cores)
+        baseline.check(drawn[:1])
+        candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate)
 
     def fight(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:

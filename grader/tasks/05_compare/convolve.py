@@ -57,14 +57,8 @@ def timed(weights: int, rng: np.random.Generator) -> Iterator[Inputs]:
 
 
 def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
-    """All sums of products, by FFT in float64 and rounded: whole numbers below 2^53 are exact there.
-
-    The rounding error before is below 1e-4 for what is drawn here (6000 numbers up to 1000 with 2000 such weights).
-    """
-    length = len(signal) + len(weights) - 1
-    padded = 1 << (length - 1).bit_length()
-    product = np.fft.rfft(signal.astype(np.float64), padded) * np.fft.rfft(weights.astype(np.float64), padded)
-    return np.rint(np.fft.irfft(product, padded)[:length])
+    """Return all sums of products, by the definition: whole numbers, which are exact."""
+    return np.convolve(signal, weights).astype(np.float64)
 
 
 def allowed(signal: Array, weights: Array) -> NDArray[np.float64]:
