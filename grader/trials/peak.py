@@ -81,9 +81,7 @@ def compared(task: Task, baseline_bytes: int, own_bytes: int) -> Compared:
     return Compared(baseline_bytes, own_bytes, Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier))
 
 
-def measure(
-    task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]
-) -> tuple[int, list[Answer]]:
+def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[int, list[Answer]]:
     """Return the most memory that a new worker of `tree` had in its life, and its answers.
 
     Its life is to load a source text and to be called on each input.
