@@ -7,6 +7,7 @@ take. No right one lies near a tier,
 where another machine would give it another grade. Three hints lead to the solution, and its idea is shown afterwards.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -32,7 +33,10 @@ FEWEST_WRONG: Final = 2
 FEWEST_WORDS: Final = 15
 """An idea in fewer words says what was done, and not why."""
 
-NAMES: Final = re.compile(r"baseline|tier(?P<tier>\d)_\w+|wrong_\w+")
+PLANNED: Final = 0.02
+"""How far a simulated baseline may be off the cost that its worlds plan for it, as a log ratio."""
+
+NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,9 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
         return _solution(task, verdict)
     match = NAMES.fullmatch(name)
     expected = int(match["tier"]) if match and match["tier"] else 0
+    speed = attempt.speed
+    if name == "baseline" and task.simulated and task.tiers and speed and abs(math.log(speed.ratio)) > PLANNED:
+        return f"it spends 1 / {speed.ratio:.3f} of what its worlds plan for it: mend their plain_cost"
     return "" if tier == expected else f"expected tier {expected}, got {tier}"
 
 

@@ -99,11 +99,19 @@ def number_of(path: Path) -> str:
 
 def kit_files() -> Iterator[Path]:
     """Yield the files of this kit that students get."""
+    unused = unused_baselines()
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
-            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name):
+            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name) and path not in unused:
                 yield path
+
+
+def unused_baselines() -> set[Path]:
+    """Return the baselines that no grading runs: they would be right answers, and are evidence for `lint` alone."""
+    return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
+        path for task in catalogue.all_tasks() for path in task.baselines
+    }
 
 
 def all_parts() -> list[str]:

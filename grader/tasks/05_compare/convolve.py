@@ -7,6 +7,7 @@ of 6, busy neighbours moved one who always takes the transform from 1.0 to 1.4 t
 close to the crossover is therefore not told: there it matters least.
 
 The baseline takes the better way at each size, and is then busy for three times as long as that took, by its own clock.
+Each way has a file of its own, which the sizes name: one file that chooses would be the solution, but for its loop.
 So a perfect dispatcher gains 4× on every machine, and 4 / 1.4 is within 1.4× of the better one. That is why
 `least_gain` is not 2: no machine shows half of a gain that is a count. A dispatcher that takes the wrong way at one
 size is at least 3 times slower there, so the tiers, at 1.4 and 2.6 times the better way, lie between the two. (A
@@ -91,6 +92,7 @@ CONVOLVE = Task(
         oracle,
         allowed,
         tuple(partial(timed, weights) for weights in TIMED_WEIGHTS[1:]),
+        ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
     ),
     folder=Path(__file__).parent,
     read="lesson 05, step 4",
