@@ -5,6 +5,7 @@ and says what to do, the baseline is right and reaches no tier, each `tier<k>_*`
 is wrong and is explained by its own docstring, and the solution has full marks with a gain of at least twice what they
 take. No right one lies near a tier,
 where another machine would give it another grade. Three hints lead to the solution, and its idea is shown afterwards.
+Nothing in the student's kit earns a tier as a hand-in (`lifting`), and no answer is right without a look (`blind`).
 """
 
 import math
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, tier_margins, tier_records
+from grader import blind, catalogue, lifting, tier_margins, tier_records
 from grader.grade import grade_task, seed_of
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
@@ -82,6 +83,13 @@ def problems(lesson: str) -> Iterator[str]:
     yield from (f"{lesson}: {problem}" for problem in stray(lesson))
     for task in catalogue.load().tasks(lesson):
         yield from (f"{task.full_name}: {problem}" for problem in surprises(task))
+
+
+def unearned(lesson: str) -> Iterator[str]:
+    """Yield what earns points in a lesson's tasks without solving them: what lies in the kit, and blind answers."""
+    yield from lifting.leaks(lesson)
+    for task in catalogue.load().tasks(lesson):
+        yield from (f"{task.full_name}: {sentence}" for sentence in blind.sighted(task))
 
 
 def surprises(task: Task) -> Iterator[str]:

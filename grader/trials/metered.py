@@ -80,8 +80,8 @@ def _judged(
     if not task.tiers:
         speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
         return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
-    speed = _speed(task, mine)
-    return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
+    measured = speed(task, mine)
+    return Attempt(Status.PASSED, speed=measured, cases_passed=right, cases=len(mine), output_tail=printed)
 
 
 def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
@@ -109,7 +109,8 @@ def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) 
     What a world counts does not depend on where it is asked from, and asking across a process boundary takes longer. It
     gets copies, and answers in JSON's types alone.
     """
-    return list(map(_player(exam, source), scenarios))
+    play = _player(exam, source)
+    return [play(scenario) for scenario in scenarios]
 
 
 def _player(exam: MeteredExam, source: str) -> Play:
@@ -117,36 +118,40 @@ def _player(exam: MeteredExam, source: str) -> Play:
     module = types.ModuleType("ours")
     exec(compile(source, "ours.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
 
-    def metered(scenario: Scenario, name: str) -> Callable[..., Value]:
-        left = iter(range(exam.max_calls))
-
-        def ask(*given: Value) -> Value:
-            if next(left, None) is None:
-                raise GraderFault(f"it asked more than {exam.max_calls} times")
-            return scenario.call(name, tuple(map(_plain, given)))
-
-        return ask
-
     def played(scenario: Scenario) -> Played:
-        arguments = [metered(scenario, a.name) if isinstance(a, Metered) else _plain(a) for a in scenario.arguments]
-        answer = _plain(getattr(module, scenario.function)(*arguments))
+        answer = as_plain(getattr(module, scenario.function)(*arguments_here(scenario, exam.max_calls)))
         return Played(scenario, answer, scenario.judge(answer))
 
     return played
 
 
+def arguments_here(scenario: Scenario, max_calls: int = MeteredExam.max_calls) -> list[Any]:
+    """Return what the function of a scenario is given, for a call in this process."""
+    left = iter(range(max_calls))
+
+    def asking(name: str) -> Callable[..., Value]:
+        def ask(*given: Value) -> Value:
+            if next(left, None) is None:
+                raise GraderFault(f"it asked more than {max_calls} times")
+            return scenario.call(name, tuple(map(as_plain, given)))
+
+        return ask
+
+    return [asking(one.name) if isinstance(one, Metered) else as_plain(one) for one in scenario.arguments]
+
+
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""Types whose values come over the channel as they are, so that they need no copy: a baseline asks 300,000 times."""
+"""Types whose values come over the channel as they are, so that they need no copy: they are asked for often."""
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return a copy, as it comes over the channel."""
     if type(value) in _SCALARS:
         return value
     return json.loads(json.dumps(value))
 
 
-def _speed(task: Task, mine: list[Played]) -> Speed:
+def speed(task: Task, mine: list[Played]) -> Speed:
     """Return the geometric mean of the plain way's cost over its own, in the worlds that were answered rightly.
 
     Both costs are simulated, so the ratio is exact. A world that is answered wrongly, and forgiven, counts for nothing:
