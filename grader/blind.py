@@ -5,21 +5,23 @@ or these answers in their order. Where one is right, the answers of a task are k
 that tells them, or a case asks for nothing. `lint` tries all of them.
 """
 
+import operator
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import cycle, repeat
 from typing import Any, Final
 
 import numpy as np
 
 from grader import catalogue
-from grader.task import Scenario, Task, TensorExam
+from grader.task import Array, Inputs, Scenario, Task, TensorExam
 from grader.trials import in_process, metered
 from grader.trials.in_process import Bench, Solver
 from grader.trials.inputs import generator
 
-CONSTANTS: Final = (None, True, False, 0, 1, -1, 0.0, "", [], {})
+CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, "", [], {})
 
 Place = tuple[int, ...]
 """The number of an argument, a row and a column; empty where the answer stands nowhere."""
@@ -46,8 +48,8 @@ def solvers(task: Task) -> Iterator[tuple[str, Blind]]:
     worlds = task.exam.scenarios(generator("other inputs"))
     yield from ((repr(value), _always(value)) for value in CONSTANTS)
     for number in range(max(len(world.arguments) for world in worlds)):
-        yield f"argument {number + 1}", lambda number=number: _argument(number)
-        yield f"argument {number + 1}, backwards", lambda number=number: _backwards(number)
+        yield f"argument {number + 1}", partial(_argument, number)
+        yield f"argument {number + 1}, backwards", partial(_backwards, number)
     yield "the most frequent right answer to other inputs", _always(most_frequent(answers))
     yield "right answers to other inputs, in their order", lambda: _one_by_one(answers)
     yield "right answers to other inputs, backwards", lambda: _one_by_one(answers[::-1])
@@ -76,6 +78,14 @@ def most_frequent(answers: Sequence[Any]) -> Any:
 
 def _always(value: Any) -> Blind:
     return lambda: lambda _: value
+
+
+def _always_by(solver: Solver) -> Blind:
+    return lambda: solver
+
+
+def _filled(value: float, inputs: Inputs) -> Array:
+    return np.full_like(inputs[0], value, np.float64)
 
 
 def _argument(number: int) -> Solver:
@@ -119,7 +129,7 @@ def _by_title(worlds: Sequence[Scenario], answers: Sequence[Any]) -> Solver:
 def _of_tensors(task: Task) -> Iterator[tuple[str, Blind]]:
     cases = Bench(task, "other inputs").cases
     for number in range(len(cases[0][0])):
-        yield f"argument {number + 1}", lambda number=number: lambda inputs: inputs[number]
+        yield f"argument {number + 1}", _always_by(operator.itemgetter(number))
     for value in (0.0, 1.0, np.nan):
-        yield f"{value} everywhere", lambda value=value: lambda inputs: np.full_like(inputs[0], value, np.float64)
+        yield f"{value} everywhere", _always_by(partial(_filled, value))
     yield "right answers to other inputs, in their order", lambda: _one_by_one([one.want for _, one in cases])

@@ -13,7 +13,7 @@ import ast
 import copy
 import dataclasses
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -70,14 +70,18 @@ def candidates(task: Task) -> Iterator[Candidate]:
             yield f"{path.stem} without its loop in line {line}", in_process.of_source(task, changed)
 
 
-def _functions(task: Task, arity: int, arguments: Any) -> Iterator[Candidate]:
+def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
     """Yield the functions of the task's modules that take so many arguments; `arguments` makes them of an item."""
     for module in modules(task.folder):
         own = (found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__)
         for function in own:
             if isinstance(function, FunctionType) and _takes(function, arity):
                 where = f"{module.__name__.rpartition('.')[2]}.{function.__name__}"
-                yield where, lambda item, function=function: function(*arguments(item))
+                yield where, _applied(function, arguments)
+
+
+def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) -> Solver:
+    return lambda item: function(*arguments(item))
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
@@ -101,12 +105,15 @@ def _knowledge(kind: type) -> Iterator[Candidate]:
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
         if name not in PROTOCOL and (is_method or isinstance(found, property | cached_property)):
-            yield f"{kind.__name__}.{name}", lambda world, name=name: _told(stripped(world), name)
+            yield f"{kind.__name__}.{name}", _told(name)
 
 
-def _told(world: Any, name: str) -> Any:
-    found = getattr(world, name)
-    return found() if callable(found) else found
+def _told(name: str) -> Solver:
+    def solver(world: Any) -> Any:
+        found = getattr(stripped(world), name)
+        return found() if callable(found) else found
+
+    return solver
 
 
 def stripped(world: Any) -> Any:

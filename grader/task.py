@@ -16,7 +16,7 @@ file's name states what grading it must give:
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,15 +146,20 @@ class Scenario(Protocol):
     def cost(self) -> float:
         """What has been spent so far, in the task's cost."""
 
-    @property
-    def plain_cost(self) -> float:
-        """What the plain way spends here, as the world's own plan says; asked for where the task has tiers."""
-
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer a call of the metered function `name`; a ValueError travels back to the caller."""
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare an answer with the planted truth; None when it is right."""
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """A scenario of a task with tiers: it also knows what the plain way spends in it."""
+
+    @property
+    def plain_cost(self) -> float:
+        """What the plain way spends here, as the world's own plan says, in the task's cost."""
 
 
 def _nothing_together(_: Sequence[Scenario]) -> None:

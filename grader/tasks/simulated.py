@@ -135,7 +135,8 @@ def shuffled(rng: np.random.Generator, items: Sequence[T]) -> tuple[T, ...]:
 
 def doubled(length_s: float, per_call_s: float) -> int:
     """Return the calls in blocks of 1, 2, 4 and so on, up to the first block that takes `length_s`."""
-    return 2 * 2 ** max(0, math.ceil(math.log2(length_s / per_call_s))) - 1
+    doublings = max(0, math.ceil(math.log2(length_s / per_call_s)))
+    return (2 << doublings) - 1
 
 
 def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:

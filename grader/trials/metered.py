@@ -17,7 +17,7 @@ from typing import Any, Final
 from grader.errors import GraderFault
 from grader.records import Attempt, Speed, Status
 from grader.settings import Settings
-from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.task import Metered, MeteredExam, Mismatch, Planned, Scenario, Task
 from grader.trials.failing import FIRST, RAISED_IN
 from grader.trials.faults import theirs
 from grader.trials.inputs import generator
@@ -77,10 +77,8 @@ def _judged(
         return _wrong(task, exam, mine, settings, seed, printed)
     if mismatch := exam.together([played.scenario for played in mine]):
         return _wrong_together(task, exam, mine, mismatch, settings, seed, printed)
-    if not task.tiers:
-        measured = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
-    else:
-        measured = speed(task, mine)
+    uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
+    measured = speed(task, mine) if task.tiers else uncounted
     return Attempt(Status.PASSED, speed=measured, cases_passed=right, cases=len(mine), output_tail=printed)
 
 
@@ -157,14 +155,17 @@ def speed(task: Task, mine: list[Played]) -> Speed:
     Both costs are simulated, so the ratio is exact. A world that is answered wrongly, and forgiven, counts for nothing:
     a wrong answer may be had for no cost at all.
     """
-    logs = [
-        math.log(max(own.scenario.plain_cost, LEAST_COST) / max(own.scenario.cost, LEAST_COST))
-        for own in mine
-        if own.mismatch is None
-    ]
+    logs = [math.log(gain(own.scenario)) for own in mine if own.mismatch is None]
     ratio = math.exp(math.fsum(logs) / len(logs))
     tier = sum(ratio >= tier.ratio for tier in task.tiers)
     return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier)
+
+
+def gain(played: Scenario) -> float:
+    """Return what the plain way spends in a scenario over what was spent in its play."""
+    if not isinstance(played, Planned):
+        raise GraderFault(f"{type(played).__name__} has no plain_cost, which a task with tiers needs.")
+    return max(played.plain_cost, LEAST_COST) / max(played.cost, LEAST_COST)
 
 
 def _wrong(

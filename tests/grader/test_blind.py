@@ -10,6 +10,7 @@ from small_tasks import search
 from grader import blind, catalogue
 from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
 from grader.tasks.plain import PlainWorld
+from grader.trials.inputs import generator
 from grader.values import Value
 
 
@@ -87,7 +88,7 @@ def test_an_exam_that_can_be_passed_without_a_look_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scenarios: Callable[..., Sequence[Scenario]], said: str
 ) -> None:
     task = replace(search(tmp_path), exam=MeteredExam(scenarios), tiers=())
-    worlds = scenarios(blind.generator("other inputs"))
+    worlds = scenarios(generator("other inputs"))
     monkeypatch.setattr(blind, "elsewhere", lambda _: [world.answer for world in worlds])  # type: ignore[attr-defined]
     found = list(blind.sighted(task))
     assert any(sentence.endswith(said) for sentence in found) if said else not found

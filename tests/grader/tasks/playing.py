@@ -13,6 +13,7 @@ from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorEx
 from grader.tier_margins import tier_of
 from grader.trials.correctness import right
 from grader.trials.inputs import generator
+from grader.trials.metered import gain
 from grader.values import Value
 
 
@@ -40,7 +41,7 @@ class Game:
     def gain(self) -> float:
         """The geometric mean of the plain way's cost over this one's, as the grader takes it."""
         pairs = zip(self.scenarios, self.mismatches, strict=True)
-        return math.exp(np.mean([math.log(world.plain_cost / world.cost) for world, wrong in pairs if not wrong]))
+        return math.exp(np.mean([math.log(gain(world)) for world, wrong in pairs if not wrong]))
 
 
 def titled(worlds: Sequence[Scenario], words: str) -> Scenario:

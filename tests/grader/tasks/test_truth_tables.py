@@ -10,6 +10,7 @@ from playing import find_task, play, tier_reached
 
 from grader import catalogue
 from grader.task import Task
+from grader.trials.metered import gain
 
 TASKS = (
     find_task("01_correct_first", "agrees"),
@@ -46,7 +47,7 @@ def read(path: Path) -> str:
 def test_each_world_knows_what_the_baseline_spends_in_it(task: Task) -> None:
     games = [play(task, task.baseline, seed) for seed in SEEDS]
     assert [game.gain for game in games] == pytest.approx([1.0] * len(games), rel=MEAN_OFF)
-    ratios = [world.plain_cost / world.cost for game in games for world in game.scenarios]
+    ratios = [gain(world) for game in games for world in game.scenarios]
     assert ratios == pytest.approx([1.0] * len(ratios), rel=WORLD_OFF)
 
 
