@@ -5,8 +5,10 @@ and says what to do, the baseline is right and reaches no tier, each `tier<k>_*`
 is wrong and is explained by its own docstring, and the solution has full marks with a gain of at least twice what they
 take. No right one lies near a tier,
 where another machine would give it another grade. Three hints lead to the solution, and its idea is shown afterwards.
+Nothing in the student's kit earns a tier as a hand-in (`lifting`), and no answer is right without a look (`blind`).
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, tier_margins, tier_records
+from grader import blind, catalogue, lifting, tier_margins, tier_records
 from grader.grade import grade_task, seed_of
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
@@ -32,7 +34,10 @@ FEWEST_WRONG: Final = 2
 FEWEST_WORDS: Final = 15
 """An idea in fewer words says what was done, and not why."""
 
-NAMES: Final = re.compile(r"baseline|tier(?P<tier>\d)_\w+|wrong_\w+")
+PLANNED: Final = 0.02
+"""How far a simulated baseline may be off the cost that its worlds plan for it, as a log ratio."""
+
+NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,13 @@ def problems(lesson: str) -> Iterator[str]:
     yield from (f"{lesson}: {problem}" for problem in stray(lesson))
     for task in catalogue.load().tasks(lesson):
         yield from (f"{task.full_name}: {problem}" for problem in surprises(task))
+
+
+def unearned(lesson: str) -> Iterator[str]:
+    """Yield what earns points in a lesson's tasks without solving them: what lies in the kit, and blind answers."""
+    yield from lifting.leaks(lesson)
+    for task in catalogue.load().tasks(lesson):
+        yield from (f"{task.full_name}: {sentence}" for sentence in blind.sighted(task))
 
 
 def surprises(task: Task) -> Iterator[str]:
@@ -169,6 +181,9 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
         return _solution(task, verdict)
     match = NAMES.fullmatch(name)
     expected = int(match["tier"]) if match and match["tier"] else 0
+    speed = attempt.speed
+    if name == "baseline" and task.simulated and task.tiers and speed and abs(math.log(speed.ratio)) > PLANNED:
+        return f"it spends 1 / {speed.ratio:.3f} of what its worlds plan for it: mend their plain_cost"
     return "" if tier == expected else f"expected tier {expected}, got {tier}"
 
 

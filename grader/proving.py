@@ -28,7 +28,7 @@ def lint_exercises(
     machine = tier_records.Machine.this(others.busy_cores()) if record else None
     with Pool(sandboxed=False) as pool:
         for lesson in catalogue.load().chosen(lessons):
-            rows, problems = [], list(lint.problems(lesson))
+            rows, problems = [], [*lint.problems(lesson), *lint.unearned(lesson)]
             with err_console.status(f"Grading {lesson} …") as status:  # shown at a terminal alone
                 for row in lint.table(lesson, str(time.time_ns()), pool, lambda now: status.update(f"Grading {now} …")):
                     status.stop()  # else the row would stand behind it, for they go to different streams

@@ -1,9 +1,10 @@
 """`release`: the kit as students get it, as a folder ready for git or as one zip, with notebooks.
 
 It holds what taking lessons, checking and handing in need: `harness`, `lessons`, `grader`, fresh stubs, notebooks. It
-does not hold solutions, tests, seeds, the known submissions that reach a tier, or those that have solved a part right;
-a student whose wrong answer one of these reproduces is told so by the class's grading alone. What was written is then
-searched for every part of every solution; a kit in which one is found is taken back.
+does not hold solutions, tests, seeds, the known submissions that reach a tier, those that have solved a part right, or
+baselines that no grading runs; a student whose wrong answer one of these reproduces is told so by the class's grading
+alone. What was written is then searched for every part of every solution, and all that knows right answers is tried as
+a hand-in (`lifting`). A kit in which one is found is taken back.
 """
 
 import re
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, exercise_notebook, originals, stubs
+from grader import catalogue, exercise_notebook, lifting, originals, stubs
 from grader.catalogue import KIT
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
@@ -52,6 +53,7 @@ class Released:
         alone = f" It holds {', '.join(self.lessons)} alone." if self.lessons else ""
         yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks.{alone}"
         yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
+        yield "Tried what its oracles, its worlds and its baselines know as hand-ins: none earns a tier."
 
 
 def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> Released:
@@ -81,6 +83,8 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
         for told in [path for path in found(parts, folder) if "known" in path.parts]:
             (folder / told).unlink()
         made = sum(1 for _ in _notebooks(folder, lessons)) if notebooks else 0
+        if lifted := [sentence for lesson in lessons for sentence in lifting.leaks(lesson)]:
+            raise GraderFault(f"Nothing was released, for the kit holds an answer: {'; '.join(lifted)}.")
         if leaks := list(found(parts, folder)):
             raise GraderFault(f"Nothing was released, for a part of a solution is in {', '.join(map(str, leaks))}.")
         files = sum(path.is_file() for path in folder.rglob("*"))
@@ -99,11 +103,19 @@ def number_of(path: Path) -> str:
 
 def kit_files() -> Iterator[Path]:
     """Yield the files of this kit that students get."""
+    unused = unused_baselines()
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
-            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name):
+            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name) and path not in unused:
                 yield path
+
+
+def unused_baselines() -> set[Path]:
+    """Return the baselines that no grading runs: they would be right answers, and are evidence for `lint` alone."""
+    return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
+        path for task in catalogue.all_tasks() for path in task.baselines
+    }
 
 
 def all_parts() -> list[str]:

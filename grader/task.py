@@ -8,6 +8,7 @@ Beside each task lies its truth table, `known/<task>/*.py`, one known submission
 file's name states what grading it must give:
 
     baseline.py      right, reaches no tier
+    baseline_*.py    the same, for some of the timed sizes (`TensorExam.baselines`)
     tier<k>_*.py     right, reaches exactly tier k
     wrong_*.py       wrong; its docstring is the explanation a student reads whose output it reproduces
 """
@@ -15,7 +16,7 @@ file's name states what grading it must give:
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,8 @@ class TensorExam:
     of it, in its shape. The answer must have the dtype of the first input.
 
     `also_timed` are further sizes, for a function that must be fast at each: every size is timed in a duel of its own,
-    and the worst ratio decides (`grader.trials.sizes`).
+    and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of the files in `known/` that it is
+    timed against there, one for each size, where one file for all of them would be a solution made slower.
 
     A function `in_c` is a string of the task's name that holds C source: `uint32_t name(const uint8_t *, size_t)`, the
     bytes of one uint8 tensor in, and four bytes out, little-endian (`grader.trials.native`). Its baseline is C, too, so
@@ -108,6 +110,7 @@ class TensorExam:
     oracle: Callable[..., NDArray[np.float64]]
     allowed: Callable[..., NDArray[np.float64]]
     also_timed: tuple[Drawing, ...] = ()
+    baselines: tuple[str, ...] = ()
     in_c: bool = False
 
 
@@ -137,7 +140,7 @@ class Mismatch:
 class Scenario(Protocol):
     """One simulated world, played once: it lives in the supervisor and the submission can only call into it.
 
-    A scenario is built from a seeded generator, so that the baseline meets exactly the world the submission met.
+    A scenario is built from a seeded generator.
     """
 
     @property
@@ -161,6 +164,15 @@ class Scenario(Protocol):
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare an answer with the planted truth; None when it is right."""
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """A scenario of a task with tiers: it also knows what the plain way spends in it."""
+
+    @property
+    def plain_cost(self) -> float:
+        """What the plain way spends here, as the world's own plan says, in the task's cost."""
 
 
 def _nothing_together(_: Sequence[Scenario]) -> None:
@@ -204,6 +216,7 @@ class CountedExam:
 class Task:
     """One gradable function. `correct_share` of the points is earned by a right answer at any cost.
 
+    `plain` is the name of the file in `known/` that a submission is compared with.
     `least_gain` is how many times the top tier's ratio the solution must reach: another machine may show half of a
     gain. Less will do only where the baseline is the solution's own work made slower by a known factor.
     `read` names the step of the lesson to read before; `idea` and `read_on` are shown after full marks: what the
@@ -226,6 +239,7 @@ class Task:
     idea: str = ""
     read_on: str = ""
     least_gain: float = 2.0
+    plain: str = "baseline"
 
     @property
     def full_name(self) -> str:
@@ -251,8 +265,16 @@ class Task:
 
     @property
     def baseline(self) -> str:
-        """Source text of the plain baseline."""
-        return (self.known / "baseline.py").read_text(encoding="utf-8")
+        """Source text of the plain baseline, the file named `plain`."""
+        return (self.known / f"{self.plain}.py").read_text(encoding="utf-8")
+
+    @property
+    def baselines(self) -> tuple[Path, ...]:
+        """The baselines that grading runs: none for simulated worlds, which know what the plain way spends."""
+        if isinstance(self.exam, MeteredExam):
+            return ()
+        names = self.exam.baselines if isinstance(self.exam, TensorExam) else ()
+        return tuple(self.known / f"{name}.py" for name in names or (self.plain,))
 
     @property
     def wrong_answers(self) -> tuple[Path, ...]:

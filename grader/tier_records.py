@@ -121,8 +121,11 @@ def read_all(folder: Path = FOLDER) -> Iterator[Record]:
 
 
 def known(task: Task) -> dict[str, Path]:
-    """Return the right submissions of a task by the name that a row has: those in `known/` and the solution."""
-    right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith("wrong_")]
+    """Return the right submissions of a task by the name that a row has: those in `known/` and the solution.
+
+    The baselines of single sizes are left out: each does the work of `baseline.py` at its size.
+    """
+    right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith(("wrong_", "baseline_"))]
     return {**{row_name(path.stem): path for path in right}, "solution": catalogue.solution(task.lesson)}
 
 

@@ -133,6 +133,12 @@ def shuffled(rng: np.random.Generator, items: Sequence[T]) -> tuple[T, ...]:
     return tuple(items[place] for place in rng.permutation(len(items)))
 
 
+def doubled(length_s: float, per_call_s: float) -> int:
+    """Return the calls in blocks of 1, 2, 4 and so on, up to the first block that takes `length_s`."""
+    doublings = max(0, math.ceil(math.log2(length_s / per_call_s)))
+    return (2 << doublings) - 1
+
+
 def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:
     """Return `count` numbers of calls from 0 to `most`, stratified on a logarithmic scale.
 

@@ -1,7 +1,9 @@
-"""Measuring functions on trial: played in simulated worlds that live here, against the baseline in equal worlds.
+"""Measuring functions on trial: played in simulated worlds that live here.
 
 The submission holds nothing but functions that ask the supervisor; the clock, the noise and the truth are out of its
-reach, and every call is counted where it arrives. Its cost is what the world says was spent.
+reach, and every call is counted where it arrives. Its cost is what the world says was spent. What the plain way would
+have spent there is known to the world as well (`plain_cost`). So no baseline is played, and a student's kit has none: a
+baseline that measures rightly, and too often, is full marks as soon as one number in it is smaller.
 """
 
 import json
@@ -15,7 +17,7 @@ from typing import Any, Final
 from grader.errors import GraderFault
 from grader.records import Attempt, Speed, Status
 from grader.settings import Settings
-from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task
+from grader.task import Metered, MeteredExam, Mismatch, Planned, Scenario, Task
 from grader.trials.failing import FIRST, RAISED_IN
 from grader.trials.faults import theirs
 from grader.trials.inputs import generator
@@ -47,7 +49,7 @@ Play = Callable[[Scenario], Played]
 
 
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
-    """Play all scenarios with the submission and, when it is right in all and its cost counts, with the baseline."""
+    """Play all scenarios with the submission, and judge it."""
     with settings.pool.fresh(tensors=exam.torch) as tree, worker(tree, task.limits) as one:
         with theirs("The file"):
             one.load(source)
@@ -69,26 +71,15 @@ def examine_known(task: Task, exam: MeteredExam, source: str, settings: Settings
 def _judged(
     task: Task, exam: MeteredExam, mine: list[Played], settings: Settings, seed: Sequence[str], printed: str
 ) -> Attempt:
-    """Judge what was played, and compare its cost with the baseline's when it is right."""
+    """Judge what was played, and compare its cost with the plain way's when it is right."""
     right = sum(played.mismatch is None for played in mine)
     if len(mine) - right > exam.forgiven:
         return _wrong(task, exam, mine, settings, seed, printed)
     if mismatch := exam.together([played.scenario for played in mine]):
         return _wrong_together(task, exam, mine, mismatch, settings, seed, printed)
-    if not task.tiers:
-        speed = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)  # its cost is nobody's concern
-        return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
-    try:
-        reference = _played_here(exam, task.baseline, exam.scenarios(generator(*seed)))
-    except (Exception, SystemExit) as error:  # whatever it is, it is a fault of ours
-        raise GraderFault(f"The baseline of {task.full_name} failed: {type(error).__name__}: {error}.") from error
-    for played in reference:
-        if played.mismatch:
-            raise GraderFault(f"The baseline of {task.full_name} is wrong: {played.scenario.title}: {played.mismatch}.")
-    if mismatch := exam.together([played.scenario for played in reference]):
-        raise GraderFault(f"The baseline of {task.full_name} is wrong over all worlds: {mismatch}.")
-    speed = _speed(task, mine, reference)
-    return Attempt(Status.PASSED, speed=speed, cases_passed=right, cases=len(mine), output_tail=printed)
+    uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
+    measured = speed(task, mine) if task.tiers else uncounted
+    return Attempt(Status.PASSED, speed=measured, cases_passed=right, cases=len(mine), output_tail=printed)
 
 
 def _play(exam: MeteredExam, one: Worker, scenario: Scenario) -> Played:
@@ -112,10 +103,11 @@ def _case(scenario: Scenario) -> str:
 def _played_here(exam: MeteredExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
     """Play all scenarios with a source of ours, in this process.
 
-    What a world counts does not depend on where it is asked from, and a baseline asks often: across a process
-    boundary that would cost more than grading the submission does. It gets copies, and answers in JSON's types alone.
+    What a world counts does not depend on where it is asked from, and asking across a process boundary takes longer. It
+    gets copies, and answers in JSON's types alone.
     """
-    return list(map(_player(exam, source), scenarios))
+    play = _player(exam, source)
+    return [play(scenario) for scenario in scenarios]
 
 
 def _player(exam: MeteredExam, source: str) -> Play:
@@ -123,48 +115,56 @@ def _player(exam: MeteredExam, source: str) -> Play:
     module = types.ModuleType("ours")
     exec(compile(source, "ours.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
 
-    def metered(scenario: Scenario, name: str) -> Callable[..., Value]:
-        left = iter(range(exam.max_calls))
-
-        def ask(*given: Value) -> Value:
-            if next(left, None) is None:
-                raise GraderFault(f"it asked more than {exam.max_calls} times")
-            return scenario.call(name, tuple(map(_plain, given)))
-
-        return ask
-
     def played(scenario: Scenario) -> Played:
-        arguments = [metered(scenario, a.name) if isinstance(a, Metered) else _plain(a) for a in scenario.arguments]
-        answer = _plain(getattr(module, scenario.function)(*arguments))
+        answer = as_plain(getattr(module, scenario.function)(*arguments_here(scenario, exam.max_calls)))
         return Played(scenario, answer, scenario.judge(answer))
 
     return played
 
 
+def arguments_here(scenario: Scenario, max_calls: int = MeteredExam.max_calls) -> list[Any]:
+    """Return what the function of a scenario is given, for a call in this process."""
+    left = iter(range(max_calls))
+
+    def asking(name: str) -> Callable[..., Value]:
+        def ask(*given: Value) -> Value:
+            if next(left, None) is None:
+                raise GraderFault(f"it asked more than {max_calls} times")
+            return scenario.call(name, tuple(map(as_plain, given)))
+
+        return ask
+
+    return [asking(one.name) if isinstance(one, Metered) else as_plain(one) for one in scenario.arguments]
+
+
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""Types whose values come over the channel as they are, so that they need no copy: a baseline asks 300,000 times."""
+"""Types whose values come over the channel as they are, so that they need no copy: they are asked for often."""
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return a copy, as it comes over the channel."""
     if type(value) in _SCALARS:
         return value
     return json.loads(json.dumps(value))
 
 
-def _speed(task: Task, mine: list[Played], reference: list[Played]) -> Speed:
-    """The geometric mean of the cost ratios in the worlds that were answered rightly. Simulated, so exact.
+def speed(task: Task, mine: list[Played]) -> Speed:
+    """Return the geometric mean of the plain way's cost over its own, in the worlds that were answered rightly.
 
-    A world that is answered wrongly, and forgiven, counts for nothing: a wrong answer may be had for no cost at all.
+    Both costs are simulated, so the ratio is exact. A world that is answered wrongly, and forgiven, counts for nothing:
+    a wrong answer may be had for no cost at all.
     """
-    logs = [
-        math.log(max(theirs.scenario.cost, LEAST_COST) / max(own.scenario.cost, LEAST_COST))
-        for own, theirs in zip(mine, reference, strict=True)
-        if own.mismatch is None
-    ]
+    logs = [math.log(gain(own.scenario)) for own in mine if own.mismatch is None]
     ratio = math.exp(math.fsum(logs) / len(logs))
     tier = sum(ratio >= tier.ratio for tier in task.tiers)
     return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier)
+
+
+def gain(played: Scenario) -> float:
+    """Return what the plain way spends in a scenario over what was spent in its play."""
+    if not isinstance(played, Planned):
+        raise GraderFault(f"{type(played).__name__} has no plain_cost, which a task with tiers needs.")
+    return max(played.plain_cost, LEAST_COST) / max(played.cost, LEAST_COST)
 
 
 def _wrong(

@@ -1,8 +1,8 @@
 """Peak memory on trial: the baseline's peak over the submission's, on the same fresh inputs, each in one new worker.
 
 A worker is loaded, called on a few inputs that were never seen before, and then its kernel is asked for the most that
-it had (`isolation.resident`). Every answer is checked, like those that are timed. No clock is read and two readings of
-one function differ by a percent or two, so one worker a side will do.
+it had (`isolation.resident`). Every answer is compared with the baseline's, like those that are timed. No clock is read
+and two readings of one function differ by a percent or two, so one worker a side will do.
 
 What was thought of, and where it ends:
 
@@ -25,7 +25,6 @@ hold several times that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -33,11 +32,12 @@ import numpy as np
 from grader.isolation.forkserver import ForkServer
 from grader.records import Speed
 from grader.settings import Settings
-from grader.task import Inputs, Task, TensorExam
-from grader.trials.correctness import Answer, Expected, judge
-from grader.trials.faults import ours, theirs, wrong_after_all
-from grader.trials.inputs import ALIGNMENT, pack
+from grader.task import Task, TensorExam
+from grader.trials.correctness import Answer
+from grader.trials.faults import ours, theirs
+from grader.trials.inputs import ALIGNMENT
 from grader.trials.supervisor import worker
+from grader.trials.turns import Drawn, Supply
 from harness.units import percent, size
 
 CALLS: Final = 3
@@ -63,12 +63,14 @@ def compare(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, settings: Settings, rng: np.random.Generator
 ) -> Compared:
     """Measure a right submission, whose process tree is `tree`, and the baseline."""
-    drawn = list(islice(exam.timed(rng), CALLS))
-    expected = [Expected.of(exam, inputs) for inputs in drawn]
-    with theirs(task.name):
-        own_bytes = peak_bytes(task, tree, source, drawn, expected)
+    supply = Supply(exam, rng)
+    drawn = supply.draw(CALLS)
     with ours(f"The baseline of {task.full_name}"), settings.pool.trusted(tensors=True) as trusted:
-        baseline_bytes = peak_bytes(task, trusted, task.baseline, drawn, expected)
+        baseline_bytes, plain = measure(task, trusted, task.baseline, drawn)
+    with theirs(task.name):
+        own_bytes, answers = measure(task, tree, source, drawn)
+    for one, answer, other in zip(drawn, answers, plain, strict=True):
+        one.check(answer, other, "when its memory was measured")
     return compared(task, baseline_bytes, own_bytes)
 
 
@@ -79,25 +81,24 @@ def compared(task: Task, baseline_bytes: int, own_bytes: int) -> Compared:
     return Compared(baseline_bytes, own_bytes, Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier))
 
 
-def peak_bytes(task: Task, tree: ForkServer, source: str, drawn: Sequence[Inputs], expected: Sequence[Expected]) -> int:
-    """Return the most memory that a new worker of `tree` had: loading a source text, and a call on each input.
+def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[int, list[Answer]]:
+    """Return the most memory that a new worker of `tree` had in its life, and its answers.
 
-    Raises a WorkerFault for a wrong answer.
+    Its life is to load a source text and to be called on each input.
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
-    packed = [pack(inputs) for inputs in drawn]
-    input_bytes = max(at + base.nbytes for one in packed for at, base in one.bases)
-    output_bytes = max(one.size_bytes for one in expected)
+    input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
+    output_bytes = max(one.size_bytes for one in drawn)
+    answers = []
     with worker(tree, limits, _padded(input_bytes), _padded(output_bytes)) as one:
         one.begin()
         one.load(source)
-        for given, right in zip(packed, expected, strict=True):
-            one.outputs.poison(right.size_bytes)
-            claim = one.call(task.name, given)
-            answer = Answer.read(claim, one.outputs, inputs_unchanged=given.unchanged(one.inputs))
-            if mismatch := judge(right, answer):
-                raise wrong_after_all(mismatch, "when its memory was measured")
-        return one.peak_bytes()
+        for given in drawn:
+            one.outputs.poison(given.size_bytes)
+            claim = one.call(task.name, given.packed)
+            unchanged = given.packed.unchanged(one.inputs)
+            answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
+        return one.peak_bytes(), answers
 
 
 def _padded(count: int) -> int:

@@ -33,10 +33,11 @@ def duels(
 ) -> tuple[Fought, ...]:
     """Fight one duel at each timed size of the exam, in their order (see `speed.duel`)."""
     fought = []
-    for timed in (exam.timed, *exam.also_timed):
+    sizes = (exam.timed, *exam.also_timed)
+    for timed, plain in zip(sizes, exam.baselines or (task.plain,) * len(sizes), strict=True):
         sized = replace(exam, timed=timed, also_timed=())
         inputs = _shapes(exam, timed) if exam.also_timed else ""
-        fought.append(Fought(inputs, *speed.duel(task, sized, tree, source, settings, rng)))
+        fought.append(Fought(inputs, *speed.duel(replace(task, plain=plain), sized, tree, source, settings, rng)))
     return tuple(fought)
 
 

@@ -24,7 +24,7 @@ from grader.trials import control, native
 from grader.trials.faults import ours, theirs
 from grader.trials.out_of_turn import OutOfTurn
 from grader.trials.supervisor import worker
-from grader.trials.turns import Side, Supply, net
+from grader.trials.turns import WARM_UP_CALLS, Side, Supply, net
 from harness import twins
 from harness.decide import Rules
 from harness.rounds import Outcome, Reading, Round, contest, wall_ratio
@@ -60,6 +60,9 @@ class TensorPair:
         for side in sides:
             with self.out_of_turn.watched() if side is self.baseline else nullcontext():
                 turns[id(side)] = side.turn(drawn)
+        with self.out_of_turn.watched():
+            plain = self.baseline.answer(drawn[: self.candidate.inputs])
+        self.candidate.check(drawn, plain)
         self.candidate.vouch()
         with self.out_of_turn.watched():
             self.baseline.ask(drawn[0].size_bytes)
@@ -86,9 +89,12 @@ class Contestants:
         other = stack.enter_context(worker(self.tree, self.task.limits))
         baseline = Side(one, self.task.name, lambda _: ours_to_blame())
         candidate = Side(other, self.task.name, theirs)
+        drawn = supply.draw(WARM_UP_CALLS)
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
-            side.arrange(supply, self.cores)
+            side.arrange(supply.first, drawn, self.cores)
+        baseline.check(drawn[:1])
+        candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
     def fight(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:

@@ -1,8 +1,9 @@
 """Turns: what one side of a duel does when it is its turn, and what that cost.
 
 A side is one worker with its code loaded. All sides of a round get the same inputs, drawn for this round from a secret
-seed; every answer is checked with the oracle. Asking itself has a price: it is measured by calls of nothing on a
-trusted worker, in every round, and its median is taken off.
+seed. Every answer of the submission is compared with the baseline's answer to the same input; where the two differ, the
+oracle decides. So an oracle may be slow, and a fast one would be a solution that lies in the student's kit. Asking
+itself has a price: it is measured by calls of nothing on a trusted worker, in every round, and its median is taken off.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.errors import GraderFault
 from grader.task import Inputs, TensorExam
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
@@ -68,10 +70,33 @@ class Drawn:
         """The inputs as they are laid out in a worker's memory."""
         return pack(self.inputs)
 
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The dtype of a right answer."""
+        return self.inputs[0].dtype
+
     @cached_property
     def expected(self) -> Expected:
-        """The right answer, with the error that the supply allows."""
-        return Expected(self.exam.oracle(*self.inputs), self.allowed, self.inputs[0].dtype)
+        """The oracle's answer, with the error that the supply allows. Raises `GraderFault` where it has none."""
+        try:
+            return Expected(self.exam.oracle(*self.inputs), self.allowed, self.dtype)
+        except Exception as error:
+            raise GraderFault(f"The oracle failed on an input that is timed: {error!r}.") from error
+
+    def check(self, answer: Answer, plain: Answer | None = None, when: str = "in a timed call") -> None:
+        """Raise a `WorkerFault` for a wrong answer, given `when`; `plain` is the baseline's answer.
+
+        An answer like the baseline's is right. Otherwise the oracle decides; where it finds the baseline wrong, that is
+        a `GraderFault`.
+        """
+        if plain is not None and plain.array is not None:
+            like_plain = Expected(plain.array.astype(np.float64), self.allowed, self.dtype)
+            if judge(like_plain, answer) is None:
+                return
+        if mismatch := judge(self.expected, answer):
+            raise wrong_after_all(mismatch, when)
+        if plain is not None and (mismatch := judge(self.expected, plain)):
+            raise GraderFault(f"The baseline is wrong {when}: expected {mismatch.expected}, got {mismatch.got}.")
 
 
 class Supply:
@@ -96,13 +121,17 @@ class Supply:
 
 @dataclass
 class Side:
-    """A worker that takes turns with one function. `calls` is how many paid calls make a turn of it."""
+    """A worker that takes turns with one function. `calls` is how many paid calls make a turn of it.
+
+    `answers` are those of its last turn, or of its warm-up: one for each input, in their order.
+    """
 
     worker: Worker
     function: str
     blame: Blame
     calls: int = 1
     asked: list[Reading] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
 
     @property
     def inputs(self) -> int:
@@ -114,12 +143,14 @@ class Side:
         with self.blame("The file"):
             self.worker.load(source)
 
-    def arrange(self, supply: Supply, cores: Cores) -> None:
-        """Lay out the timed calls on `cores`, warm up, and see how many calls make a turn."""
-        packed, expected = supply.first.packed, supply.first.expected
+    def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
+        """Lay out the timed calls on `cores` for inputs like the `first`, warm up, and see how many calls make a turn.
+
+        `drawn` are the inputs to warm up with, `WARM_UP_CALLS` of them.
+        """
         with self.blame(self.function):
-            self.worker.arrange(self.function, packed, str(expected.dtype), expected.want.shape, cores)
-        call_s = min(call.cpu_s for call in self._play(supply.draw(WARM_UP_CALLS)))
+            self.worker.arrange(self.function, first.packed, str(first.dtype), first.allowed.shape, cores)
+        call_s = min(call.cpu_s for call in self._play(drawn))
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn]) -> Reading:
@@ -144,24 +175,36 @@ class Side:
             calls = [self.worker.timed(size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
         self.asked += calls[1:]
 
-    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
-        """A call on each input; between calls only the next input arrives, and answers are checked after the last.
+    def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
+        """Return its answers to the inputs of a round: those of its turn, and of more calls where there are more."""
+        answers = list(self.answers)
+        self._play(drawn[len(answers) :])
+        self.answers = answers + self.answers
+        return self.answers
 
-        Nor are right answers worked out before: whatever passes through the core's caches makes the next call scatter.
+    def check(self, drawn: Sequence[Drawn], plain: Sequence[Answer] = ()) -> None:
+        """Check its answers to these inputs, with the baseline's answers where there are any."""
+        with self.blame(self.function):
+            for number, (one, answer) in enumerate(zip(drawn, self.answers, strict=False)):
+                one.check(answer, plain[number] if plain else None)
+
+    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        """A call on each input. Between calls only the next input arrives; answers are checked after the turn.
+
+        Whatever passes through the core's caches before a call makes it scatter.
         """
-        readings, answers = [], []
+        readings, taken = [], []
         with self.blame(self.function):
             for one in drawn:
                 one.packed.write(self.worker.inputs)
                 self.worker.outputs.poison(one.size_bytes)
                 reading, raw = self.worker.timed(one.size_bytes)
                 readings.append(reading)
-                answers.append((raw, not one.watched or one.packed.unchanged(self.worker.inputs)))
-        expected = [one.expected for one in drawn]  # a fault of the oracle's is nobody else's
-        with self.blame(self.function):
-            for right, (raw, unchanged) in zip(expected, answers, strict=True):
-                array = np.frombuffer(raw, dtype=right.dtype).reshape(right.want.shape)
-                _check(right, Answer(array, "Tensor", inputs_unchanged=unchanged))
+                taken.append((raw, not one.watched or one.packed.unchanged(self.worker.inputs)))
+        self.answers = [
+            Answer(np.frombuffer(raw, one.dtype).reshape(one.allowed.shape), "Tensor", inputs_unchanged=unchanged)
+            for one, (raw, unchanged) in zip(drawn, taken, strict=True)
+        ]
         return readings
 
 
@@ -171,8 +214,3 @@ def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
     asking_wall_s = turn.calls * median(one.wall_s for one in asked)
     cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)
     return Reading(cpu_s, max(cpu_s, turn.wall_s - asking_wall_s), turn.calls)
-
-
-def _check(expected: Expected, answer: Answer) -> None:
-    if mismatch := judge(expected, answer):
-        raise wrong_after_all(mismatch, "in a timed call")

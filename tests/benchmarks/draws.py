@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader" / "tasks"))
-from playing import Game, find_task, play, tier_reached
+from playing import find_task, play, tier_reached
 
 from grader import catalogue
 from grader.task import CountedExam, Inputs, MeteredExam, Task, TensorExam
@@ -107,19 +107,18 @@ def _grades(lesson: str, name: str, draw: int) -> dict[str, str]:
     task, known = _known(lesson, name)
     if isinstance(task.exam, CountedExam):
         task = replace(task, exam=MeteredExam(task.exam.scenarios), tiers=())  # what is counted is not asked for here
-    baseline = play(task, task.baseline, draw)
-    return {stem: _grade(task, source, draw, baseline) for stem, source in known.items()}
+    return {stem: _grade(task, source, draw) for stem, source in known.items()}
 
 
-def _grade(task: Task, source: str, draw: int, baseline: Game) -> str:
+def _grade(task: Task, source: str, draw: int) -> str:
     assert isinstance(task.exam, MeteredExam)
     try:
-        game = baseline if source == task.baseline else play(task, source, draw, enough=task.exam.forgiven)
+        game = play(task, source, draw, enough=task.exam.forgiven)
     except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
         return WRONG
     if not game.kept:
         return WRONG
-    return f"tier {tier_reached(game, baseline)}" if task.tiers else "right"
+    return f"tier {tier_reached(game)}" if task.tiers else "right"
 
 
 def _tell_grades(task: Task, drawn: list[dict[str, str]]) -> bool:

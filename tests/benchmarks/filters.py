@@ -87,7 +87,7 @@ def nothing(task: Task, cores: tuple[int, ...]) -> tuple[float, float]:
     """CPU seconds of a call that does nothing, the median of many: with filters, and without."""
     assert isinstance(task.exam, TensorExam)
     supply = Supply(task.exam, np.random.default_rng(0))
-    expected = supply.first.expected
+    first = supply.first
     with ExitStack() as stack:
         stack.enter_context(twins.pinned(cores))
         workers = []
@@ -95,7 +95,7 @@ def nothing(task: Task, cores: tuple[int, ...]) -> tuple[float, float]:
             stack.callback(tree.close)
             workers.append(stack.enter_context(worker(tree, task.limits)))
             workers[-1].load(task.baseline)
-            workers[-1].arrange(task.name, supply.first.packed, str(expected.dtype), expected.want.shape, cores)
+            workers[-1].arrange(task.name, first.packed, str(first.dtype), first.allowed.shape, cores)
         calls = [[one.timed(8, null=True)[0].cpu_s for one in workers] for _ in range(CALLS)]
     filtered_s, bare_s = (median(side) for side in zip(*calls, strict=True))
     return filtered_s, bare_s

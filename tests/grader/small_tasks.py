@@ -88,6 +88,11 @@ class HiddenNumber:
     def cost(self) -> float:
         return self.calls
 
+    @property
+    def plain_cost(self) -> float:
+        """Counting up from 0."""
+        return self.number + 1
+
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         self.seen.append(arguments)
         if name != "probe" or len(arguments) != 1 or not isinstance(arguments[0], int):

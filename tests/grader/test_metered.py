@@ -8,9 +8,9 @@ import pytest
 from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
 from trees import bare
 
-from grader.errors import GraderFault, WorkerFault
+from grader.errors import WorkerFault
 from grader.records import Attempt, Status
-from grader.task import Limits, MeteredExam, Mismatch, Scenario, Task
+from grader.task import Limits, MeteredExam, Mismatch, Scenario, Task, Tier
 from grader.trials.metered import examine
 
 SEED = ("a secret", "ada", "00_small.find", "0")
@@ -40,7 +40,7 @@ def test_a_right_answer_is_measured_in_calls(task: Task) -> None:
     assert 60 / 7 < attempt.speed.ratio < 100 / 6
 
 
-def test_the_baseline_is_exactly_as_good_as_itself(task: Task) -> None:
+def test_what_spends_as_the_world_plans_for_the_plain_way_is_as_good_as_that(task: Task) -> None:
     speed = run(task, COUNT_UP).speed
     assert speed is not None
     assert (speed.ratio, speed.low, speed.high, speed.tier) == (1.0, 1.0, 1.0, 0)
@@ -52,12 +52,19 @@ def test_another_secret_hides_other_numbers_and_the_same_one_the_same(task: Task
     assert one.speed != other.speed
 
 
-def test_a_tier_reached_exactly_is_reached(tmp_path: Path) -> None:
-    twice = "def find(probe):\n  at = 0\n  while not probe(at): probe(at) if at else None; at += 1\n  return at"
-    task = search(tmp_path, baseline=twice)
-    once = run(task, COUNT_UP).speed
-    assert once is not None
-    assert (once.tier, once.ratio < 2) == (0, True)
+def test_a_tier_reached_exactly_is_reached(task: Task) -> None:
+    every_second = COUNT_UP.replace("at += 1", "at += 2").replace("return at", "return at - (at > 0 and probe(at - 1))")
+    half = run(replace(task, tiers=(Tier(1.0, 0.6), Tier(2.0, 1.0))), every_second).speed
+    exact = run(replace(task, tiers=(Tier(1.0, 1.0),)), COUNT_UP).speed
+    assert exact is not None
+    assert half is not None
+    assert (exact.tier, exact.ratio, half.tier) == (1, 1.0, 1)
+
+
+def test_no_baseline_is_needed_to_grade(task: Task) -> None:
+    """A student's kit has none."""
+    (task.known / "baseline.py").unlink()
+    assert run(task, BISECT).status is Status.PASSED
 
 
 def test_a_wrong_answer_shows_the_first_world_it_fails_in(task: Task) -> None:
@@ -129,20 +136,6 @@ time.perf_counter = lambda: 0.0
     assert speed.ratio == 1.0
 
 
-@pytest.mark.parametrize(
-    "baseline", ["def find(probe): return 1", "raise ValueError", "def find(probe): 1 / 0", "import sys; sys.exit(0)"]
-)
-def test_a_faulty_baseline_is_never_the_submissions_fault(tmp_path: Path, baseline: str) -> None:
-    with pytest.raises(GraderFault, match=r"baseline of 00_small\.find"):
-        run(search(tmp_path, baseline=baseline), BISECT)
-
-
-def test_a_baseline_that_asks_without_end_is_not_the_submissions_fault_either(tmp_path: Path) -> None:
-    task = search(tmp_path, baseline="def find(probe):\n  while True: probe(1)")
-    with pytest.raises(GraderFault, match="asked more than"):
-        run(task, BISECT)
-
-
 def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
     assert "found" in run(task, BISECT.replace("    return low", "    print('found')\n    return low")).output_tail
 
@@ -180,12 +173,6 @@ def test_over_all_worlds_only_the_same_answers_are_explained(task: Task) -> None
 
 def test_nothing_said_over_all_worlds_is_a_pass(task: Task) -> None:
     assert run(judged_together(task, None), BISECT).status is Status.PASSED
-
-
-def test_a_baseline_that_is_wrong_over_all_worlds_is_the_kits_fault(tmp_path: Path) -> None:
-    hasty = judged_together(search(tmp_path, baseline=BISECT), Mismatch("patience", "haste"))
-    with pytest.raises(GraderFault, match="wrong over all worlds"):
-        run(hasty, COUNT_UP)
 
 
 WRONG_ONCE = """

@@ -18,7 +18,7 @@ from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.task import Inputs, Limits, Task, TensorExam, Tier
 from grader.trials import peak
-from grader.trials.correctness import Expected
+from grader.trials.turns import Supply
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
 
@@ -61,10 +61,8 @@ def tree(settings: Settings) -> Iterator[ForkServer]:
 
 def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
-    generator = task.exam.timed(np.random.default_rng(0))
-    drawn = [next(generator) for _ in range(peak.CALLS)]
-    expected = [Expected.of(task.exam, inputs) for inputs in drawn]
-    return peak.peak_bytes(task, tree, source, drawn, expected) / MIB
+    drawn = Supply(task.exam, np.random.default_rng(0)).draw(peak.CALLS)
+    return peak.measure(task, tree, source, drawn)[0] / MIB
 
 
 def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, settings: Settings) -> None:
@@ -177,7 +175,8 @@ def test_data_cannot_be_kept_where_memory_is_not_measured(task: Task, tree: Fork
 def test_a_faulty_baseline_is_the_kits_fault(task: Task, settings: Settings) -> None:
     (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
     assert isinstance(task.exam, TensorExam)
-    with settings.pool.fresh(tensors=True) as tree, pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
+    faulty = pytest.raises(GraderFault, match="The baseline is wrong when its memory was measured")
+    with settings.pool.fresh(tensors=True) as tree, faulty:
         peak.compare(task, task.exam, tree, ONE, settings, np.random.default_rng(0))
 
 

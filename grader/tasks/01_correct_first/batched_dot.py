@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
+from .implementations import reference
+
 TIMED_SHAPE = (512, 128)
 SHAPES = ((0, 5), (3, 0), (0, 0), (1, 1), (1, 3), (4, 1), (3, 3), (2, 5), (7, 4))
 DTYPES = ("float32", "float64", "int64")
@@ -47,10 +49,8 @@ def timed(rng: np.random.Generator) -> Iterator[Inputs]:
 
 
 def oracle(a: Array, b: Array) -> NDArray[np.float64]:
-    """The sums in float64."""
-    with np.errstate(invalid="ignore"):
-        products: NDArray[np.float64] = np.einsum("bn,bn->b", a, b, dtype=np.float64)
-    return products
+    """Return the sums, one row after the other, in Python's own numbers."""
+    return np.array(reference(a, b)[0], dtype=np.float64)
 
 
 def allowed(a: Array, b: Array) -> NDArray[np.float64]:
@@ -60,8 +60,7 @@ def allowed(a: Array, b: Array) -> NDArray[np.float64]:
     """
     if a.dtype.kind in "iu":
         return np.zeros(len(a))
-    with np.errstate(invalid="ignore"):
-        bound: NDArray[np.float64] = (a.shape[1] + 1) * np.finfo(a.dtype).eps * oracle(np.abs(a), np.abs(b))
+    bound: NDArray[np.float64] = (a.shape[1] + 1) * np.finfo(a.dtype).eps * np.array(reference(a, b)[1])
     return bound
 
 

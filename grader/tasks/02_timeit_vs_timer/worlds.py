@@ -11,7 +11,7 @@ from grader.task import Metered, Mismatch
 from grader.tasks.answers import compare_seconds
 from grader.tasks.causes import Truth, why
 from grader.tasks.intervals import Part, Recorder
-from grader.tasks.simulated import LateWeather, Machine, want_no_arguments
+from grader.tasks.simulated import LateWeather, Machine, doubled, want_no_arguments
 from grader.values import Value
 
 ALLOWED = 0.01
@@ -43,6 +43,11 @@ class CallWorld:
     def cost(self) -> float:
         """How often the measured function was called."""
         return self.seen.calls
+
+    @property
+    def plain_cost(self) -> float:
+        """Forty blocks of each size, doubled until one takes 200 steps of the clock, after three calls to warm up."""
+        return 3 + 40 * doubled(200 * self.machine.step_s, self.per_call_s)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer the measured function (nothing, after its time) or the clock (seconds)."""

@@ -21,6 +21,7 @@ from grader.tasks.simulated import (
     Machine,
     Weather,
     added_s,
+    doubled,
     early_calls,
     shuffled,
     want_no_arguments,
@@ -32,6 +33,10 @@ ALLOWED = 0.01
 
 QUEUE_LENGTH = 1000
 """Launches that fit into the device's queue; the next one waits for room, as on a GPU."""
+
+
+PLAIN_BLOCK_S = 5e-3
+"""How long a block is that the plain way takes to be long enough."""
 
 
 @dataclass
@@ -66,6 +71,12 @@ class DeviceWorld:
     def cost(self) -> float:
         """How often the host synchronized."""
         return self.synchronized
+
+    @property
+    def plain_cost(self) -> float:
+        """Twenty blocks of each size, doubled until one takes 5 ms, after one launch to warm up."""
+        sizes = doubled(PLAIN_BLOCK_S, self.work_s).bit_length()
+        return 1 + 20 * sizes
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer launch and synchronize (nothing, after the host's time) or the clock (seconds)."""

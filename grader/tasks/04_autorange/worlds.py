@@ -4,6 +4,7 @@ The planted truth is the undisturbed time of one run, once warm. The cost is all
 passes, the clock's readings and the runs thrown away included.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from grader.task import Metered, Mismatch
 from grader.tasks.answers import shown
-from grader.tasks.simulated import Machine, Weather, want_no_arguments
+from grader.tasks.simulated import Machine, Weather, doubled, want_no_arguments
 from grader.values import Value
 
 from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
@@ -43,6 +44,14 @@ class StatementWorld:
     def cost(self) -> float:
         """The simulated seconds that have passed."""
         return self.machine.now_s
+
+    @property
+    def plain_cost(self) -> float:
+        """A search for blocks of 200 steps, and eight times what is asked for: `min_run_time_s`, or ten blocks."""
+        aim_s = 200 * self.machine.step_s
+        block_s = max(aim_s, self.per_run_s)
+        search_s = self.cold_s + (1 + doubled(aim_s, self.per_run_s)) * self.per_run_s
+        return search_s + 8 * max(10, math.ceil(self.min_run_time_s / block_s)) * (block_s + self.machine.reading_s)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `run(n)` (nothing, after the time of n runs) or the clock (seconds)."""

@@ -6,6 +6,7 @@ The planted truth is the size at which both cost the same. The cost is how often
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,9 @@ nobody could tell, and nobody would care."""
 
 LOW, HIGH = 1, 1_000_000
 MOST_MEASUREMENTS: Final = 20_000
+
+PLAIN_SIZES: Final = tuple(accumulate(range(160), lambda size, _: max(size + 1, round(size * 1.08)), initial=LOW))
+"""The sizes of the plain way, which walks up in steps of 8 %."""
 
 Cost = Callable[[float], float]
 """The undisturbed seconds of one call at a size."""
@@ -53,6 +57,12 @@ class CrossingWorld:
     def cost(self) -> float:
         """How often something was measured."""
         return len(self.log)
+
+    @property
+    def plain_cost(self) -> float:
+        """Nine pairs at each of the sizes from the lowest to the crossing, or the highest, in steps of 8 %."""
+        last = HIGH if self.truth is None else self.truth
+        return 18 * (1 + sum(size < last for size in PLAIN_SIZES))
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `measure(which, size)` with seconds."""

@@ -26,6 +26,8 @@ SLOWED, EQUAL = 24, 20
 """Worlds of each kind that are slowed, and that are not."""
 
 MOST_PAIRS: Final = 2000
+PLAIN_PAIRS: Final = 300
+"""How many pairs the plain way asks for in each world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class PairWorld:
     def cost(self) -> float:
         """How many pairs were asked for; asking for none costs as much as one, for it says nothing."""
         return max(1, self.asked)
+
+    @property
+    def plain_cost(self) -> float:
+        """As many pairs everywhere."""
+        return PLAIN_PAIRS
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer `next_pair()` with seconds of A and of B."""

@@ -31,6 +31,10 @@ Planted are 5 to 11 times, and below 1.5 where not. Even beside a twin that was 
 times are never slow at a first look and not at a second.
 """
 
+PLAIN_DRAWS: Final = 60
+PLAIN_MEASUREMENTS: Final = 8
+"""Draws of the plain way, and how often it measures each case that it tries: four times, and its twin as often."""
+
 EACH: Final = 6
 """Worlds of each kind."""
 
@@ -116,12 +120,16 @@ class MatrixWorld:
     caught_at: int
     function: str = "smallest_slow_case"
     measured: int = 0
+    plain_cost: float = field(init=False)
     draws: Iterator[Case] = field(init=False)
     disturbance: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         draws = _draws(np.random.default_rng(int(self.rng.integers(1 << 62))))
-        self.draws = _first_caught_at(self.caught_at, self.trap, draws)
+        draws = _first_caught_at(self.caught_at, self.trap, draws)
+        first = list(itertools.islice(draws, PLAIN_DRAWS))
+        self.draws = itertools.chain(first, draws)
+        self.plain_cost = PLAIN_MEASUREMENTS * (PLAIN_DRAWS + _plain_steps(self.trap, first))
         self.disturbance = _disturbance(self.rng)
 
     @property
@@ -170,6 +178,28 @@ class MatrixWorld:
             remark = f"That one is not slow: it takes {units.ratio(times)} the time of its plain twin."
             return Mismatch(expected, str(case), remark)
         return Mismatch(expected, str(case), f"Slow, but not the smallest: {_smaller(case, self.trap)} is slow too.")
+
+
+def _plain_steps(trap: Trap, drawn: Sequence[Case]) -> int:
+    """Return how many cases the plain way tries on its way down from the largest slow one of these."""
+    caught = [case for case in drawn if trap.catches(case)]
+    largest = max(caught, key=lambda case: case.rows + case.columns)
+    least = trap.least
+    sides = ((largest.rows, least.rows), (largest.columns, least.columns), (largest.step, least.step))
+    return sum(_steps_down(*side) for side in sides) + largest.transposed
+
+
+def _steps_down(number: int, least: int) -> int:
+    """Return the tries from a number to the least one: by a sixteenth, then one by one, with a last try each below."""
+    tries = 0
+    for share in (16, MOST_SIDE):
+        while number > 1:
+            tries += 1
+            lower = number - max(1, number // share)
+            if lower < least:
+                break
+            number = lower
+    return tries
 
 
 def _smaller(case: Case, trap: Trap) -> Case:

@@ -1,5 +1,9 @@
-"""What `by_function` is given: lines of a count, `4821 name of a function`, with the same functions again and again."""
+"""What `by_function` is given: lines of a count, `4821 name of a function`, with the same functions again and again.
 
+The total of each function is known from the draw, before there are lines. No code here adds lines up.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +33,7 @@ class Listing(RowsWorld):
 
     title: str
     lines: list[str]
+    totals: Mapping[str, int]
     advice: str = ""
     function: str = "by_function"
     cost: float = 1.0
@@ -40,12 +45,8 @@ class Listing(RowsWorld):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The rows that are asked for."""
-        totals: dict[str, int] = {}
-        for line in self.lines:
-            count, name = line.split(" ", 1)
-            totals[name] = totals.get(name, 0) + int(count)
-        rows = sorted((-total, name) for name, total in totals.items() if total)
+        """The rows that are asked for, from the planted totals."""
+        rows = sorted((-total, name) for name, total in self.totals.items() if total)
         return [[name, -total] for total, name in rows]
 
 
@@ -54,27 +55,54 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
     a, b, c = sorted(_names(rng, 3))
     one, other = (int(n) for n in rng.integers(10, 10_000, 2))
     return (
-        Listing("no lines", [], "No lines, no rows."),
-        Listing("one function, three times", [f"{one} {a}", f"{other} {a}", f"{one} {a}"], "Add up what is one's."),
+        Listing("no lines", [], {}, "No lines, no rows."),
         Listing(
-            "names with spaces", [f"{one} {a} (int)", f"{other} {a} (long)"], "All behind the first space is name."
+            "one function, three times",
+            [f"{one} {a}", f"{other} {a}", f"{one} {a}"],
+            {a: 2 * one + other},
+            "Add up what is one's.",
         ),
-        Listing("the same total twice", [f"{one} {c}", f"{one} {b}", f"{one} {a}"], "Equal totals: in order of name."),
-        Listing("a total of zero", [f"{one} {a}", f"-{one} {a}", f"{other} {b}"], "A total of zero is left out."),
-        Listing("totals below zero", [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"], "The largest total first."),
-        Listing("a whole count", _lines(rng, 400, FUNCTIONS), "Compare with a count of a few lines, added up by hand."),
+        Listing(
+            "names with spaces",
+            [f"{one} {a} (int)", f"{other} {a} (long)"],
+            {f"{a} (int)": one, f"{a} (long)": other},
+            "All behind the first space is name.",
+        ),
+        Listing(
+            "the same total twice",
+            [f"{one} {c}", f"{one} {b}", f"{one} {a}"],
+            {a: one, b: one, c: one},
+            "Equal totals: in order of name.",
+        ),
+        Listing(
+            "a total of zero",
+            [f"{one} {a}", f"-{one} {a}", f"{other} {b}"],
+            {a: 0, b: other},
+            "A total of zero is left out.",
+        ),
+        Listing(
+            "totals below zero",
+            [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"],
+            {a: -one, b: one, c: -one - 1},
+            "The largest total first.",
+        ),
+        Listing(
+            "a whole count", *_lines(rng, 400, FUNCTIONS), "Compare with a count of a few lines, added up by hand."
+        ),
     )
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[Listing, ...]:
     """Draw the listings that a function works on while its instructions are counted."""
-    return tuple(Listing("a long count", _lines(rng, COUNTED_LINES, COUNTED_FUNCTIONS)) for _ in range(COUNTED_CALLS))
+    return tuple(Listing("a long count", *_lines(rng, COUNTED_LINES, COUNTED_FUNCTIONS)) for _ in range(COUNTED_CALLS))
 
 
-def _lines(rng: np.random.Generator, number: int, functions: int) -> list[str]:
+def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
+    """Draw so many lines, and the total of each function."""
     names = _names(rng, functions)
     counts, which = rng.integers(-2000, 100_000, number), rng.integers(functions, size=number)
-    return [f"{count} {names[place]}" for count, place in zip(counts, which, strict=True)]
+    totals = {name: int(counts[which == place].sum()) for place, name in enumerate(names)}
+    return [f"{count} {names[place]}" for count, place in zip(counts, which, strict=True)], totals
 
 
 def _names(rng: np.random.Generator, number: int) -> list[str]:

@@ -62,9 +62,12 @@ CLONES: Final = "A name with .isra, .constprop or .part behind it is the functio
 
 
 def draw_worlds(rng: np.random.Generator) -> tuple[Regression, ...]:
-    """Draw one world for each version of the program, with what misleads given out in turn."""
+    """Draw one world for each version of the program, with what misleads given out in turn, in random order.
+
+    The culprit of a version is the same row in every draw, and a fixed order would tell which row to name.
+    """
     plain, often, cloned = "one program, the same runs", "run more often after", "some functions were cloned"
-    return (
+    worlds = (
         _world(rng, 1, plain, OWN_WORK),
         _world(rng, 6, plain, OWN_WORK),
         _world(rng, 2, f"{plain}; one function is called more often", CALLED_MORE),
@@ -73,6 +76,7 @@ def draw_worlds(rng: np.random.Generator) -> tuple[Regression, ...]:
         _world(rng, 5, cloned, CLONES, cloned=True),
         _world(rng, 7, f"{often}, and {cloned}", CLONES, more=True, cloned=True),
     )
+    return shuffled(rng, worlds)
 
 
 def _world(

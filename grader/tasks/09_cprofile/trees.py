@@ -6,6 +6,7 @@ known beforehand; totals follow from own times, and so the truth is planted.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -33,20 +34,22 @@ class CallTree(RowsWorld):
     function: str = "own_time"
     cost: float = 1.0
 
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each node the place behind all that lies below it. This looks at each of them; a stack is the answer."""
+        depths = [depth for depth, *_ in self.nodes]
+        last = len(depths)
+        return [next((n for n in range(at + 1, last) if depths[n] <= depths[at]), last) for at in range(last)]
+
     @property
     def totals_us(self) -> list[int]:
         """For each node its own time, and that of all below it."""
-        totals = [own_us for *_, own_us in self.nodes]
-        callers: list[int] = []
-        above: list[int] = []
-        for place, (depth, *_) in enumerate(self.nodes):
-            del above[depth:]
-            callers.append(above[-1] if above else -1)
-            above.append(place)
-        for place in reversed(range(len(totals))):
-            if callers[place] >= 0:
-                totals[callers[place]] += totals[place]
-        return totals
+        return [sum(node[3] for node in self.nodes[place:end]) for place, end in enumerate(self.ends)]
+
+    def _is_outermost(self, place: int) -> bool:
+        """Return whether this node lies below no node of the same function."""
+        name = self.nodes[place][1]
+        return not any(self.ends[other] > place for other in range(place) if self.nodes[other][1] == name)
 
     @property
     def arguments(self) -> tuple[Value | Metered, ...]:
@@ -56,17 +59,14 @@ class CallTree(RowsWorld):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The rows that are asked for."""
+        """The rows that are asked for: own times as planted, totals from them."""
         calls: dict[str, int] = {}
         own: dict[str, int] = {}
         cumulative: dict[str, int] = {}
-        above: list[str] = []
-        for (depth, name, times, own_us), total_us in zip(self.nodes, self.totals_us, strict=True):
-            del above[depth:]
+        for place, ((_, name, times, own_us), total_us) in enumerate(zip(self.nodes, self.totals_us, strict=True)):
             calls[name] = calls.get(name, 0) + times
             own[name] = own.get(name, 0) + own_us
-            cumulative[name] = cumulative.get(name, 0) + (0 if name in above else total_us)
-            above.append(name)
+            cumulative[name] = cumulative.get(name, 0) + self._is_outermost(place) * total_us
         return [
             [name, calls[name], own[name], cumulative[name]]
             for name in sorted(own, key=lambda each: (-own[each], each))

@@ -54,17 +54,28 @@ class StacksWorld(RowsWorld):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The boxes, by the definition: as wide as what begins with its path, and right of all that is smaller."""
+        """The boxes, by the definition: as wide as what begins with its path, and right of all that is smaller.
+
+        Every box asks every stack, frame by frame. Anything quicker would be an answer.
+        """
         paths = sorted({frames[:depth] for frames, _ in self.stacks for depth in range(1, len(frames) + 1)})
-        times = dict[tuple[str, ...], int]()
-        for frames, us in self.stacks:
-            times[frames] = times.get(frames, 0) + us
         rows: list[list[Value]] = []
         for path in paths:
-            left = sum(us for frames, us in times.items() if frames and frames < path)
-            width = sum(us for frames, us in times.items() if frames[: len(path)] == path)
+            left = sum(us for frames, us in self.stacks if frames and _is_before(frames, path))
+            width = sum(us for frames, us in self.stacks if _begins(frames, path))
             rows.append([len(path) - 1, path[-1], left, width])
         return rows
+
+
+def _begins(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Return whether a stack begins with a path."""
+    return len(frames) >= len(path) and all(one == other for one, other in zip(frames, path, strict=False))
+
+
+def _is_before(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Return whether a stack comes before a path, in the order of their first frames that differ."""
+    differ = [one < other for one, other in zip(frames, path, strict=False) if one != other]
+    return differ[0] if differ else len(frames) < len(path)
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[StacksWorld, ...]:

@@ -45,22 +45,22 @@ def timed(rng: np.random.Generator) -> Iterator[Inputs]:
 
 
 def oracle(x: Array) -> NDArray[np.float64]:
-    """The polynomial by Horner's way, in float64."""
-    return _horner(x.astype(np.float64), COEFFICIENTS)
+    """Return the polynomial in float64, as the exercise writes it."""
+    return _sum_of_powers(x.astype(np.float64), COEFFICIENTS)
 
 
 def allowed(x: Array) -> NDArray[np.float64]:
     """A rounding for each of 36 operations, relative to the sum of the terms' sizes."""
-    sizes = _horner(np.abs(x.astype(np.float64)), tuple(abs(each) for each in COEFFICIENTS))
+    sizes = _sum_of_powers(np.abs(x.astype(np.float64)), tuple(abs(each) for each in COEFFICIENTS))
     bound: NDArray[np.float64] = 18 * np.finfo(x.dtype).eps * sizes
     return bound
 
 
-def _horner(x: NDArray[np.float64], coefficients: tuple[float, ...]) -> NDArray[np.float64]:
-    total = np.full_like(x, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        total *= x
-        total += coefficient
+def _sum_of_powers(x: NDArray[np.float64], coefficients: tuple[float, ...]) -> NDArray[np.float64]:
+    total, power = np.zeros_like(x), np.ones_like(x)
+    for coefficient in coefficients:
+        total = total + power * coefficient
+        power = power * x
     return total
 
 

@@ -1,8 +1,10 @@
-"""What `expand` is given: grouped benchmarks, each with something that is easily overlooked."""
+"""What `expand` is given: grouped benchmarks, each with something that is easily overlooked.
 
-from collections.abc import Mapping
+A benchmark and its flat list are both written from the same draw. No code here makes one from the other.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Final
 
 import numpy as np
@@ -19,10 +21,11 @@ KEYS: Final = ("label", "runtime", "autograd", "language", "num_threads", "stmt"
 
 @dataclass(frozen=True)
 class Group(PlainWorld):
-    """One grouped benchmark."""
+    """One grouped benchmark, with the flat list that is asked for (`right`), which was drawn with it."""
 
     title: str
     benchmark: Mapping[str, Value]
+    right: Sequence[Mapping[str, Value]]
     function: str = "expand"
     cost: float = 1.0
 
@@ -30,37 +33,6 @@ class Group(PlainWorld):
     def arguments(self) -> tuple[Value | Metered, ...]:
         """The benchmark."""
         return (dict(self.benchmark),)
-
-    @property
-    def right(self) -> list[dict[str, Value]]:
-        """The flat list that is asked for."""
-        given = self.benchmark
-        setup = given["setup"]
-        assert isinstance(setup, Mapping)
-        threads = given["num_threads"]
-        kinds = product(
-            ("Eager", "TorchScript") if given["torchscript"] else ("Eager",),
-            ("Forward", "Forward + Backward") if given["autograd"] else ("Forward",),
-            (("Python", "py", ""), ("C++", "cpp", setup["global"])),
-        )
-        return [
-            dict(
-                zip(KEYS, (given["label"], runtime, autograd, language, number, stmt, setup[short], whole), strict=True)
-            )
-            for runtime, autograd, (language, short, whole) in kinds
-            if (stmt := self._stmt(runtime, autograd, short)) is not None
-            for number in (threads if isinstance(threads, list) else [threads])
-        ]
-
-    def _stmt(self, runtime: str, autograd: str, short: str) -> str | None:
-        stmt, signature = self.benchmark[short], self.benchmark["signature"]
-        if stmt is None:
-            return None
-        call, _, output = str(signature).removeprefix("f").partition(" -> ")
-        end, auto = (";", "auto ") if short == "cpp" else ("", "")
-        if runtime == "TorchScript":
-            stmt = f"{auto}{output} = jit_model{call}{end}" if output != "None" else f"jit_model{call}{end}"
-        return f"{stmt}\n{output}.backward(){end}" if autograd != "Forward" else str(stmt)
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Compare with the right list; the first benchmark that differs is told."""
@@ -94,31 +66,28 @@ def draw_worlds(rng: np.random.Generator) -> tuple[Group, ...]:
     """Draw one benchmark for each thing that is easily overlooked, and some with all of them."""
     draw = _Drawing(rng)
     return (
-        Group("a statement in both languages", draw.benchmark()),
-        Group("in Python alone", draw.benchmark(cpp=False)),
-        Group("in C++ alone, on several threads", draw.benchmark(py=False, threads=True)),
-        Group("with a global setup", draw.benchmark(whole=True)),
-        Group("scripted", draw.benchmark(torchscript=True)),
-        Group(
-            "scripted, nothing left behind",
-            draw.benchmark(torchscript=True, output=False),
-        ),
-        Group("scripted, no arguments", draw.benchmark(torchscript=True, arguments=0)),
-        Group("with a backward pass", draw.benchmark(autograd=True)),
-        Group("scripted, in C++ alone", draw.benchmark(py=False, torchscript=True)),
-        Group(
-            "everything at once",
-            draw.benchmark(torchscript=True, autograd=True, threads=True, whole=True),
-        ),
+        draw.group("a statement in both languages"),
+        draw.group("in Python alone", cpp=False),
+        draw.group("in C++ alone, on several threads", py=False, threads=True),
+        draw.group("with a global setup", whole=True),
+        draw.group("scripted", torchscript=True),
+        draw.group("scripted, nothing left behind", torchscript=True, output=False),
+        draw.group("scripted, no arguments", torchscript=True, arguments=0),
+        draw.group("with a backward pass", autograd=True),
+        draw.group("scripted, in C++ alone", py=False, torchscript=True),
+        draw.group("everything at once", torchscript=True, autograd=True, threads=True, whole=True),
     )
 
 
 @dataclass(frozen=True)
 class _Drawing:
+    """Draws a call, its names and numbers, and writes both the benchmark and the flat list from these."""
+
     rng: np.random.Generator
 
-    def benchmark(
+    def group(
         self,
+        title: str,
         *,
         py: bool = True,
         cpp: bool = True,
@@ -128,24 +97,68 @@ class _Drawing:
         whole: bool = False,
         output: bool = True,
         arguments: int | None = None,
-    ) -> dict[str, Value]:
+    ) -> Group:
         number = int(self.rng.integers(1, 4)) if arguments is None else arguments
         *names, left = (str(name) for name in self.rng.choice(NAMES, number + 1, replace=False))
         function, tail = str(self.rng.choice(FUNCTIONS)), int(self.rng.integers(10, 100))
-        call = f"{function}({', '.join(names)})"
+        given = f"({', '.join(names)})"
         label: list[Value] = ["Drawn", f"{function} {tail}"]
         counts: list[Value] = [1, int(self.rng.integers(2, 9))]
-        return {
+        setup = {
+            "py": f"torch.manual_seed({tail})",
+            "cpp": f"torch::manual_seed({tail});",
+            "global": f"#include <seed_{tail}.h>" if whole else "",
+        }
+        kinds = _statements(left if output else "", f"{function}{given}", f"jit_model{given}")
+        asked = {
+            "Eager",
+            "TorchScript" * torchscript,
+            "Forward",
+            "Forward + Backward" * autograd,
+            "Python" * py,
+            "C++" * cpp,
+        }
+        rows: list[Mapping[str, Value]] = [
+            {
+                "label": label,
+                "runtime": runtime,
+                "autograd": mode,
+                "language": language,
+                "num_threads": count,
+                "stmt": stmt,
+                "setup": setup["py" if language == "Python" else "cpp"],
+                "global_setup": "" if language == "Python" else setup["global"],
+            }
+            for (runtime, mode, language), stmt in kinds.items()
+            if {runtime, mode, language} <= asked
+            for count in (counts if threads else counts[:1])
+        ]
+        benchmark: dict[str, Value] = {
             "label": label,
-            "py": (f"{left} = torch.{call}" if output else f"torch.{call}") if py else None,
-            "cpp": (f"auto {left} = torch::{call};" if output else f"torch::{call};") if cpp else None,
-            "setup": {
-                "py": f"torch.manual_seed({tail})",
-                "cpp": f"torch::manual_seed({tail});",
-                "global": f"#include <seed_{tail}.h>" if whole else "",
-            },
-            "signature": f"f({', '.join(names)}) -> {left if output else 'None'}" if torchscript or autograd else None,
+            "py": kinds["Eager", "Forward", "Python"] if py else None,
+            "cpp": kinds["Eager", "Forward", "C++"] if cpp else None,
+            "setup": dict(setup),
+            "signature": f"f{given} -> {left if output else 'None'}" if torchscript or autograd else None,
             "torchscript": torchscript,
             "autograd": autograd,
             "num_threads": counts if threads else 1,
         }
+        return Group(title, benchmark, rows)
+
+
+def _statements(left: str, call: str, scripted: str) -> dict[tuple[str, str, str], str]:
+    """Write the statement of each runtime, autograd mode and language; `left` is the output's name, "" for none."""
+    py, cpp = (f"{left} = ", f"auto {left} = ") if left else ("", "")
+    eager, eager_cpp = f"{py}torch.{call}", f"{cpp}torch::{call};"
+    script, script_cpp = f"{py}{scripted}", f"{cpp}{scripted};"
+    backward, backward_cpp = f"\n{left}.backward()", f"\n{left}.backward();"
+    return {
+        ("Eager", "Forward", "Python"): eager,
+        ("Eager", "Forward", "C++"): eager_cpp,
+        ("Eager", "Forward + Backward", "Python"): eager + backward,
+        ("Eager", "Forward + Backward", "C++"): eager_cpp + backward_cpp,
+        ("TorchScript", "Forward", "Python"): script,
+        ("TorchScript", "Forward", "C++"): script_cpp,
+        ("TorchScript", "Forward + Backward", "Python"): script + backward,
+        ("TorchScript", "Forward + Backward", "C++"): script_cpp + backward_cpp,
+    }

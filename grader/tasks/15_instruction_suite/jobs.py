@@ -30,6 +30,11 @@ class Plan(PlainWorld):
         """The jobs and the number of cores."""
         return ([[width, seconds] for width, seconds in self.jobs], self.cores)
 
+    @property
+    def plain_cost(self) -> float:
+        """One job after the other."""
+        return sum(seconds for _, seconds in self.jobs) or 1.0
+
     def judge(self, answer: Value) -> Mismatch | None:
         """Check every rule, and note when the last job ends."""
         if isinstance(answer, str | Mapping) or not isinstance(answer, Sequence) or len(answer) != len(self.jobs):

@@ -13,6 +13,7 @@ from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorEx
 from grader.tier_margins import tier_of
 from grader.trials.correctness import right
 from grader.trials.inputs import generator
+from grader.trials.metered import gain
 from grader.values import Value
 
 
@@ -36,10 +37,11 @@ class Game:
         wrong = sum(mismatch is not None for mismatch in self.mismatches)
         return wrong <= exam.forgiven and exam.together(self.scenarios) is None
 
-    def times_cheaper_than(self, other: "Game") -> float:
-        """The geometric mean of the scenarios' cost ratios, as the grader takes it."""
-        pairs = zip(self.scenarios, other.scenarios, self.mismatches, strict=True)
-        return math.exp(np.mean([math.log(theirs.cost / mine.cost) for mine, theirs, wrong in pairs if not wrong]))
+    @property
+    def gain(self) -> float:
+        """The geometric mean of the plain way's cost over this one's, as the grader takes it."""
+        pairs = zip(self.scenarios, self.mismatches, strict=True)
+        return math.exp(np.mean([math.log(gain(world)) for world, wrong in pairs if not wrong]))
 
 
 def titled(worlds: Sequence[Scenario], words: str) -> Scenario:
@@ -101,9 +103,8 @@ def agrees_with_its_oracle(task: Task, source: str) -> bool:
     return True
 
 
-def tier_reached(game: Game, baseline: Game) -> int:
-    ratio = game.times_cheaper_than(baseline)
-    return tier_of(ratio, game.task.tiers)
+def tier_reached(game: Game) -> int:
+    return tier_of(game.gain, game.task.tiers)
 
 
 def _arguments(world: Scenario) -> list[object]:
