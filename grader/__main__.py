@@ -24,7 +24,7 @@ from grader import (
     release,
     reports,
 )
-from grader.class_run import crew, graded_on, journal, run, summary, ungraded
+from grader.class_run import crew, encryption, graded_on, journal, run, summary, ungraded
 from grader.class_run.course import read as read_course
 from grader.desk import commands
 from grader.desk.commands import err_console
@@ -33,6 +33,7 @@ from grader.gradescope import bundle
 from grader.isolation import sandbox
 from grader.options import CourseFile, Debug, Force, GradedOn, Leaderboard, Lessons, Names
 from grader.reports import pseudonyms
+from grader.wrapped import say
 from harness import names
 from harness.command import Verbs, guarded
 
@@ -72,8 +73,10 @@ def run_class(
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at a time.")] = max(1, (os.cpu_count() or 2) - 1),
     lessons: GradedOn = None,
     seed_file: Annotated[Path | None, typer.Option(metavar="F", help="The secret seed; else one is made.")] = None,
-    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Grade on the Dask cluster there.")] = "",
-    workers: Annotated[int, typer.Option(min=0, help="Grade on a Dask cluster of so many processes here.")] = 0,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Grade on the Dask cluster there. tls://… uses Dask's TLS settings.")
+    ] = "",
+    workers: Annotated[int, typer.Option(min=0, help="Grade on a Dask cluster of N processes here, encrypted.")] = 0,
     no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Grade unprotected, stamped on reports.")] = False,
     course_file: CourseFile = None,
     regrade: Annotated[
@@ -93,6 +96,8 @@ def run_class(
     known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
     tasks = graded_on.tasks(known, _meant(lessons, known.lessons), before.tasks, out)
     course, board = read_course(course_file, known.lessons), pseudonyms.asked(leaderboard, names, before.board)
+    if unsafe := encryption.warning(scheduler):
+        say(err_console, unsafe)
     with ExitStack() as stack:
         grade_one, lanes, where = crew.crew(stack, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox)
         ended = run.grade_class(

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
+from grader.class_run import encryption
 from grader.class_run.executors import Lanes
 from grader.errors import MachineError, UsageError
 from harness import units
@@ -57,15 +58,20 @@ class Cluster(Lanes):
 def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
     """Grade on the cluster of the scheduler at `address`; also a line on who takes part, and who does not and why.
 
-    Raises `MachineError` when nobody answers there or no worker passes the check.
+    Raises `UsageError` when Dask's configuration does not fit the address, and `MachineError` when no scheduler
+    answers there or no worker passes the check.
     """
     dask = _dask()
+    encryption.require_settings(address)
     from grader.class_run.remote import NAME  # noqa: PLC0415 - it needs `distributed`, an extra
 
     try:
         client = dask.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
-        raise MachineError(f"No Dask scheduler answers at {address}; start one with `dask scheduler`.") from error
+        raise MachineError(
+            f"No Dask scheduler answers at {address}; start one with `dask scheduler`. If one runs there, the address "
+            f"must begin with tls:// where the scheduler uses TLS, and both need certificates of the same authority."
+        ) from error
     except ValueError as error:
         raise UsageError(f"{address!r} is no address of a scheduler; give one like tcp://10.0.0.1:8786.") from error
     with client:
@@ -81,16 +87,17 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
 def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
     """Grade on a cluster of `workers` processes on this machine, of one lane each, that ends with the block.
 
+    Its processes take connections from each other alone: each connection needs the key of this run.
     Dask's own log is off: where a worker's heartbeat meets the end of the run, it would print a traceback. What goes
-    wrong with a hand-in is in that hand-in's verdict. Dask's web server cannot be left out; it is seen from here alone.
+    wrong with a hand-in is in that hand-in's verdict.
     """
     dask = _dask()
     one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
     unseen = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
     with ExitStack() as stack:
-        cluster = stack.enter_context(
-            dask.LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0", **one_lane_each, **unseen)
-        )
+        security = stack.enter_context(encryption.of_one_run())
+        private = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "security": security}
+        cluster = stack.enter_context(dask.LocalCluster(n_workers=workers, **private, **one_lane_each, **unseen))
         client = stack.enter_context(dask.Client(cluster, set_as_default=False))
         yield _enlist(client, hidden, sandboxed=sandboxed)
 

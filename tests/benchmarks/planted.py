@@ -147,13 +147,17 @@ def wild(usual: Draw, share: float, *, upwards: float) -> Draw:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How one contest ended. `false`: a wrong cell. `missed`: the last interval is not around the truth."""
+    """How one contest ended. `false`: a wrong cell. `missed`: the last interval is not around the truth.
+
+    `given` is the tier that a student gets, with the benefit of the doubt.
+    """
 
     false: bool
     missed: bool
     undecided: bool
     rounds: int
     timing_s: float
+    given: int
 
 
 def play(
@@ -191,6 +195,7 @@ def _played(outcome: Outcome, ratio: float, reached: int) -> Played:
         undecided=outcome.undecided,
         rounds=len(outcome.rounds),
         timing_s=sum(round_.wall_s for round_ in outcome.rounds),
+        given=outcome.upper_cell,
     )
 
 

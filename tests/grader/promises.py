@@ -2,6 +2,10 @@
 
 `<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another, and say
 one thing | or another. The first task of the lesson is meant, or another that is named: `<lesson>.<task>`.
+
+Lines before it may say more of an exploit: `Source:` the public collection or paper that lists it, `Naive:` the flaw of
+`exploits/naive.py` that it uses (after options to run that with, as in `Naive --clock user:`), and `Stopped by:` the
+layer of this grader that it meets.
 """
 
 import ast
@@ -38,8 +42,13 @@ PATIENCE_S = 15.0
 
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
+NAIVE = EXPLOITS / "naive.py"
+"""A grader, and no exploit: what they are tried on for comparison."""
 HONEST = ROOT / "tests" / "honest"
 _PROMISE = re.compile(r"(?P<lesson>[^\s.]+)(\.(?P<task>\w+))? earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
+_DECLARED = re.compile(
+    r"^(?P<name>Source|Naive|Stopped by)(?P<options>( --?[a-z]+| [a-z]+)*): (?P<text>.+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,16 @@ class Promised:
     statuses: tuple[str, ...]
     says: str
     named: str | None = None
+    tries: str = ""
+    source: str = ""
+    flaw: str = ""
+    options: tuple[str, ...] = ()
+    layer: str = ""
+
+    @property
+    def row(self) -> int:
+        """The class of the attack: its number in the list of attacks."""
+        return int(self.path.name.partition("_")[0])
 
     @property
     def task(self) -> Task:
@@ -96,17 +115,31 @@ def quickly() -> Iterator[None]:
 
 
 def promised(path: Path) -> Promised:
-    """Read a file's promise."""
-    told = _PROMISE.fullmatch((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[-1])
+    """Read a file's promise, and what else its docstring declares."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    told = _PROMISE.fullmatch(docstring.splitlines()[-1] if docstring else "")
     assert told, f"{path.name} does not say what it must earn"
+    declared = {one["name"]: one for one in _DECLARED.finditer(docstring)}
+    tries = " ".join(docstring.partition("\n\n")[0].split()).partition(". ")[2]
+    naive = declared.get("Naive")
     return Promised(
-        path, told["lesson"], float(told["points"]), tuple(told["status"].split(" or ")), told["says"], told["task"]
+        path,
+        told["lesson"],
+        float(told["points"]),
+        tuple(told["status"].split(" or ")),
+        told["says"],
+        told["task"],
+        tries,
+        declared["Source"]["text"] if "Source" in declared else "",
+        naive["text"] if naive else "",
+        tuple(naive["options"].split()) if naive else (),
+        declared["Stopped by"]["text"] if "Stopped by" in declared else "",
     )
 
 
 def all_promised(folder: Path) -> list[Promised]:
     """All files of a folder, in order of name."""
-    return [promised(path) for path in sorted(folder.glob("*.py"))]
+    return [promised(path) for path in sorted(folder.glob("*.py")) if path != NAIVE]
 
 
 def hand_in(folder: Path, maker: Promised) -> set[str]:

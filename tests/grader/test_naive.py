@@ -1,0 +1,66 @@
+"""What the published exploits are worth elsewhere: each one that declares a flaw fools the naive grader by it."""
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from commanding import PATIENCE_S
+from promises import EXPLOITS, HONEST, NAIVE, Promised, all_promised, promised
+from scoreboard import README, filled
+
+WRITTEN_FOR_X86_64 = {"69_sigsys_trap"}
+
+
+def needs(one: Promised) -> list[pytest.MarkDecorator]:
+    other = one.path.stem in WRITTEN_FOR_X86_64 and platform.machine() != "x86_64"
+    return [pytest.mark.skipif(other, reason="this exploit is written for x86-64")]
+
+
+ALL = [pytest.param(one, id=one.path.stem, marks=needs(one)) for one in all_promised(EXPLOITS) if one.flaw]
+PUBLISHED = {*range(69, 81)}
+"""The rows of the list of attacks that are ports of published ones."""
+
+
+def naive_points(one: Promised, folder: Path, options: tuple[str, ...]) -> float:
+    """The points that the naive grader gives. It and all that the exploit left behind ends with this."""
+    script = [sys.executable, str(NAIVE), str(one.path), *options]
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(script, cwd=folder, text=True, start_new_session=True, **streams) as process:
+        try:
+            said, _ = process.communicate(timeout=PATIENCE_S)
+        finally:
+            with suppress(ProcessLookupError):  # nothing was left
+                os.killpg(process.pid, signal.SIGKILL)
+    return float(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", sorted({one.options for one in all_promised(EXPLOITS) if one.flaw}))
+@pytest.mark.parametrize("name", ["right_and_slow", "wrong"])
+def test_the_naive_grader_gives_honest_work_what_this_grader_gives(
+    name: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    honest = promised(HONEST / f"{name}.py")
+    assert naive_points(honest, tmp_path, options) == honest.points
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exploit", ALL)
+def test_an_exploit_fools_the_naive_grader(exploit: Promised, tmp_path: Path) -> None:
+    assert naive_points(exploit, tmp_path, exploit.options) > exploit.points
+
+
+def test_every_published_attack_says_where_it_is_from_and_what_it_fools_and_meets() -> None:
+    ports = [one for one in all_promised(EXPLOITS) if one.row in PUBLISHED]
+    assert {one.row for one in ports} == PUBLISHED
+    assert [one.path.name for one in ports if not (one.source and one.flaw and one.layer)] == []
+
+
+def test_the_scoreboard_says_what_the_files_declare() -> None:
+    page = README.read_text(encoding="utf-8")
+    assert page == filled(page), "run `python tests/grader/scoreboard.py`"
