@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from harness.decide import BENEFIT
 from harness.environment import Environment
 from harness.rounds import Round
 
@@ -124,6 +125,7 @@ class Control:
     """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`.
 
     `holds` unless it is clear that they are not. `voided` counts the duels before whose controls did not hold.
+    `benefit` is how many times its ratio a submission may get in doubt: as far as the control itself was in doubt of 1.
     """
 
     same: float
@@ -131,6 +133,7 @@ class Control:
     planted: float
     holds: bool
     voided: int = 0
+    benefit: float = BENEFIT
 
 
 @dataclass(frozen=True, slots=True)

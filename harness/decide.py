@@ -63,8 +63,9 @@ WILD = 0.02
 with 10 % it would be 1.3 % (`misled`)."""
 
 BENEFIT = 1.1
-"""How far above the measured ratio the benefit of the doubt reaches. An interval at the cap is a few per cent wide,
-also with bursty neighbours; one much wider may be the candidate's own doing, and noise must not be a way to a tier."""
+"""How far above the measured ratio the benefit of the doubt reaches at most. An interval at the cap is a few per cent
+wide, also with bursty neighbours; one much wider may be the candidate's own doing, and noise must not be a way to a
+tier. Who knows how restless the machine itself was gives less."""
 
 LOOK_GROWTH = 1.25
 """Once all pairs play, each look waits until the time spent has grown by this factor: the interval shrinks by
@@ -167,16 +168,16 @@ def cell(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
     return reached if clear else None
 
 
-def upper_cell(estimate: Estimate, thresholds: Sequence[float]) -> int:
+def upper_cell(estimate: Estimate, thresholds: Sequence[float], benefit: float = BENEFIT) -> int:
     """Return the highest gap that the interval touches: what is still open at the cap goes to the student.
 
-    That reaches to `BENEFIT` times the ratio, and no further.
+    That reaches to `benefit` times the ratio, and no further.
 
     Raises `MeasurementError` without an interval: the benefit of the doubt needs some evidence.
     """
     if not estimate.bounded:
         raise MeasurementError(f"{estimate.rounds} rounds on {estimate.pairs} pairs bound no ratio; play more of them.")
-    return bisect_right(_ascending(thresholds), min(estimate.high, estimate.ratio * BENEFIT))
+    return bisect_right(_ascending(thresholds), min(estimate.high, estimate.ratio * benefit))
 
 
 def misled(pairs: int, q: float) -> float:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.decide import DEFAULT, LOOK_GROWTH, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
+from harness.decide import BENEFIT, DEFAULT, LOOK_GROWTH, Estimate, MeasurementError, Rules, cell, estimate, upper_cell
 
 HIDDEN_WORK = 3.0
 """How many times the baseline's wall time per CPU time the candidate's may be before its CPU clock is not
@@ -120,10 +120,12 @@ class Outcome:
         """Whether the interval straddles a threshold."""
         return self.cell is None
 
-    @property
-    def upper_cell(self) -> int:
-        """The cell, or the highest one still possible. Raises `MeasurementError` without any interval."""
-        return upper_cell(self.estimate, self.thresholds) if self.cell is None else self.cell
+    def upper_cell(self, benefit: float = BENEFIT) -> int:
+        """Return the cell, or the highest one still possible within `benefit` times the ratio.
+
+        Raises `MeasurementError` without any interval.
+        """
+        return upper_cell(self.estimate, self.thresholds, benefit) if self.cell is None else self.cell
 
 
 def contest(

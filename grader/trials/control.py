@@ -12,7 +12,7 @@ from typing import Final
 
 from grader.records import Control
 from grader.trials.turns import Side, Supply, net
-from harness.decide import DEFAULT, Rules, estimate
+from harness.decide import BENEFIT, DEFAULT, Rules, estimate
 from harness.rounds import Reading
 
 SLOWDOWN: Final = 0.05
@@ -52,12 +52,16 @@ def play(
 
 
 def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) -> Control:
-    """Say how a control came out: of each cast, the cost of a second and of a slowed baseline over that of a first."""
+    """Say how a control came out: of each cast, the cost of a second and of a slowed baseline over that of a first.
+
+    How restless the machine was, trusted code alone can tell: a submission may be restless by intention.
+    """
     rules = Rules(min_pairs=len(same), max_pairs=len(same), cap_s=DEFAULT.slice_s)  # one look, at the end
     one, other = estimate(same, rules), estimate(slowed, rules)
     slack, slow = math.exp(TOLERANCE), 1 + SLOWDOWN
     holds = one.low <= slack and one.high * slack >= 1 and other.low <= slow * slack and other.high * slack >= slow
-    return Control(one.ratio, other.ratio, SLOWDOWN, holds)
+    doubt = one.high / one.low if one.bounded else BENEFIT
+    return Control(one.ratio, other.ratio, SLOWDOWN, holds, benefit=min(BENEFIT, doubt))
 
 
 def _round(cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random) -> list[Reading]:

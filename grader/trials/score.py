@@ -5,7 +5,7 @@ from dataclasses import replace
 from grader.records import Attempt, Speed, Status, Verdict
 from grader.task import Task
 from harness.decide import BENEFIT
-from harness.units import ratio
+from harness.units import percent, ratio
 
 EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
 """Statuses that rest on positive evidence; nothing else earns points."""
@@ -39,9 +39,10 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
         return f"{cases} {measured} against a tier at {edge}: no telling them apart here, so you get the higher tier."
     if speed.undecided:
         edge = ratio(task.tiers[speed.tier].ratio)
+        benefit = attempt.control.benefit if attempt.control else BENEFIT
         return (
-            f"{cases} {measured}. The rounds differ so much that a tier at {edge} cannot be ruled out, but it is more "
-            f"than {100 * (BENEFIT - 1):.0f} % above what was measured: too far to be given in doubt."
+            f"{cases} {measured}. The rounds differ so much that a tier at {edge} cannot be ruled out. But it is more "
+            f"than {percent(benefit - 1)} above what was measured, and the machine was steadier than that."
         )
     if speed.tier < len(task.tiers):
         following = task.tiers[speed.tier]

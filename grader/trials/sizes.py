@@ -27,6 +27,11 @@ class Fought:
     outcome: Outcome
     control: Control
 
+    @property
+    def tier(self) -> int:
+        """Tiers reached, or still possible as far as the control was in doubt, too."""
+        return self.outcome.upper_cell(self.control.benefit)
+
 
 def duels(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, settings: Settings, rng: np.random.Generator
@@ -43,7 +48,7 @@ def duels(
 
 def worst(fought: Sequence[Fought]) -> Fought:
     """Return the duel that decides: the lowest tier that is still possible, and of those the lowest ratio."""
-    return min(fought, key=lambda one: (one.outcome.upper_cell, one.outcome.estimate.ratio))
+    return min(fought, key=lambda one: (one.tier, one.outcome.estimate.ratio))
 
 
 def in_words(fought: Sequence[Fought]) -> str:

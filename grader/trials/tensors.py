@@ -15,7 +15,6 @@ from grader.trials.faults import Raised, fault_of, theirs, untrusted
 from grader.trials.inputs import describe, generator, pack
 from grader.trials.known import explanation
 from grader.trials.supervisor import Worker, worker
-from harness.rounds import Outcome
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed:
     return Attempt(
         Status.UNDECIDED if outcome.undecided else Status.PASSED,
         rationale=sizes.in_words(fought),
-        speed=_speed(outcome),
+        speed=_speed(deciding),
         rounds=outcome.rounds,
         control=deciding.control,
         cases_passed=len(cases),
@@ -146,6 +145,6 @@ def _wrong(
     )
 
 
-def _speed(outcome: Outcome) -> Speed:
-    known = outcome.estimate
-    return Speed(known.ratio, known.low, known.high, known.rounds, outcome.upper_cell, outcome.undecided)
+def _speed(fought: sizes.Fought) -> Speed:
+    known = fought.outcome.estimate
+    return Speed(known.ratio, known.low, known.high, known.rounds, fought.tier, fought.outcome.undecided)

@@ -195,7 +195,7 @@ def _played(outcome: Outcome, ratio: float, reached: int) -> Played:
         undecided=outcome.undecided,
         rounds=len(outcome.rounds),
         timing_s=sum(round_.wall_s for round_ in outcome.rounds),
-        given=outcome.upper_cell,
+        given=outcome.upper_cell(),
     )
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from grader.task import TensorExam
 from grader.trials import control, speed
 from grader.trials.inputs import generator
 from grader.trials.turns import Side, Supply
-from harness.decide import Rules
+from harness.decide import BENEFIT, Rules
 from harness.rounds import Reading
 
 QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.01, cap_s=0.1)
@@ -45,6 +46,15 @@ def test_a_control_holds_when_both_parts_come_out_as_planted(same: float, slowed
 
 def test_a_control_too_noisy_to_say_anything_voids_nothing() -> None:
     assert control.judge(casts(1.05, spread=0.1), casts(1.05, spread=0.1)).holds
+
+
+def test_the_more_restless_the_control_the_more_is_given_in_doubt_up_to_a_limit() -> None:
+    calm, restless, wild = (control.judge(casts(1.0, spread), casts(1.05, spread)) for spread in (0.002, 0.01, 0.1))
+    assert 1 < calm.benefit < restless.benefit < wild.benefit == BENEFIT
+
+
+def test_a_control_that_bounds_nothing_gives_as_much_as_is_ever_given() -> None:
+    assert control.judge(casts(1.0)[:1], casts(1.05)[:1]).benefit == BENEFIT
 
 
 class Burner:
@@ -82,7 +92,8 @@ def supply() -> Supply:
 
 
 def test_equal_baselines_come_out_as_planted(supply: Supply) -> None:
-    assert control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1)) == Control(1.0, 1.05, 0.05, holds=True)
+    found = control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1))
+    assert replace(found, benefit=1.0) == Control(1.0, 1.05, 0.05, holds=True, benefit=1.0)
 
 
 def test_one_baseline_that_lies_badly_is_outvoted(supply: Supply) -> None:

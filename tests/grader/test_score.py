@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_tasks import negation
 
-from grader.records import Attempt, Speed, Status
+from grader.records import Attempt, Control, Speed, Status
 from grader.task import Task, Tier
 from grader.trials.score import score, share
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
+CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
 EVIDENCE = Speed(ratio=3.0, low=2.9, high=3.1, rounds=60, tier=1)
 
 
@@ -71,6 +72,8 @@ def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_studen
     verdict = score(TASK, passed(Speed(2.5, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
     assert "a tier at 4× cannot be ruled out" in verdict.attempt.rationale
     assert "more than 10 % above what was measured" in verdict.attempt.rationale
+    calm = replace(passed(Speed(3.9, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED), control=CALM)
+    assert "more than 1.5 % above what was measured" in score(TASK, calm).attempt.rationale
 
 
 @given(

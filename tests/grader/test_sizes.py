@@ -43,6 +43,12 @@ def test_what_is_open_counts_as_the_tier_it_may_still_reach() -> None:
     assert worst([fought("open", 3.9, None), fought("clear", 5.0, 2)]).inputs == "open"
 
 
+def test_nobody_gets_more_in_doubt_than_the_control_was_in_doubt_of_itself() -> None:
+    restless = fought("", 3.9, None)
+    calm = replace(restless, control=replace(HELD, benefit=1.01))
+    assert (restless.tier, calm.tier) == (2, 1)
+
+
 def test_all_sizes_are_told_with_the_worst_one_marked() -> None:
     told = in_words([fought("x (8,)", 9.0, 2), fought("x (64,)", 3.0, 1)])
     assert told.splitlines() == [

@@ -137,7 +137,7 @@ def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServe
     napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
     outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
     assert outcome.hidden_work
-    assert outcome.upper_cell == 0
+    assert outcome.upper_cell() == 0
 
 
 def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, settings: Settings) -> None:

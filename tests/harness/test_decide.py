@@ -5,6 +5,7 @@ from statistics import NormalDist
 import pytest
 
 from harness.decide import (
+    BENEFIT,
     LOOK_GROWTH,
     WILD,
     Estimate,
@@ -164,7 +165,8 @@ def test_the_doubt_does_not_reach_a_threshold_far_above_what_was_measured() -> N
     restless = Estimate(0.9, 0.5, 4.5, rounds=40, pairs=5)
     assert cell(restless, TIERS) is None
     assert upper_cell(restless, TIERS) == 0
-    assert upper_cell(Estimate(1.9, 0.5, 4.5, rounds=40, pairs=5), TIERS) == 1
+    below = Estimate(1.9, 0.5, 4.5, rounds=40, pairs=5)
+    assert [upper_cell(below, TIERS, benefit) for benefit in (BENEFIT, 1.06, 1.05, 1.0)] == [1, 1, 0, 0]
 
 
 def test_without_an_interval_nobody_gets_the_benefit_of_the_doubt() -> None:

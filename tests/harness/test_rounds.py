@@ -91,7 +91,7 @@ def test_at_a_threshold_it_plays_to_the_cap_and_the_higher_cell_is_left() -> Non
     outcome = contest(pairs.open, TIERS, rng=random.Random(1))
     assert outcome.undecided
     assert outcome.cell is None
-    assert outcome.upper_cell == 1
+    assert outcome.upper_cell() == 1
     spent_s = sum(round_.wall_s for round_ in outcome.rounds)
     assert DEFAULT.cap_s <= spent_s < DEFAULT.cap_s + 2 * DEFAULT.slice_s
     assert pairs.opened == list(range(DEFAULT.max_pairs))
