@@ -29,8 +29,10 @@ PUBLISHED = {*range(69, 81)}
 def naive_points(one: Promised, folder: Path, options: tuple[str, ...]) -> float:
     """The points that the naive grader gives. It and all that the exploit left behind ends with this."""
     script = [sys.executable, str(NAIVE), str(one.path), *options]
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(script, cwd=folder, text=True, start_new_session=True, **streams) as process:
+    quiet, said_on = subprocess.DEVNULL, subprocess.PIPE
+    with subprocess.Popen(
+        script, cwd=folder, text=True, start_new_session=True, stdin=quiet, stdout=said_on, stderr=quiet
+    ) as process:
         try:
             said, _ = process.communicate(timeout=PATIENCE_S)
         finally:
