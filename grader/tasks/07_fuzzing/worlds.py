@@ -35,7 +35,7 @@ PLAIN_DRAWS: Final = 60
 PLAIN_MEASUREMENTS: Final = 8
 """Draws of the plain way, and how often it measures each case that it tries: four times, and its twin as often."""
 
-EACH: Final = 6
+EACH: Final = 12
 """Worlds of each kind."""
 
 MOST_HARMLESS: Final = 19
