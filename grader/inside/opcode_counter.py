@@ -149,7 +149,7 @@ def _monitored(free: frozenset[int], library: list[CodeType]) -> Callable[[], in
         if kind(error) is deep:
             seen[1] = seen[1] or lost
 
-    called = {"INSTRUCTION": one, "PY_START": enter, "RAISE": failed}  # type: dict[str, Callable[..., None]]
+    called = {"INSTRUCTION": one, "PY_START": enter, "RAISE": failed}  # type: dict[str, Callable[..., object]]
     events = sum(getattr(monitoring.events, name) for name in called)
 
     def said(
