@@ -9,9 +9,10 @@ import selectors
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -42,7 +43,9 @@ class _Child(Generic[T]):
     said: bytearray = field(default_factory=bytearray)
 
 
-def each(items: Iterable[T], work: Callable[[T, Tell], None], at_once: int, wall_s: float) -> Iterator[Ended[T]]:
+def each(
+    items: Iterable[T], work: Callable[[T, Tell], None], at_once: int, wall_s: float
+) -> Generator[Ended[T], None, None]:
     """Do the work on each item in a child process of its own, `at_once` side by side; yield them as they end.
 
     A child that is still there after `wall_s` is killed. What the work raises ends its child, and is reported nowhere.
@@ -51,8 +54,8 @@ def each(items: Iterable[T], work: Callable[[T, Tell], None], at_once: int, wall
     with selectors.DefaultSelector() as selector:
         try:
             while True:
-                while len(running) < at_once and (item := next(left, selector)) is not selector:
-                    running.append(_started(item, work, wall_s))  # type: ignore[arg-type]  # it is no end mark
+                for item in islice(left, at_once - len(running)):
+                    running.append(_started(item, work, wall_s))
                     selector.register(running[-1].pipe, selectors.EVENT_READ, running[-1])
                 if not running:
                     return

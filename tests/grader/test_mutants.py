@@ -168,7 +168,7 @@ def test_of_tensors_variations_of_the_cases_show_what_these_do_not() -> None:
 
 
 def test_a_mutant_that_changes_its_inputs_is_rejected() -> None:
-    source = "def negate(x):\n    x = x.clone()\n    x *= -1\n    return x\n"
+    source = "def negate(x):\n    x = x.clone()\n    x.neg_()\n    return x\n"
     done = found(negation(Path()), source)
     assert done.survivors == ()
     assert done.equivalent == 0
