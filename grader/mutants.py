@@ -3,27 +3,27 @@
 The reference solution and each known right answer are changed in one place (`mutation`). Each change is judged in a
 child process on one draw of the cases, as a hand-in is. A mutant that passes meets further draws and, of tensors,
 variations of the cases. Where it is wrong in one of these, the exercise has a hole. Where it never is, it counts as
-equivalent.
+equivalent. Plain arguments are varied, too, but whether an exercise allows these is for its author to decide.
 """
 
+import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
 from grader import catalogue
 from grader.errors import MachineError, UsageError
+from grader.mutant_tally import Survivor, Tally
 from grader.mutation import Mutant, mutants
 from grader.task import Task, TensorExam
-from grader.trials import forked
+from grader.trials import forked, metered
 from grader.trials.draws import GRADED, Draws
 from grader.trials.forked import Ended, Tell
-
-LEAST_SHARE: Final = 0.95
-"""The part of the mutants that change an answer of which an exercise must reject this much."""
+from grader.trials.plain_variations import Asked
 
 MOST_S: Final = 600.0
 """Seconds for one task. Mutants not tried by then are left out. The order is random, so those tried are a sample."""
@@ -31,6 +31,10 @@ MOST_S: Final = 600.0
 CORES: Final = 2
 FURTHER: Final = 20
 """Draws that a mutant meets after it has passed the graded one."""
+
+FURTHER_DRAW: Final = "further draw {}"
+DRAWING: Final = 0.1
+"""The part of the time after which no further cases are drawn: an oracle may be slow."""
 
 LEAST_FURTHER, FURTHER_S = 3, 5.0
 """No draw begins after so many CPU seconds, but for the first few."""
@@ -44,59 +48,11 @@ SLOWER, ADDED_S = 5.0, 1.0
 ASLEEP: Final = 20.0
 """Wall seconds for each CPU second that a child has: more go by only where it waits for what never comes."""
 
-REJECTED, PASSED, WRONG = "rejected", "passed", "wrong"
-"""What a child reports: the graded draw's verdict, then each further draw with a mistake."""
+REJECTED, PASSED, WRONG, VARIED = "rejected", "passed", "wrong", "varied"
+"""What a child reports: the graded draw's verdict, each further draw with a mistake, and that the variations begin."""
 
-
-@dataclass(frozen=True, slots=True)
-class Survivor:
-    """A mutant that passes although it changes an answer, and a case that shows it."""
-
-    mutant: Mutant
-    case: str
-
-    def lines(self) -> Iterator[str]:
-        """Yield it as `lint` prints it."""
-        yield f"  {self.mutant.file}:{self.mutant.line}"
-        yield f"    was  {self.mutant.was}"
-        yield f"    now  {self.mutant.now}"
-        yield f"    a case that catches it: {self.case}"
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What became of a task's mutants: `made` exist, and the others are counts of those tried."""
-
-    task: str
-    made: int
-    rejected: int = 0
-    equivalent: int = 0
-    survivors: tuple[Survivor, ...] = ()
-
-    @property
-    def tried(self) -> int:
-        """How many were judged."""
-        return self.rejected + self.equivalent + len(self.survivors)
-
-    @property
-    def share(self) -> float:
-        """The rejected part of those that change an answer; 1 where none does."""
-        changed = self.rejected + len(self.survivors)
-        return self.rejected / changed if changed else 1.0
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether the task rejects as many as it must."""
-        return self.share >= LEAST_SHARE
-
-    def lines(self) -> Iterator[str]:
-        """Yield a summary, then the survivors by file and line."""
-        sample = "" if self.tried == self.made else f" (an even sample of {self.made})"
-        share = f"{100 * self.share:.1f} % of those that change an answer"
-        counts = f"{self.tried} mutants{sample}, {self.equivalent} equivalent, {self.rejected} rejected: {share}"
-        yield f"{'✓' if self.is_enough else '✗'} {self.task}: {counts}"
-        for survivor in sorted(self.survivors, key=lambda each: (each.mutant.file, each.mutant.line)):
-            yield from survivor.lines()
+Agreed = tuple[Asked, object]
+"""Varied arguments, and the answer on which all known right answers agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +96,17 @@ def tally(
         raise MachineError("--mutants forks a process for each change, and this system cannot. Use Linux or macOS.")
     end_s = time.monotonic() + most_s
     draws = Draws(task, list(sources.values()))
-    names = [f"further draw {number + 1}" for number in range(FURTHER)]
-    for name in _drawn_before(end_s - 0.9 * most_s, [GRADED, *names]):
-        draws.prepare(name)
+    names = list(_prepared(draws, time.monotonic() + DRAWING * most_s))
     allowed = _deadlines(draws, sources, cores)
+    agreed = list(_agreed(draws, sources, cores, max(each.graded_s for each in allowed.values())))
     made = [each for file, source in sources.items() for each in mutants(source, task.name, file)]
     random.Random(task.full_name).shuffle(made)
     found = Tally(task.full_name, len(made))
     in_time = (each for each in made if time.monotonic() < end_s)
 
     def judge(mutant: Mutant, tell: Tell) -> None:
-        _judge(draws, mutant, sources[mutant.file], allowed[mutant.file], names, tell)
+        if _judge(draws, mutant, sources[mutant.file], allowed[mutant.file], names, tell):
+            _judge_varied(draws, mutant, allowed[mutant.file], agreed, tell)
 
     wall_s = ASLEEP * max((each.graded_s + FURTHER_S + each.further_s for each in allowed.values()), default=0)
     with closing(forked.each(in_time, judge, cores, wall_s)) as ended:
@@ -160,18 +116,22 @@ def tally(
     return found
 
 
-def _drawn_before(end_s: float, names: Sequence[str]) -> Iterator[str]:
-    """Yield the draws to prepare: the graded one, and others while there is time. A child makes the rest itself."""
-    for number, name in enumerate(names):
-        if number == 0 or time.monotonic() < end_s:
-            yield name
+def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
+    """Draw the graded cases and further ones, and yield the names of these; no new draw begins after `end_s`."""
+    draws.prepare(GRADED)
+    for number in range(FURTHER):
+        if number and time.monotonic() > end_s:
+            return
+        name = FURTHER_DRAW.format(number + 1)
+        draws.prepare(name)
+        yield name
 
 
 def _deadlines(draws: Draws, sources: dict[str, str], cores: int) -> dict[str, Deadlines]:
     """Return what each file's mutants may take, from what the unchanged source takes in a child of its own."""
 
     def timed(file: str, tell: Tell) -> None:
-        for draw in (GRADED, "further draw 1"):
+        for draw in (GRADED, FURTHER_DRAW.format(1)):
             began_s = time.process_time()
             mistake = draws.mistake(sources[file], draw)
             tell(mistake if draw == GRADED else "")
@@ -187,38 +147,72 @@ def _deadlines(draws: Draws, sources: dict[str, str], cores: int) -> dict[str, D
     return allowed
 
 
+def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, cpu_s: float) -> Iterator[Agreed]:
+    """Yield the variations of plain arguments on which all right answers agree; one may raise, or never end."""
+
+    def answer(asked: Asked, tell: Tell) -> None:
+        forked.limit_memory(draws.task.limits.memory_bytes)
+        forked.end_after(cpu_s)
+        answers = [draws.answer(source, asked) for source in sources.values()]
+        if all(metered.same_answer(answers[0], each) for each in answers):
+            tell(json.dumps(answers[0]))
+
+    for each in forked.each(draws.varied(), answer, cores, ASLEEP * cpu_s):
+        if each.by_itself and each.lines:
+            yield each.item, json.loads(each.lines[0])
+
+
 def _judge(
     draws: Draws, mutant: Mutant, unchanged: str, allowed: Deadlines, further: Sequence[str], tell: Tell
-) -> None:
-    """Judge a mutant in this child process, and report what came of it."""
+) -> bool:
+    """Judge a mutant in this child process, and report what came of it; return whether it was right throughout."""
     forked.limit_memory(draws.task.limits.memory_bytes)
     forked.end_after(allowed.graded_s)
     if draws.mistake(mutant.source, GRADED):
         tell(REJECTED)
-        return
+        return False
     tell(PASSED)
     began_s = time.process_time()
     wrong = 0
     for number, draw in enumerate(further):
         if number >= LEAST_FURTHER and time.process_time() - began_s > FURTHER_S:
-            return
+            break
         forked.end_after(allowed.further_s)
         mistake = draws.mistake(mutant.source, draw)
         if mistake and not (draws.measures and draws.mistake(unchanged, draw)):
             tell(f"{WRONG} {mistake}")
             wrong += 1
             if wrong > (BY_LUCK if draws.measures else 0):
-                return
+                return False
+    return not wrong
+
+
+def _judge_varied(draws: Draws, mutant: Mutant, allowed: Deadlines, agreed: Sequence[Agreed], tell: Tell) -> None:
+    """Report the first varied arguments to which a mutant has another answer than the right ones."""
+    tell(VARIED)
+    for asked, right in agreed:
+        forked.end_after(allowed.graded_s)
+        try:
+            answer = draws.answer(mutant.source, asked)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - each is another answer
+            tell(f"{asked} is {right!r:.80}, and it raises {type(error).__name__}")
+            return
+        if not metered.same_answer(right, answer):
+            tell(f"{asked} is {right!r:.80}, and it returns {answer!r:.80}")
+            return
 
 
 def _counted(found: Tally, ended: Ended[Mutant], by_luck: int) -> Tally:
     """Return a tally with one more mutant in it."""
     if PASSED not in ended.lines[:1]:  # it was wrong, or ended by the kernel
         return replace(found, rejected=found.rejected + 1)
-    cases = [line.removeprefix(f"{WRONG} ") for line in ended.lines[1:]]
-    if not ended.by_itself:
-        cases = [*cases, f"{ended.item.file} so changed does not end, or crashes, in another draw"]
-    elif len(cases) <= by_luck:
+    endless = () if ended.by_itself else (f"{ended.item.file} so changed does not end, or crashes, in another draw",)
+    if VARIED in ended.lines:
+        found = replace(found, equivalent=found.equivalent + 1)
+        cases = (*ended.lines[ended.lines.index(VARIED) + 1 :], *endless)
+        return replace(found, doubtful=(*found.doubtful, Survivor(ended.item, cases[0]))) if cases else found
+    cases = (*(line.removeprefix(f"{WRONG} ") for line in ended.lines[1:]), *endless)
+    if len(cases) <= by_luck and not endless:
         return replace(found, equivalent=found.equivalent + 1)
     return replace(found, survivors=(*found.survivors, Survivor(ended.item, cases[-1])))
 

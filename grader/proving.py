@@ -11,6 +11,7 @@ from grader import calibrate, catalogue, lint, mutants, tier_records
 from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.mutant_tally import Tally
 from grader.options import Debug
 from grader.settings import Settings
 from harness import others
@@ -64,7 +65,7 @@ def _lint_mutants(target: str) -> int:
         with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
             bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
 
-            def show(now: mutants.Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
+            def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
                 words = f"{now.task}: {len(now.survivors)} survive"
                 progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
 

@@ -12,10 +12,11 @@ from typing import Any, Final
 import numpy as np
 
 from grader.task import CountedExam, Inputs, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
-from grader.trials import in_process, metered
+from grader.trials import in_process, metered, plain_variations
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.in_process import Solver
 from grader.trials.inputs import describe, generator
+from grader.trials.plain_variations import Asked
 from grader.trials.variations import copied, varied
 
 GRADED: Final = "the graded draw"
@@ -72,6 +73,17 @@ class Draws:
                     return wrong[0]
             mismatch = together(worlds) if together else None
             return f"all worlds together: {_in_words(mismatch)}" if mismatch else ""
+
+    def varied(self) -> Sequence[Asked]:
+        """Return variations of plain arguments; none of tensors, and none where a function is an argument."""
+        if isinstance(self.task.exam, TensorExam):
+            return []
+        return plain_variations.varied(self._worlds(GRADED), generator("variations"))
+
+    def answer(self, source: str, asked: Asked) -> Any:
+        """Return a source text's answer to varied arguments. Raises what the source raises."""
+        with warnings.catch_warnings(action="ignore"):
+            return metered.as_plain(in_process.of_source(self.task, source)(asked))
 
     def _worlds(self, draw: str) -> Sequence[Scenario]:
         exam = self.task.exam

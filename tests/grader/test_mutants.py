@@ -12,7 +12,8 @@ from small_tasks import BY_ROWS, COUNT_UP, negation, search
 
 from grader import mutants, proving
 from grader.errors import UsageError
-from grader.mutants import Survivor, Tally, tally
+from grader.mutant_tally import Survivor, Tally
+from grader.mutants import tally
 from grader.mutation import Mutant
 from grader.task import Inputs, Limits, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
 from grader.tasks.plain import PlainWorld
@@ -101,6 +102,32 @@ def test_one_that_never_ends_in_a_further_draw_alone_survives(monkeypatch: pytes
 def test_a_change_that_changes_no_answer_is_no_hole() -> None:
     done = found(task(every), "def passed(points):\n    unused = 3\n    return points >= 5\n")
     assert (done.equivalent, done.rejected, done.survivors) == (2, 6, ())
+
+
+def low(rng: np.random.Generator) -> Sequence[Scenario]:
+    return [Points(int(points)) for points in rng.permutation(5)] + [Points(8)]
+
+
+def test_arguments_that_no_draw_holds_are_tried_where_all_right_answers_agree_and_listed_apart() -> None:
+    other = "def passed(points):\n    return not points < 5\n"
+    done = tally(task(low), {"right.py": PASSED, "other.py": other}, cores=1)
+    assert (done.survivors, done.is_enough) == ((), True)
+    said = {each.mutant.now: each.case for each in done.doubtful}
+    assert said["return points >= 6"] == "passed(5) is True, and it returns False"
+    assert "  All right answers agree on these. If the exercise allows them, add a case:" in done.lines()
+
+
+def test_arguments_on_which_right_answers_differ_are_not_tried() -> None:
+    other = "def passed(points):\n    return points >= 6\n"
+    done = tally(task(low), {"right.py": PASSED, "other.py": other}, cores=1)
+    assert not [each for each in done.doubtful if "passed(5)" in each.case]
+
+
+def test_arguments_on_which_a_right_answer_never_ends_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutants, "ADDED_S", 0.1)
+    other = "def passed(points):\n    while points == 5:\n        pass\n    return points >= 5\n"
+    done = tally(task(low), {"right.py": PASSED, "other.py": other}, cores=1)
+    assert not [each for each in done.doubtful if "passed(5)" in each.case]
 
 
 @dataclass
