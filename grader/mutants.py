@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from grader import catalogue
@@ -33,11 +34,12 @@ FURTHER: Final = 20
 """Draws that a mutant meets after it has passed the graded one."""
 
 FURTHER_DRAW: Final = "further draw {}"
+OTHERS: Final = ("a second graded draw", "a third graded draw")
 DRAWING: Final = 0.1
 """The part of the time after which no further cases are drawn: an oracle may be slow."""
 
 LEAST_FURTHER, FURTHER_S = 3, 5.0
-"""No draw begins after so many CPU seconds, but for the first few."""
+"""No draw begins after so many CPU seconds, but for the first few and after a mistake."""
 
 BY_LUCK: Final = 1
 """Of a task that measures, the further draws in which a mutant may be wrong: its right answers are, in one of 200."""
@@ -93,11 +95,12 @@ def tally(
     Raises `UsageError` when an unchanged right answer is wrong, and `MachineError` where no process can be forked.
     """
     if not hasattr(os, "fork"):
-        raise MachineError("--mutants forks a process for each change, and this system cannot. Use Linux or macOS.")
+        raise MachineError("--mutants forks a process for each change, and this system cannot. Use Linux.")
     end_s = time.monotonic() + most_s
     draws = Draws(task, list(sources.values()))
     names = list(_prepared(draws, time.monotonic() + DRAWING * most_s))
-    allowed = _deadlines(draws, sources, cores)
+    graded, allowed = _timed(draws, sources, cores)
+    luck = BY_LUCK if draws.measures else 0
     agreed = list(_agreed(draws, sources, cores, max(each.graded_s for each in allowed.values())))
     made = [each for file, source in sources.items() for each in mutants(source, task.name, file)]
     random.Random(task.full_name).shuffle(made)
@@ -105,13 +108,14 @@ def tally(
     in_time = (each for each in made if time.monotonic() < end_s)
 
     def judge(mutant: Mutant, tell: Tell) -> None:
-        if _judge(draws, mutant, sources[mutant.file], allowed[mutant.file], names, tell):
+        unchanged, names_of_draws = sources[mutant.file], (graded, *names)
+        if _judge(draws, mutant, unchanged, allowed[mutant.file], names_of_draws, luck, tell):
             _judge_varied(draws, mutant, allowed[mutant.file], agreed, tell)
 
-    wall_s = ASLEEP * max((each.graded_s + FURTHER_S + each.further_s for each in allowed.values()), default=0)
+    wall_s = ASLEEP * max(each.graded_s + FURTHER * each.further_s for each in allowed.values())
     with closing(forked.each(in_time, judge, cores, wall_s)) as ended:
         for each in ended:
-            found = _counted(found, each, BY_LUCK if draws.measures else 0)
+            found = _counted(found, each, luck)
             progress(found)
     return found
 
@@ -127,24 +131,33 @@ def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
         yield name
 
 
-def _deadlines(draws: Draws, sources: dict[str, str], cores: int) -> dict[str, Deadlines]:
-    """Return what each file's mutants may take, from what the unchanged source takes in a child of its own."""
+def _timed(draws: Draws, sources: Mapping[str, str], cores: int) -> tuple[str, dict[str, Deadlines]]:
+    """Return a graded draw in which every right answer is right, and what the mutants of each file may take.
 
-    def timed(file: str, tell: Tell) -> None:
-        for draw in (GRADED, FURTHER_DRAW.format(1)):
-            began_s = time.process_time()
-            mistake = draws.mistake(sources[file], draw)
-            tell(mistake if draw == GRADED else "")
-            tell(repr(time.process_time() - began_s))
+    In a task that measures, a right answer is wrong in a rare draw. Then another one is the graded draw.
+    """
+    wrong = ""
+    for graded in (GRADED, *OTHERS) if draws.measures else (GRADED,):
+        allowed: dict[str, Deadlines] = {}
+        for each in forked.each(sources, partial(_time, draws, sources, graded), cores, wall_s=MOST_S):
+            if each.by_itself and not each.lines[0]:
+                allowed[each.item] = Deadlines(*(SLOWER * float(spent_s) + ADDED_S for spent_s in each.lines[1:]))
+            else:
+                why = each.lines[0] if each.lines else "its process ended"
+                wrong = f"{each.item} is wrong without any change: {why}."
+        if len(allowed) == len(sources):
+            return graded, allowed
+    raise UsageError(f"{wrong} Correct it first; python -m grader lint {draws.task.lesson} grades it.")
 
-    allowed = {}
-    for each in forked.each(sources, timed, cores, wall_s=MOST_S):
-        if not each.by_itself or each.lines[0]:
-            why = each.lines[0] if each.lines else "its process ended"
-            wrong = f"{each.item} is wrong without any change: {why}."
-            raise UsageError(f"{wrong} Correct it first; python -m grader lint {draws.task.lesson} grades it.")
-        allowed[each.item] = Deadlines(*(SLOWER * float(spent_s) + ADDED_S for spent_s in each.lines[1::2]))
-    return allowed
+
+def _time(draws: Draws, sources: Mapping[str, str], graded: str, file: str, tell: Tell) -> None:
+    """Report the mistake of an unchanged source in the graded draw, then its CPU seconds there and in a further one."""
+    began_s = time.process_time()
+    tell(draws.mistake(sources[file], graded))
+    tell(repr(time.process_time() - began_s))
+    began_s = time.process_time()
+    draws.mistake(sources[file], FURTHER_DRAW.format(1))
+    tell(repr(time.process_time() - began_s))
 
 
 def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, cpu_s: float) -> Iterator[Agreed]:
@@ -163,26 +176,30 @@ def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, cpu_s: float) 
 
 
 def _judge(
-    draws: Draws, mutant: Mutant, unchanged: str, allowed: Deadlines, further: Sequence[str], tell: Tell
+    draws: Draws, mutant: Mutant, unchanged: str, allowed: Deadlines, names: Sequence[str], luck: int, tell: Tell
 ) -> bool:
-    """Judge a mutant in this child process, and report what came of it; return whether it was right throughout."""
+    """Judge a mutant in this child process, and report what came of it; return whether it was right throughout.
+
+    `names` are the graded draw and the further ones. In `luck` of these a mutant may be wrong.
+    """
+    graded, *further = names
     forked.limit_memory(draws.task.limits.memory_bytes)
     forked.end_after(allowed.graded_s)
-    if draws.mistake(mutant.source, GRADED):
+    if draws.mistake(mutant.source, graded):
         tell(REJECTED)
         return False
     tell(PASSED)
     began_s = time.process_time()
     wrong = 0
     for number, draw in enumerate(further):
-        if number >= LEAST_FURTHER and time.process_time() - began_s > FURTHER_S:
+        if number >= LEAST_FURTHER and not wrong and time.process_time() - began_s > FURTHER_S:
             break
         forked.end_after(allowed.further_s)
         mistake = draws.mistake(mutant.source, draw)
         if mistake and not (draws.measures and draws.mistake(unchanged, draw)):
             tell(f"{WRONG} {mistake}")
             wrong += 1
-            if wrong > (BY_LUCK if draws.measures else 0):
+            if wrong > luck:
                 return False
     return not wrong
 

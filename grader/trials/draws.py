@@ -6,6 +6,7 @@ Answers are judged as in grading. A tensor's dtype and the inputs, which must st
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ class Draws:
     """Source texts of known right answers: a variation of a case counts when all of them are right there."""
     _kept: dict[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def measures(self) -> bool:
         """Whether the task's function measures: then a right one may be wrong in a rare draw."""
         exam = self.task.exam

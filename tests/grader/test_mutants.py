@@ -159,6 +159,14 @@ def test_a_draw_in_which_right_code_is_wrong_says_nothing_of_its_mutants() -> No
     assert done.equivalent >= 2
 
 
+def test_a_measuring_mutant_that_is_wrong_in_several_draws_survives() -> None:
+    def worlds(rng: np.random.Generator) -> Sequence[Scenario]:
+        return [Rarely(int(rng.integers(3, 7)))]
+
+    done = found(task(worlds), "def passed(ask):\n    return ask() >= 5\n")
+    assert "return ask() > 5" in {each.mutant.now for each in done.survivors}
+
+
 def test_a_right_answer_that_is_wrong_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"right\.py is wrong without any change: some points, passed\(5\)"):
         found(task(every), "def passed(points):\n    return points > 5\n")
