@@ -47,6 +47,9 @@ BY_LUCK: Final = 1
 SLOWER, ADDED_S = 5.0, 1.0
 """A mutant may take that many times the CPU time of the unchanged source, and so many seconds more."""
 
+VARIED_S: Final = 0.3
+"""CPU seconds that a right answer may take for varied arguments. Some never end on what the exercise does not allow."""
+
 ASLEEP: Final = 20.0
 """Wall seconds for each CPU second that a child has: more go by only where it waits for what never comes."""
 
@@ -101,7 +104,7 @@ def tally(
     names = list(_prepared(draws, time.monotonic() + DRAWING * most_s))
     graded, allowed = _timed(draws, sources, cores)
     luck = BY_LUCK if draws.measures else 0
-    agreed = list(_agreed(draws, sources, cores, max(each.graded_s for each in allowed.values())))
+    agreed = list(_agreed(draws, sources, cores, time.monotonic() + DRAWING * most_s))
     made = [each for file, source in sources.items() for each in mutants(source, task.name, file)]
     random.Random(task.full_name).shuffle(made)
     found = Tally(task.full_name, len(made))
@@ -160,17 +163,25 @@ def _time(draws: Draws, sources: Mapping[str, str], graded: str, file: str, tell
     tell(repr(time.process_time() - began_s))
 
 
-def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, cpu_s: float) -> Iterator[Agreed]:
-    """Yield the variations of plain arguments on which all right answers agree; one may raise, or never end."""
+def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, end_s: float) -> Iterator[Agreed]:
+    """Yield the variations of plain arguments on which all right answers agree; one may raise, or never end.
+
+    No variation begins after `end_s`.
+    """
 
     def answer(asked: Asked, tell: Tell) -> None:
         forked.limit_memory(draws.task.limits.memory_bytes)
-        forked.end_after(cpu_s)
-        answers = [draws.answer(source, asked) for source in sources.values()]
-        if all(metered.same_answer(answers[0], each) for each in answers):
-            tell(json.dumps(answers[0]))
+        answers = []
+        for source in sources.values():
+            forked.end_after(VARIED_S)
+            answers.append(draws.answer(source, asked))
+            if not metered.same_answer(answers[0], answers[-1]):
+                return
+        tell(json.dumps(answers[0]))
 
-    for each in forked.each(draws.varied(), answer, cores, ASLEEP * cpu_s):
+    asked = random.Random(draws.task.full_name).sample(found := draws.varied(), len(found))
+    in_time = (each for each in asked if time.monotonic() < end_s)
+    for each in forked.each(in_time, answer, cores, ASLEEP * VARIED_S * len(sources)):
         if each.by_itself and each.lines:
             yield each.item, json.loads(each.lines[0])
 
