@@ -52,8 +52,8 @@ def every(_: np.random.Generator) -> Sequence[Scenario]:
     return [Points(points) for points in range(11)]
 
 
-def task(scenarios: Callable[[np.random.Generator], Sequence[Scenario]], **exam: int) -> Task:
-    return replace(search(Path()), name="passed", exam=MeteredExam(scenarios, **exam), tiers=())
+def task(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> Task:
+    return replace(search(Path()), name="passed", exam=MeteredExam(scenarios), tiers=())
 
 
 def found(task: Task, source: str) -> Tally:
