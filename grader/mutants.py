@@ -105,7 +105,7 @@ def tally(
     graded, allowed = _timed(draws, sources, cores)
     luck = BY_LUCK if draws.measures else 0
     agreed = list(_agreed(draws, sources, cores, time.monotonic() + DRAWING * most_s))
-    made = [each for file, source in sources.items() for each in mutants(source, task.name, file)]
+    made = _made(draws.functions, sources)
     random.Random(task.full_name).shuffle(made)
     found = Tally(task.full_name, len(made))
     in_time = (each for each in made if time.monotonic() < end_s)
@@ -121,6 +121,17 @@ def tally(
             found = _counted(found, each, luck)
             progress(found)
     return found
+
+
+def _made(functions: Sequence[str], sources: Mapping[str, str]) -> list[Mutant]:
+    """Return every mutant of the functions, each once: two of them may use the same helper."""
+    found = {
+        (file, mutant.source): mutant
+        for file, source in sources.items()
+        for function in functions
+        for mutant in mutants(source, function, file)
+    }
+    return list(found.values())
 
 
 def _prepared(draws: Draws, end_s: float) -> Iterator[str]:

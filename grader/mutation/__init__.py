@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.mutation import caching
-from grader.mutation.reachable import reachable
+from grader.mutation.reachable import defined_at, reachable
 from grader.mutation.tree import Edit, edits, is_valid, parsed, written
 
 __all__ = ["Mutant", "mutants"]
@@ -29,17 +29,17 @@ class Mutant:
 
 
 def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
-    """Yield each mutant of a function once; what is no Python is left out.
+    """Yield each mutant of a function once, none where the source lacks it; what is no Python is left out.
 
     Raises `SyntaxError` where the source is no Python.
     """
     tree = parsed(source)
-    seen = {written(tree)}
-    for statement in reachable(tree, function):
+    used, seen = reachable(tree, function), {written(tree)}
+    for statement in used:
         for edit in edits(tree, statement):
             yield from _once(_mutant(edit, file), seen)
-    for words, text in caching.cached(written(tree), function):
-        line = next((node.lineno for node in reachable(tree, function)), 1)
+    line = defined_at(tree, function)
+    for words, text in caching.cached(written(tree), function) if line else ():
         yield from _once(Mutant(file, line, f"{function}(…)", words, text), seen)
 
 

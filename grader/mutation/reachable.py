@@ -20,6 +20,11 @@ def reachable(tree: ast.Module, function: str) -> list[ast.stmt]:
     return sorted({each for name in found for each in defined[name]}, key=lambda each: (each.lineno, each.col_offset))
 
 
+def defined_at(tree: ast.Module, function: str) -> int:
+    """Return the last line at the top of a module that defines a function, or 0 where none does."""
+    return max((each.lineno for each in tree.body if function in _names(each)), default=0)
+
+
 def _names(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement at the top of a module defines, but those that it imports."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):

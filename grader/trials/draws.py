@@ -46,6 +46,13 @@ class Draws:
             return False
         return any(isinstance(given, Metered) for world in self._worlds(GRADED) for given in world.arguments)
 
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions that the task calls: its own, or several, as its worlds say."""
+        if isinstance(self.task.exam, TensorExam):
+            return (self.task.name,)
+        return tuple(sorted({world.function for world in self._worlds(GRADED)}))
+
     def prepare(self, draw: str) -> None:
         """Draw the cases now, so that processes forked from this one have them."""
         exam = self.task.exam

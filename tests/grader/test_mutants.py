@@ -104,6 +104,16 @@ def test_a_change_that_changes_no_answer_is_no_hole() -> None:
     assert (done.equivalent, done.rejected, done.survivors) == (2, 6, ())
 
 
+def two_functions(_: np.random.Generator) -> Sequence[Scenario]:
+    return [Points(points, function=name) for points in range(11) for name in ("passed", "succeeded")]
+
+
+def test_a_task_that_calls_several_functions_has_mutants_of_each() -> None:
+    source = f"{PASSED}\ndef succeeded(points):\n    return passed(points)\n"
+    done = found(replace(task(two_functions), name="named otherwise"), source)
+    assert (done.made, done.rejected, done.survivors) == (8, 8, ())
+
+
 def low(rng: np.random.Generator) -> Sequence[Scenario]:
     return [Points(int(points)) for points in rng.permutation(5)] + [Points(8)]
 

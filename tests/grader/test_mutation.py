@@ -187,6 +187,10 @@ def test_a_mutant_may_return_its_first_answer_for_ever_or_one_for_each_length() 
     assert answers == [[[1], [1], [1]], [[1], [2, 3], [1]]]
 
 
+def test_a_function_that_the_source_lacks_has_no_mutants() -> None:
+    assert made("def g(x):\n    return x + 1\n") == []
+
+
 def test_what_is_no_python_is_an_error() -> None:
     with pytest.raises(SyntaxError):
         made("def f(:")
