@@ -1,14 +1,17 @@
-"""The grader's commands for authors of exercises: `lint` and `calibrate`."""
+"""The grader's commands for authors of exercises: `lint`, with `--mutants`, and `calibrate`."""
 
 import time
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
+from rich.progress import Progress, TaskID
 
-from grader import calibrate, catalogue, lint, tier_records
+from grader import calibrate, catalogue, lint, mutants, tier_records
+from grader.errors import UsageError
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.mutant_tally import Tally
 from grader.options import Debug
 from grader.settings import Settings
 from harness import others
@@ -20,10 +23,18 @@ err_console: Final = Console(stderr=True)
 def lint_exercises(
     lessons: Annotated[list[str] | None, typer.Argument(help="Default: all lessons.")] = None,
     record: Annotated[bool, typer.Option("--record", help="Save this machine's ratios in tests/records.")] = False,
+    changed: Annotated[
+        str | None,
+        typer.Option("--mutants", metavar="TARGET", help="Change right answers of a task, and list what passes."),
+    ] = None,
     debug: Debug = False,
 ) -> int:
     """Prove each exercise's truth table."""
     del debug
+    if changed is not None:
+        if lessons or record:
+            raise UsageError("--mutants TARGET stands alone: no lessons, no --record. Run `lint` twice.")
+        return _lint_mutants(changed)
     found = 0
     machine = tier_records.Machine.this(others.busy_cores()) if record else None
     with Pool(sandboxed=False) as pool:
@@ -44,6 +55,24 @@ def lint_exercises(
                 print(f"{lesson} is recorded in {file}.", flush=True)
     print(f"{found} surprises." if found else "Every known submission got what it should.")
     return 1 if found else 0
+
+
+def _lint_mutants(target: str) -> int:
+    """Judge small changes of right answers, task by task; return 1 where too many pass."""
+    tallies = []
+    for task in mutants.tasks(target):
+        # No thread draws the progress: a forked process must not inherit a lock that another thread holds.
+        with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
+            bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
+
+            def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
+                words = f"{now.task}: {len(now.survivors)} survive"
+                progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
+
+            progress.refresh()
+            tallies.append(mutants.tally(task, mutants.right_answers(task), show))
+        print("\n".join(tallies[-1].lines()), flush=True)
+    return 0 if all(tally.is_enough for tally in tallies) else 1
 
 
 def calibrate_machine(

@@ -219,18 +219,19 @@ def _explanation(task: Task, exam: MeteredExam, mine: list[Played], settings: Se
 
     def reproduces(play: Play) -> bool:
         worlds = exam.scenarios(generator(*seed))
-        return all(_same(play(world).answer, own.answer) for world, own in zip(worlds, mine, strict=True))
+        return all(same_answer(play(world).answer, own.answer) for world, own in zip(worlds, mine, strict=True))
 
     if any(isinstance(argument, Metered) for played in mine for argument in played.scenario.arguments):
         return explanation_here(task, lambda source: reproduces(_player(exam, source)))
     return explanation(task, settings, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)
 
 
-def _same(one: Any, other: Any) -> bool:
+def same_answer(one: Any, other: Any) -> bool:
+    """Return whether two plain answers are equal, numbers up to rounding."""
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same_answer, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same_answer(one[key], other[key]) for key in one)
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=SAME_ANSWER)
     return bool(one == other)

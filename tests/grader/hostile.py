@@ -122,7 +122,7 @@ def _play(exam: MeteredExam, world: Scenario, number: int) -> Callable[[Worker],
         except TypeError:  # it holds a generator
             own = exam.scenarios(np.random.default_rng(0))[number]
         played = metered._play(exam, one, own)
-        metered._same(played.answer, played.answer)
+        metered.same_answer(played.answer, played.answer)
 
     return play
 

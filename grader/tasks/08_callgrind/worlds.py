@@ -64,33 +64,37 @@ CLONES: Final = "A name with .isra, .constprop or .part behind it is the functio
 def draw_worlds(rng: np.random.Generator) -> tuple[Regression, ...]:
     """Draw one world for each version of the program, with what misleads given out in turn, in random order.
 
-    The culprit of a version is the same row in every draw, and a fixed order would tell which row to name.
+    The culprit of a version is the same row in every draw, and a fixed order would tell which row to name. In each draw
+    it has each of the clones' endings once: a function that knows two of them would often pass.
     """
+    endings = shuffled(rng, CLONED)
     plain, often, cloned = "one program, the same runs", "run more often after", "some functions were cloned"
     worlds = (
         _world(rng, 1, plain, OWN_WORK),
-        _world(rng, 6, plain, OWN_WORK),
+        _world(rng, 6, cloned, CLONES, ending=endings[0]),
         _world(rng, 2, f"{plain}; one function is called more often", CALLED_MORE),
         _world(rng, 3, f"{plain}; one function is called more often", CALLED_MORE),
         _world(rng, 4, often, MORE_RUNS, more=True),
-        _world(rng, 5, cloned, CLONES, cloned=True),
-        _world(rng, 7, f"{often}, and {cloned}", CLONES, more=True, cloned=True),
+        _world(rng, 5, cloned, CLONES, ending=endings[1]),
+        _world(rng, 7, f"{often}, and {cloned}", CLONES, more=True, ending=endings[2]),
     )
     return shuffled(rng, worlds)
 
 
 def _world(
-    rng: np.random.Generator, version: int, title: str, advice: str, *, more: bool = False, cloned: bool = False
+    rng: np.random.Generator, version: int, title: str, advice: str, *, more: bool = False, ending: str = ""
 ) -> Regression:
+    """Draw the counts of one version; with an `ending`, the culprit and three other functions were cloned."""
     times = [int(n) for n in rng.integers(1, 6, size=len(load()[0]))]
     again = int(rng.integers(2, 4)) if more else 1
     before = added(list(zip(load()[0], times, strict=True)))
     after = added([(count, again * n) for count, n in zip(load()[version], times, strict=True)])
     called = dict(zip(OWN, rng.choice(NAMES, len(OWN), replace=False).tolist(), strict=True))
     clones = dict(called)
-    if cloned:
+    if ending:
+        clones[CULPRITS[version]] += ending
         others = [name for name in OWN if name != CULPRITS[version]]
-        for name in (CULPRITS[version], *rng.choice(others, 3, replace=False).tolist()):
+        for name in rng.choice(others, 3, replace=False).tolist():
             clones[name] += str(rng.choice(CLONED))
     return Regression(title, advice, _rows(rng, before, called), _rows(rng, after, clones), called[CULPRITS[version]])
 

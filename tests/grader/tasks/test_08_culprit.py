@@ -43,6 +43,13 @@ def test_the_culprit_is_in_both_counts_and_its_name_gives_nothing_away(seed: int
         assert not before & set(recorded.OWN)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_in_each_draw_the_culprit_is_cloned_under_every_ending(seed: int) -> None:
+    worlds = worlds_.draw_worlds(worlds_.np.random.default_rng(seed))
+    clones = [str(row[0]) for world in worlds for row in world.after if str(row[0]).startswith(f"{world.truth}.")]
+    assert sorted("." + clone.partition(".")[2] for clone in clones) == sorted(worlds_.CLONED)
+
+
 def test_names_and_numbers_differ_from_one_draw_to_the_next() -> None:
     one, other = drawn(1), drawn(2)
     assert [world.truth for world in one] != [world.truth for world in other]  # type: ignore[attr-defined]

@@ -1,0 +1,139 @@
+"""Every place of a syntax tree that can be changed, as edits that are made and undone in place."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.mutation import expressions, statements
+from grader.mutation.statements import Scope
+
+UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
+"""Fields of a tree that are left alone: they do not say how an answer is worked out."""
+
+BLOCKS: Final = (ast.stmt, ast.match_case, ast.ExceptHandler)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Put `node` in a place of the tree; `was` and `now` are the statement before and after that.
+
+    `words` are `now` where the changed statement does not show it. `belongs_to` is the statement around an expression.
+    """
+
+    tree: ast.Module
+    place: Any
+    key: Any
+    node: ast.AST
+    line: int
+    was: str
+    words: str
+    belongs_to: ast.AST | None
+
+    @property
+    def now(self) -> str:
+        """The statement after the change; call it while the edit is applied."""
+        if self.words:
+            return self.words
+        return headline(self.node if self.belongs_to is None else self.belongs_to)
+
+    @contextmanager
+    def applied(self) -> Iterator[str]:
+        """Make the change, give the text of the whole module, and undo the change."""
+        before = _get(self.place, self.key)
+        _set(self.place, self.key, self.node)
+        try:
+            yield written(self.tree)
+        finally:
+            _set(self.place, self.key, before)
+
+
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of a source text."""
+    return ast.parse(source)
+
+
+def written(tree: ast.Module) -> str:
+    """Return a syntax tree as a source text, without comments."""
+    return ast.unparse(tree)
+
+
+def is_valid(source: str) -> bool:
+    """Return whether a source text compiles."""
+    try:
+        compile(source, "mutant.py", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def headline(node: ast.AST) -> str:
+    """Return a statement as one line; of a compound one, such as a loop, the line that it begins with."""
+    if isinstance(node, BLOCKS) and hasattr(node, "body"):
+        node = copy.copy(node)
+        for field, empty in (("body", [ast.Pass()]), ("orelse", []), ("finalbody", []), ("decorator_list", [])):
+            if hasattr(node, field):
+                setattr(node, field, empty)
+    return ast.unparse(node).strip().partition("\n")[0]
+
+
+def edits(tree: ast.Module, statement: ast.stmt) -> Iterator[Edit]:
+    """Yield every change of a statement at the top of a module and of all that is in it."""
+    yield from _of_statement(tree, tree.body, tree.body.index(statement), Scope.of(statement))
+
+
+def _of_statement(tree: ast.Module, block: list[ast.stmt], at: int, scope: Scope) -> Iterator[Edit]:
+    statement = block[at]
+    if isinstance(statement, ast.FunctionDef):
+        scope = Scope.of(statement)
+    elif not isinstance(statement, ast.ClassDef):
+        was = headline(statement)
+        for other in statements.alternatives(block, at, scope):
+            yield Edit(tree, block, at, other.node, statement.lineno, was, other.words, None)
+    if not isinstance(statement, ast.Raise | ast.Assert) and not statements.is_docstring(statement):
+        yield from _of_fields(tree, statement, statement, scope)
+
+
+def _of_fields(tree: ast.Module, node: ast.AST, line: ast.AST, scope: Scope) -> Iterator[Edit]:
+    """Yield the changes of all that a node is made of; `line` is the statement or the `case` that it belongs to."""
+    for field, value in ast.iter_fields(node):
+        if field in UNCHANGED:
+            continue
+        if isinstance(value, list):
+            for at, each in enumerate(value):
+                yield from _of_child(tree, (value, at), each, node, line, scope)
+        else:
+            yield from _of_child(tree, (node, field), value, node, line, scope)
+
+
+def _of_child(
+    tree: ast.Module, place: tuple[Any, Any], node: Any, parent: ast.AST, line: ast.AST, scope: Scope
+) -> Iterator[Edit]:
+    if isinstance(node, ast.stmt):
+        yield from _of_statement(tree, *place, scope)
+    elif isinstance(node, ast.match_case | ast.ExceptHandler):
+        yield from _of_fields(tree, node, node, scope)
+    elif isinstance(node, ast.AST) and not _is_formatted_text(node, parent):
+        if isinstance(node, ast.expr):
+            was = headline(line)
+            for other in expressions.alternatives(node):
+                yield Edit(tree, *place, other, node.lineno, was, "", line)
+        yield from _of_fields(tree, node, line, scope)
+
+
+def _is_formatted_text(node: ast.AST, parent: ast.AST) -> bool:
+    """Return whether a node is text or a format within an f-string."""
+    return isinstance(parent, ast.JoinedStr | ast.FormattedValue) and isinstance(node, ast.Constant | ast.JoinedStr)
+
+
+def _get(place: Any, key: Any) -> Any:
+    return place[key] if isinstance(place, list) else getattr(place, key)
+
+
+def _set(place: Any, key: Any, node: ast.AST) -> None:
+    if isinstance(place, list):
+        place[key] = node
+    else:
+        setattr(place, key, node)
