@@ -5,6 +5,7 @@ the workers, reports come back. When a worker is lost, Dask gives its hand-ins t
 """
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -95,11 +96,23 @@ def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[
     one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
     unseen = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
     with ExitStack() as stack:
+        stack.enter_context(_environment_kept())
         security = stack.enter_context(encryption.of_one_run())
         private = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "security": security}
         cluster = stack.enter_context(dask.LocalCluster(n_workers=workers, **private, **one_lane_each, **unseen))
         client = stack.enter_context(dask.Client(cluster, set_as_default=False))
         yield _enlist(client, hidden, sandboxed=sandboxed)
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Put the variables of this process back as they were: Dask sets some for its workers, and leaves them set here."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cluster, str]:

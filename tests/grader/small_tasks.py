@@ -64,10 +64,10 @@ def negation(
     return _task(folder, "negate", Cost.TIME, exam, baseline, tiers, limits)
 
 
-def search(folder: Path, *, baseline: str = COUNT_UP, max_calls: int = 1000, limits: Limits = QUICK) -> Task:
+def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Task:
     """`find(probe)`: the first whole number for which `probe` is true; its cost is the calls of `probe`."""
     exam = MeteredExam(_hidden_numbers, max_calls)
-    return _task(folder, "find", Cost.CALLS, exam, baseline, (Tier(2, 0.6), Tier(4, 1.0)), limits)
+    return _task(folder, "find", Cost.CALLS, exam, COUNT_UP, (Tier(2, 0.6), Tier(4, 1.0)), limits)
 
 
 @dataclass

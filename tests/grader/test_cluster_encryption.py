@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
@@ -54,7 +55,7 @@ def plain_cluster() -> Iterator[None]:
 
     small = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": "127.0.0.1:0"}
     quiet = {"silence_logs": logging.CRITICAL + 1, "scheduler_kwargs": {"dashboard": False}}
-    with distributed.LocalCluster(**small, **quiet):
+    with mock.patch.dict(os.environ), distributed.LocalCluster(**small, **quiet):
         yield
 
 
@@ -71,13 +72,14 @@ def test_a_stranger_runs_code_in_every_process_of_a_cluster_without_keys() -> No
 @pytest.mark.sandbox
 def test_a_stranger_gets_nothing_from_the_cluster_of_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = ports()
+    before, variables = ports(), dict(os.environ)
     with cluster.start(1, (ROOT,), sandboxed=True) as (lanes, _):
         listening = ports() - before
         assert len(listening) >= 3, "scheduler, nanny, worker"
         assert got_by_a_stranger(listening) == []
         assert lanes.submit(os.getpid).result(PATIENCE_S) in {one.pid for one in psutil.Process().children()}
         its_key_is_on_no_disk_no_command_line_and_in_no_environment(tmp_path)
+    assert dict(os.environ) == variables
     assert list(tmp_path.iterdir()) == []
 
 

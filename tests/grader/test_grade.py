@@ -109,10 +109,10 @@ def test_a_stub_reads_that_it_is_not_written_yet(task: Task, settings: Settings)
     assert "still raises NotImplementedError (line 2 of the file)" in verdict.attempt.rationale
 
 
-@pytest.mark.parametrize("baseline", ["def find(probe): return 1", "1 / 0", "raise SystemExit", "def find(probe"])
+@pytest.mark.parametrize("baseline", ["def negate(x): return 1", "1 / 0", "raise SystemExit", "def negate(x"])
 def test_a_faulty_baseline_is_ours(tmp_path: Path, baseline: str) -> None:
     with bare() as settings:
-        verdict = grade_task(search(tmp_path, baseline=baseline), hand_in(BISECT), settings)
+        verdict = grade_task(negation(tmp_path, baseline=baseline), hand_in(AT_ONCE), settings)
     assert verdict.status is Status.GRADER_ERROR
     assert "not the submission's fault" in verdict.attempt.rationale
 

@@ -36,6 +36,7 @@ TIMES: Final = 4
 def cases(rng: np.random.Generator) -> list[Inputs]:
     """Tiny ones, a kernel longer than the signal, views, shared memory, the largest values, and many lengths."""
     lengths = [(1, 1), (1, 4), (4, 1), (2, 3), (5, 5), (3, 70), (70, 3), (64, 64), (300, 41), (900, 250), (2000, 900)]
+    lengths += [(4, 126), (200, 58)]  # the result is one longer than a power of two
     drawn = [_draw(rng, *pair) for pair in lengths]
     signal, weights = _draw(rng, 60, 12)
     drawn += [(signal[::2], weights), (signal, weights[::3]), (signal, signal), (np.repeat(signal, 2)[::2], weights)]

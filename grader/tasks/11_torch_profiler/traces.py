@@ -108,6 +108,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceWorld, ...]:
         spans("ends with the outer one", ONE_DEEPER, (a, 0, x + y, x), (b, x, y, y)),
         spans("one right after the other", AFTER, (a, 0, x, x), (b, x, y, y), (c, x + y, z, z)),
         spans("the same times", SAME, (high, 0, x, 0), (low, 0, x, x)),
+        spans("the same times thrice", SAME, (low, 0, x, 0), (d, 0, x, 0), (high, 0, x, x)),
         spans("the inner one first", "Events may come in any order.", (b, x, y, y), (c, 0, x, x), (a, 0, x + y + z, z)),
         spans(
             "calls itself", "An operator within itself: each takes away from its own outer.", *_itself(a, b, x, y, z)

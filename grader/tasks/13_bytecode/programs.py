@@ -21,6 +21,9 @@ from harness.bytecode import checked, plain, versions
 
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")
+SYMBOLS: Final = ("+ - * / // % ** & | ^ << >>".split(), "< <= == != > >=".split())
+"""What stands between two operands: first those of numbers, then those of comparisons."""
+
 DIVISORS: Final = ("7", "5", "-3", "-4", "2.5")
 CONDITIONS: Final = 3
 """Kinds of conditions; as many programs are counted."""
@@ -85,7 +88,8 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
     def one(expression: str, numbers: tuple[int | float, ...], advice: str) -> Program:
         return Program(f"return {expression}, called with {numbers}", function_of([], expression), numbers, advice)
 
-    low, high = int(rng.integers(2, 20)), int(rng.integers(30, 90))
+    low, high, few = (int(rng.integers(*between)) for between in ((2, 20), (30, 90), (2, 6)))
+    used, signs = (rng.permutation(symbols) for symbols in ([*SYMBOLS[0], *SYMBOLS[1]], SYMBOLS[1]))
     texts = [(statements(rng), expression(rng, 3)) for _ in range(8)]
     return (
         one("a + b * c", (low, high, 3), "What is multiplied is on top of the stack."),
@@ -100,6 +104,15 @@ def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
         one("a and b", (0, high, 0), "What counts as false is Python's own business: 0 and 0.0 do."),
         one("b if a else c", (0.0, low, high), "What counts as false is Python's own business: 0 and 0.0 do."),
         one("not a", (low, 0, 0), "not gives True or False."),
+        one("~a", (low, 0, 0), "UNARY_INVERT is Python's own ~."),
+        *(one(f"a {symbol} b", (low + few, few, 0), "Each symbol means what it means in Python.") for symbol in used),
+        *(one(f"a {symbol} b", (low, low, 0), "Two equal numbers tell < from <=, and > from >=.") for symbol in signs),
+        Program(
+            "a name assigned twice",
+            function_of(["a, a, b = b, c, a"], "a * 100 + b"),
+            (low, high, few),
+            "SWAP n exchanges the top with the n-th from the top, which need not be the one below it.",
+        ),
         *(
             Program("a program of several lines", function_of(*text), numbers(rng), "Compare with dis, step by step.")
             for text in texts
