@@ -21,7 +21,7 @@ from harness.bytecode import checked, plain, versions
 
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")
-SYMBOLS: Final = ("+ - * / // % ** & | ^ << >>".split(), "< <= == != > >=".split())
+SYMBOLS: Final = (["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"], ["<", "<=", "==", "!=", ">", ">="])
 """What stands between two operands: first those of numbers, then those of comparisons."""
 
 DIVISORS: Final = ("7", "5", "-3", "-4", "2.5")
