@@ -24,9 +24,10 @@ What is trusted, and why:
   that nothing in it can be asked for. `grader/inside/opcode_counter.py` says what keeps the counter on.
 - *The difference.* What writes the answers down costs the same in all three processes, since a submission cannot
   replace it. One that takes less than the process that only gives the answers is refused all the same.
-- *Valgrind itself*, which shares its memory with the program. Only native code could reach it, so none can be had: no
-  ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself. A flaw of
-  the interpreter that lets plain Python write anywhere would get through; the sandbox around it would still hold.
+- *The counters themselves*, which share their memory with the program. Only native code should reach them, so none can
+  be had: no ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself.
+  But flaws of the interpreter are known that let plain Python write anywhere, and no list of what is forbidden will name
+  the last. So there is a second meter outside the process, its CPU time: `cpu_time.py` says what it shows and what not.
 """
 
 from collections.abc import Mapping, Sequence
