@@ -38,7 +38,8 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
     import that inside (b).
 
     Points: 4 of 10 for right answers, 6 for 1.25 times fewer opcodes than the plain way (which looks for callers and
-    called among all rows, for each function anew), 8 for 4 times, all 10 for 8 times.
+    called among all rows, for each function anew), 8 for 4 times, all 10 for 8 times. The CPU time is read as well: a
+    count is believed up to the third power of the gain that it shows.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of name, calls, own and cumulative time.")

@@ -39,7 +39,8 @@ def self_times(trace: list[dict[str, Any]]) -> list[Row]:
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing.
 
     Points: 4 of 10 for right answers, 6 for 4 times fewer instructions than the plain way (which looks for the
-    outer one of each event among all), 8 for 10 times, all 10 for 25 times.
+    outer one of each event among all), 8 for 10 times, all 10 for 25 times. The CPU time is read as well: a count
+    is believed up to the third power of the gain that it shows.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of name, calls and own time.")
@@ -93,7 +94,8 @@ def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
     While it is counted, it is alone with the same modules as (a).
 
     Points: 4 of 10 for right answers, 6 for 1.8 times fewer opcodes than the plain way (which goes through all boxes
-    for each frame of each stack), 8 for 5.2 times, all 10 for 13 times.
+    for each frame of each stack), 8 for 5.2 times, all 10 for 13 times. The CPU time is read as well: a count is
+    believed up to the third power of the gain that it shows.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of depth, name, left edge and width.")

@@ -46,7 +46,8 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
 
     Points: 4 of 10 for right answers, 7 for 1.6 times fewer opcodes than the plain way takes (a chain of comparisons
     for every step), all 10 for 5.2 times. The programs that are counted go round in loops. Opcodes count in all Python
-    code that runs, at import and in what you compile, too; a builtin that works in C is one opcode.
+    code that runs, at import and in what you compile, too; a builtin that works in C is one opcode. The CPU time is
+    read as well: a count is believed up to the third power of the gain that it shows.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
@@ -145,8 +146,9 @@ def pairs(trace: list[str]) -> list[list[str | int]]:
     collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (a) takes another,
     import that inside (a).
 
-    Points: 4 of 10 for right answers, 6 for 1.45 times fewer opcodes than the plain way executes (an index, a dict and
-    a list), 8 for 3 times, all 10 for 12 times. Again a builtin that works in C is one opcode, however much it does.
+    Points: 4 of 10 for right answers, 6 for 9 times fewer opcodes than the plain way executes (it looks for each pair
+    in a list of rows), 8 for 50 times, all 10 for 150 times. Again a builtin that works in C is one opcode, however
+    much it does, and the CPU time is read as well.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of first, second and times.")

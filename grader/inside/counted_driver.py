@@ -130,17 +130,22 @@ def counting(counter: str) -> dict[str, Any]:
     return names
 
 
-def main(log: int, out: int) -> None:
-    """Close the log's descriptor, of which valgrind has its own copy, and answer on the other."""
+def main(log: int, out: int, gate: int) -> None:
+    """Close the log's descriptor, of which valgrind has its own copy, and answer on `out`.
+
+    Then wait at the gate: the supervisor reads this process's CPU time and opens it.
+    """
     os.close(log)
     given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it
     sys.stdin.close()  # it could be read once more
-    write, leave = os.write, os._exit  # at once: no parting word of a submission's
+    write, close, wait, leave = os.write, os.close, os.read, os._exit  # at once: no parting word of a submission's
 
     def end(body: str) -> NoReturn:
         data = body.encode()
         while data:
             data = data[write(out, data) :]
+        close(out)
+        wait(gate, 1)
         leave(0)
 
     for name in given["modules"]:
@@ -165,4 +170,4 @@ def main(log: int, out: int) -> None:
     end(body + "}")
 
 
-main(int(sys.argv[1]), int(sys.argv[2]))
+main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

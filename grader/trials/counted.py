@@ -24,59 +24,26 @@ What is trusted, and why:
   that nothing in it can be asked for. `grader/inside/opcode_counter.py` says what keeps the counter on.
 - *The difference.* What writes the answers down costs the same in all three processes, since a submission cannot
   replace it. One that takes less than the process that only gives the answers is refused all the same.
-- *Valgrind itself*, which shares its memory with the program. Only native code could reach it, so none can be had: no
-  ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself. A flaw of
-  the interpreter that lets plain Python write anywhere would get through; the sandbox around it would still hold.
+- *The counters themselves*, which share their memory with the program. Only native code should reach them, so none can
+  be had: no ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself.
+  But flaws of the interpreter are known that let plain Python write anywhere, and no list of what is forbidden will name
+  the last. So there is a second meter outside the process, its CPU time: `cpu_time.py` says what it shows and what not.
 """
 
-import marshal
-import secrets
-import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 from grader.errors import GraderFault, WorkerFault
-from grader.inside import protocol
 from grader.isolation import confined
-from grader.isolation.confined import Ended
 from grader.records import Attempt, Cost, Speed, Status
 from grader.settings import Settings
-from grader.task import CountedExam, MeteredExam, Mismatch, Scenario, Task
-from grader.trials import metered, valgrind
+from grader.task import CountedExam, MeteredExam, Task
+from grader.trials import counted_process, cpu_time, metered, valgrind
+from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
 from grader.trials.faults import ours, untrusted
 from grader.trials.inputs import generator
-from grader.trials.plain_imports import beforehand
-
-FLAGS: Final = ("-S", "-s", "-P", "-B")
-"""No packages, no user's packages, nothing from where it starts, nothing written. (`-E` would forget the hash seed.)"""
-
-COUNT_S: Final = 60.0
-"""A count that takes longer is ended: one takes two seconds, and more on a crowded machine."""
-
-SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
-"""What a counted process may run, by the name it goes by in tracebacks."""
-
-UNCOUNTED: Final = {
-    -1: (
-        "The opcodes are unknown, because a recursion reached its limit or the memory ran out.",
-        "Python 3.11 stops counting there, so this is refused on every Python. Stay well below both limits.",
-    ),
-    -2: (
-        "A class cannot be counted if its namespace is not a plain dict, or if it is inside a class and uses super().",
-        "Do without it in this file.",
-    ),
-}
-"""What stands for no sum (`grader/inside/opcode_counter.py`), and what a student reads then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """What one process took from its beginning to its end, in the task's cost, and what it answered."""
-
-    taken: int
-    answers: Sequence[Any]
 
 
 def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
@@ -85,37 +52,35 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
     attempt = metered.examine(replace(task, tiers=()), plain, source, settings, (*seed, "cases"))
     if attempt.status is not Status.PASSED:
         return attempt
-    if task.cost is Cost.INSTRUCTIONS:
+    by_valgrind = task.cost is Cost.INSTRUCTIONS
+    if by_valgrind:
         valgrind.require()
     worlds = exam.counted(generator(*seed, "counted"))
-    given: dict[str, Any] = {
-        "sources": {SUBMISSION: source, BASELINE: task.baseline},
-        "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
-        "allowed": ", ".join(name for name in exam.modules if name != "__future__"),
-        "function": worlds[0].function,
-        "calls": [world.arguments for world in worlds],
-        "answers": [],
-        "counter": confined.program("opcode_counter") if task.cost is Cost.OPCODES else "",
-        "key": secrets.token_hex(8),
-    }
+    told = counted_process.given(task, exam, source, worlds)
+    if not by_valgrind:
+        told["counter"] = confined.program("opcode_counter")
     inputs = tuple(seed)
     with ThreadPoolExecutor(3) as side_by_side:
-        mine = side_by_side.submit(_count, task, settings, {**given, "run": SUBMISSION})
-        of_ours = {"answer": {**given, "run": NOTHING, "answers": [exam.answer(world) for world in worlds]}}
+
+        def begin(whose: Mapping[str, Any]) -> Future[Count]:
+            return side_by_side.submit(count, task, settings, whose, by_valgrind=by_valgrind)
+
+        mine = begin({**told, "run": SUBMISSION})
+        of_ours = {"answer": {**told, "run": NOTHING, "answers": [exam.answer(world) for world in worlds]}}
         if inputs not in settings.counted:
-            of_ours["baseline"] = {**given, "run": BASELINE}
-        counts = {whose: side_by_side.submit(_count, task, settings, each) for whose, each in of_ours.items()}
+            of_ours["baseline"] = {**told, "run": BASELINE}
+        counts = {whose: begin(each) for whose, each in of_ours.items()}
         counted = mine.result()
         with ours(f"Counting the baseline of {task.full_name}"):
-            known = {whose: count.result() for whose, count in counts.items()}
-    for whose, count in known.items():
-        if wrong := _mismatch(worlds, count.answers):
+            known = {whose: one.result() for whose, one in counts.items()}
+    for whose, one in known.items():
+        if wrong := mismatch(worlds, one.answers):
             raise GraderFault(f"The {whose} of {task.full_name} is wrong: {wrong.expected}, got {wrong.got}.")
     empty = known["answer"].taken
     if "baseline" in known:
         settings.counted[inputs] = known["baseline"].taken - empty
     with untrusted(task.name):
-        wrong = _mismatch(worlds, counted.answers)
+        wrong = mismatch(worlds, counted.answers)
     if wrong:
         said = ["Right until it was counted, and wrong then.", *wrong.lines]
         return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
@@ -125,86 +90,12 @@ def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed
             f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
             "Return the answers, and leave the program around your function as it is.",
         )
-    return replace(attempt, speed=speed(task, counted.taken, empty + settings.counted[inputs], empty))
+    found = speed(task, counted.taken, empty + settings.counted[inputs], empty)
+    believed, doubt = cpu_time.believed(task, exam, source, settings, seed, found)
+    return replace(attempt, speed=believed, rationale=doubt)
 
 
 def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
     """How many times the submission's cost the baseline took, both without what everybody takes. Exact."""
     ratio = max(baseline - empty, 1) / max(mine - empty, 1)
     return Speed(ratio, ratio, ratio, rounds=1, tier=sum(ratio >= tier.ratio for tier in task.tiers))
-
-
-def _mismatch(worlds: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:
-    """The first wrong answer of as many as there should be."""
-    if len(answers) != len(worlds):
-        return Mismatch(f"{len(worlds)} answers", str(len(answers)))
-    return next(filter(None, (world.judge(answer) for world, answer in zip(worlds, answers, strict=True))), None)
-
-
-def _count(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
-    """Run the driver and have it counted. Raises `WorkerFault` where it ends otherwise than with answers and a sum."""
-    by_valgrind = task.cost is Cost.INSTRUCTIONS
-
-    def command(answer: int, log: int) -> list[str]:
-        descriptors = map(valgrind.padded, (log, answer))
-        program = [sys.executable, *FLAGS, "-c", confined.program("counted_driver"), *descriptors]
-        return valgrind.command(program, log) if by_valgrind else program
-
-    trees = settings.pool
-    ended = confined.run(
-        command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
-    )
-    if ended.status is None:
-        said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, which takes many times as long."
-        raise WorkerFault(Status.TIMED_OUT, said, "Look for what grows faster than its input.")
-    with untrusted(task.name):
-        return _read(task, ended, "" if by_valgrind else given["key"])
-
-
-def _read(task: Task, ended: Ended, key: str) -> Count:
-    """Return what a process left behind: its sum comes with the `key`, or from valgrind's log without one."""
-    try:
-        if ended.status:
-            raise WorkerFault(*_broken(ended, f"ended with exit status {ended.status}"))
-        told = protocol.parse(ended.answer)
-        answers = _answers(task, told)
-        taken = _opcodes(told, key) if key else valgrind.total(ended.log.decode(errors="replace"))
-    except (valgrind.LogError, protocol.ProtocolError) as error:
-        raise WorkerFault(*_broken(ended, f"left no count behind: {error}")) from None
-    return Count(taken, answers)
-
-
-def _opcodes(said: Mapping[str, Any], key: str) -> int:
-    """The sum that came with the key."""
-    taken = said.get("opcodes")
-    if said.get("key") != key or not isinstance(taken, int):
-        raise protocol.ProtocolError("the sum does not come from the counter")
-    if taken in UNCOUNTED:
-        raise WorkerFault(Status.RAISED, *UNCOUNTED[taken])
-    return taken
-
-
-def _broken(ended: Ended, how: str) -> tuple[Status, str, str]:
-    """A process that cannot be believed; what valgrind last said belongs to ours, and what it printed to theirs."""
-    last = ended.log.decode(errors="replace").strip()[-200:]
-    return Status.CRASHED, f"The process {how}. {last}", "Return the answer, and leave the process as it is."
-
-
-def _answers(task: Task, said: Mapping[str, Any]) -> Sequence[Any]:
-    if refused := said.get("refused"):
-        event, about = (str(part)[:60] for part in (*refused, "", "")[:2])
-        if task.cost is Cost.OPCODES and event == "sys.settrace":  # it has no name: the interpreter itself did
-            raise WorkerFault(Status.RAISED, *UNCOUNTED[-1])
-        what = f"{event} {about}".rstrip()
-        raise WorkerFault(
-            Status.RAISED,
-            f"{task.name} did something while its {task.cost} were counted that is no computing: {what}.",
-            f"There it is alone with the language, its builtins and {', '.join(task.exam.modules)}."
-            if isinstance(task.exam, CountedExam)
-            else "",
-        )
-    if raised := said.get("raised"):
-        kind, message = (str(part)[:300] for part in (*raised, "", "")[:2])
-        raise WorkerFault(Status.RAISED, f"{task.name} raised {kind} while its {task.cost} were counted: {message}.")
-    answers = said.get("answers")
-    return answers if isinstance(answers, list) else []

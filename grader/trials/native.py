@@ -131,7 +131,7 @@ def _compiled(source: str, name: str, limits: Limits, place: Place, compiling: s
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     program = [sys.executable, "-S", "-s", "-P", "-B", "-c", confined.program("native_build")]
     ended = confined.run(
-        lambda answer, _: [*program, str(answer)],
+        lambda answer, *_: [*program, str(answer)],
         json.dumps({"text": source, "name": name, "commands": commands}).encode(),
         limits,
         limits.load_s * limits.patience,

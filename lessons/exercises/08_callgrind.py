@@ -43,6 +43,6 @@ def by_function(lines: list[str]) -> list[list[str | int]]:
 
     Points: 4 of 10 for right answers, all 10 for 4 times fewer instructions than the plain way takes (two lists,
     searched from the beginning). It is counted on 1000 lines of 200 functions, and all that the file does is counted,
-    at import too.
+    at import too. The CPU time is read as well: a count is believed up to the third power of the gain that it shows.
     """
     raise NotImplementedError("Return rows of name and total.")

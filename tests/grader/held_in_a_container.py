@@ -385,7 +385,7 @@ def test_a_confined_program_sees_no_more_than_a_worker() -> None:
     program = f"import os, sys; sys.path[:0] = []\n{TRIED}\nprint([refused(lambda: open(p)) for p in sys.argv[1:]])"
     paths = [f"/proc/{os.getpid()}/status", "/etc/passwd", str(GRADER / "task.py"), "/proc/self/status"]
     ended = run_confined(
-        lambda _answer, _log: [sys.executable, "-S", "-s", "-P", "-c", program, *paths],
+        lambda *_: [sys.executable, "-S", "-s", "-P", "-c", program, *paths],
         b"",
         LIMITS,
         20.0,

@@ -14,10 +14,11 @@ BOTH_WAYS = pytest.mark.parametrize("sandboxed", [pytest.param(True, marks=pytes
 
 
 def run(program: str, given: bytes = b"", *, sandboxed: bool = False, timeout_s: float = 60.0) -> Ended:
-    """Run a Python text, which finds its two descriptors in `answer` and `log`."""
+    """Run a Python text, which finds its descriptors in `answer`, `log` and `gate`."""
 
-    def making(answer: int, log: int) -> list[str]:
-        return [sys.executable, "-S", "-c", f"import os, sys\nanswer, log = {answer}, {log}\n{program}"]
+    def making(answer: int, log: int, gate: int) -> list[str]:
+        found = f"answer, log, gate = {answer}, {log}, {gate}"
+        return [sys.executable, "-S", "-c", f"import os, sys\n{found}\n{program}"]
 
     return confined.run(making, given, LIMITS, timeout_s, sandboxed=sandboxed)
 
@@ -27,6 +28,26 @@ def test_each_way_out_comes_back_by_itself(sandboxed: bool) -> None:
     program = "os.write(answer, sys.stdin.buffer.read()[::-1]); os.write(log, b'noted'); print('said'); sys.exit(7)"
     ended = run(program, b"given", sandboxed=sandboxed)
     assert ended == Ended(7, b"nevig", b"noted", "said\n")
+
+
+@BOTH_WAYS
+def test_the_cpu_time_of_a_program_that_waits_at_its_gate_is_what_the_kernel_noted(sandboxed: bool) -> None:
+    works = "import time\nwhile time.process_time() < 1: pass"
+    waits = "os.close(answer); os.read(gate, 1)"
+    worked, idle = (run(f"{first}\n{waits}", sandboxed=sandboxed) for first in (works, "pass"))
+    assert (worked.status, idle.status) == (0, 0)
+    assert worked.cpu_s is not None
+    assert idle.cpu_s is not None
+    assert 1 < worked.cpu_s < 2
+    assert idle.cpu_s < 0.9
+    after = run(f"{waits}\n{works}", sandboxed=sandboxed).cpu_s
+    assert after is not None
+    assert after < 0.9
+
+
+@pytest.mark.sandbox
+def test_a_program_that_ends_before_its_gate_has_no_cpu_time() -> None:
+    assert run("os._exit(0)", sandboxed=True).cpu_s is None
 
 
 def test_a_program_that_never_ends_is_ended() -> None:

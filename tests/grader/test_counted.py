@@ -15,8 +15,10 @@ from grader.isolation.pool import Pool
 from grader.records import Attempt, Cost, Status
 from grader.settings import Settings
 from grader.task import CountedExam, Metered, Mismatch, Scenario, Task, Tier
-from grader.trials import counted, valgrind
-from grader.trials.counted import NOTHING, SUBMISSION, Count, examine, speed
+from grader.trials import counted, counted_process, valgrind
+from grader.trials.counted import examine, speed
+from grader.trials.counted_process import BASELINE as BASELINE_RUN
+from grader.trials.counted_process import NOTHING, SUBMISSION, Count
 from grader.values import Value
 from harness import programs
 
@@ -137,14 +139,14 @@ def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
     verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
     first = ratio_of(baseline)
     taken: dict[str, list[int]] = {}
-    count = counted._count
+    count = counted_process.count
 
-    def noted(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
-        one = count(task, settings, given)
+    def noted(task: Task, settings: Settings, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
+        one = count(task, settings, given, by_valgrind=by_valgrind)
         taken.setdefault(given["run"], []).append(one.taken)
         return one
 
-    monkeypatch.setattr(counted, "_count", noted)
+    monkeypatch.setattr(counted, "count", noted)
     assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1.3e-4)
     assert ratio(task, BASELINE, replace(settings, counted={})) == pytest.approx(first, rel=1.3e-4)
     # A whole process is counted twice. The ratio is of differences, a tenth of that, so it is less exact.
@@ -158,18 +160,18 @@ def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[str] = []
-    count = counted._count
+    count = counted_process.count
 
-    def noted(task: Task, settings: Settings, given: Mapping[str, Any]) -> Count:
+    def noted(task: Task, settings: Settings, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
         ran.append(given["run"])
-        return count(task, settings, given)
+        return count(task, settings, given, by_valgrind=by_valgrind)
 
-    monkeypatch.setattr(counted, "_count", noted)
+    monkeypatch.setattr(counted, "count", noted)
     assert isinstance(task.exam, CountedExam)
     with Pool(sandboxed=False) as pool:
         settings = Settings("a secret", pool)
         attempts = [examine(task, task.exam, FORMULA, settings, (*SEED, salt)) for salt in ("", "", "another")]
-    assert [ran.count(each) for each in (SUBMISSION, NOTHING, counted.BASELINE)] == [3, 3, 2]
+    assert [ran.count(each) for each in (SUBMISSION, NOTHING, BASELINE_RUN)] == [3, 3, 2]
     assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.01)
 
 

@@ -13,7 +13,7 @@ import pytest
 from grader.inside.opcode_counter import written_out
 from grader.isolation import confined
 from grader.task import PLAIN_MODULES
-from grader.trials.counted import FLAGS
+from grader.trials.counted_process import FLAGS
 from grader.trials.plain_imports import beforehand
 
 DRIVER = confined.program("counted_driver")
@@ -29,17 +29,17 @@ def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> 
     task = {"sources": {"mine": source}, "run": "mine", "function": "f", "calls": [(3,), (4,)], "modules": modules}
     task |= {"counter": "", "key": "", "allowed": "collections, math"}
     read, write = os.pipe()
-    log = os.open(os.devnull, os.O_WRONLY)
+    log, gate = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_RDONLY)
     with os.fdopen(read, "rb") as answer:
         done = subprocess.run(
-            [sys.executable, *FLAGS, "-c", DRIVER, str(log), str(write)],
+            [sys.executable, *FLAGS, "-c", DRIVER, str(log), str(write), str(gate)],
             input=marshal.dumps({**task, **given}),
-            pass_fds=(log, write),
+            pass_fds=(log, write, gate),
             capture_output=True,
             check=False,
         )
-        os.close(write)
-        os.close(log)
+        for descriptor in (log, write, gate):
+            os.close(descriptor)
         assert done.returncode == 0, done.stderr
         said: dict[str, Any] = json.loads(answer.read() or "{}")
     return said

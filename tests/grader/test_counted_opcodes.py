@@ -16,7 +16,7 @@ from grader.isolation.pool import Pool
 from grader.records import Cost, Status
 from grader.settings import Settings
 from grader.task import CountedExam, Task, Tier
-from grader.trials import counted, valgrind
+from grader.trials import counted, counted_process, valgrind
 
 DEEP = "def g(n): return g(n + 1)\ndef total(n):\n    try: g(0)\n    except RecursionError: return n * (n - 1) // 2\n"
 
@@ -69,13 +69,13 @@ def test_a_recursion_to_the_limit_is_told_and_earns_nothing(task: Task, settings
 def test_a_count_below_the_one_that_all_have_in_common_is_not_believed(
     task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count = counted._count
+    count = counted_process.count
 
-    def saved(task: Task, settings: Settings, given: Mapping[str, Any]) -> counted.Count:
-        whole = count(task, settings, given)
-        return replace(whole, taken=1 if given["run"] == counted.SUBMISSION else 1000 + whole.taken)
+    def saved(task: Task, settings: Settings, given: Mapping[str, Any], *, by_valgrind: bool) -> counted_process.Count:
+        whole = count(task, settings, given, by_valgrind=by_valgrind)
+        return replace(whole, taken=1 if given["run"] == counted_process.SUBMISSION else 1000 + whole.taken)
 
-    monkeypatch.setattr(counted, "_count", saved)
+    monkeypatch.setattr(counted, "count", saved)
     with pytest.raises(WorkerFault, match="fewer opcodes than a program that only returns the answers") as told:
         run(task, FORMULA, settings)
     assert told.value.status is Status.CRASHED
@@ -88,21 +88,21 @@ def test_what_is_no_computing_is_told_in_the_words_of_this_count(task: Task, set
 
 def test_a_sum_without_the_key_is_none() -> None:
     with pytest.raises(ProtocolError, match="does not come from the counter"):
-        counted._opcodes({"opcodes": 1, "key": "another"}, "the key")
+        counted_process._opcodes({"opcodes": 1, "key": "another"}, "the key")
     with pytest.raises(ProtocolError, match="does not come from the counter"):
-        counted._opcodes({"opcodes": "1", "key": "the key"}, "the key")
-    assert counted._opcodes({"opcodes": 17, "key": "the key"}, "the key") == 17
+        counted_process._opcodes({"opcodes": "1", "key": "the key"}, "the key")
+    assert counted_process._opcodes({"opcodes": 17, "key": "the key"}, "the key") == 17
 
 
 def test_each_count_has_a_key_of_its_own(task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     keys: list[str] = []
-    checked = counted._opcodes
+    checked = counted_process._opcodes
 
     def noted(said: Mapping[str, Any], key: str) -> int:
         keys.append(key)
         return checked(said, key)
 
-    monkeypatch.setattr(counted, "_opcodes", noted)
+    monkeypatch.setattr(counted_process, "_opcodes", noted)
     run(task, FORMULA, settings)
     run(replace(task), FORMULA, settings)
     assert len(set(keys)) == 2

@@ -20,7 +20,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 from grader.settings import Settings
 from grader.task import CountedExam, Limits, Task
-from grader.trials import counted, native
+from grader.trials import counted_process, native
 from grader.trials.faults import Raised, fault_of, theirs, untrusted
 from grader.trials.supervisor import Worker, worker
 from harness.clocks import ProcessGoneError
@@ -172,8 +172,8 @@ def test_no_count_is_a_fault_of_the_graders(said: dict[str, Any], log: bytes, st
     worlds = task.exam.counted(np.random.default_rng(0))[:2]
     try:
         with untrusted(task.name):
-            ended = Ended(status, json.dumps(said).encode(errors="surrogatepass"), log, "")
-            counted._mismatch(worlds, counted._read(task, ended, key).answers)
+            ended = Ended(status, json.dumps(said).encode(errors="surrogatepass"), log, "", cpu_s=1.0)
+            counted_process.mismatch(worlds, counted_process._read(task, ended, key, by_valgrind=not key).answers)
     except WorkerFault as fault:
         fault.rationale.encode()
 

@@ -33,7 +33,7 @@ OWN_TIME = Task(
             "path. Then path.append(name). Sort once, at the end."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=150),
     folder=Path(__file__).parent,
     read="lesson 09, step 2",
     idea=(

@@ -33,7 +33,7 @@ FOLD = Task(
             "boxes open at `now` for its other frames. Then now += its time. A row is appended when its box opens."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=30),
     folder=Path(__file__).parent,
     read="lesson 11, step 4",
     idea=(

@@ -34,7 +34,7 @@ SELF_TIMES = Task(
             "(ts + dur, name). Sort the rows once, at the end, by (-own, name)."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8),
     folder=Path(__file__).parent,
     read="lesson 11, step 5",
     idea=(

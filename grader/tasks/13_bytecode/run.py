@@ -36,7 +36,7 @@ RUN = Task(
             "function. (Closures, one for each row, gain less: 4 times.)"
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer),
+    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30),
     folder=Path(__file__).parent,
     read="lesson 13, step 2",
     idea=(

@@ -1,14 +1,13 @@
 def pairs(trace):
-    counts = {}
-    for i in range(len(trace) - 1):
-        first = trace[i]
-        second = trace[i + 1]
-        if (first, second) in counts:
-            counts[(first, second)] = counts[(first, second)] + 1
-        else:
-            counts[(first, second)] = 1
     rows = []
-    for pair in counts:
-        if counts[pair] > 1:
-            rows.append([pair[0], pair[1], counts[pair]])
+    for i in range(len(trace) - 1):
+        known = False
+        for row in rows:
+            if row[:2] == trace[i : i + 2]:
+                row[2] = row[2] + 1
+                known = True
+                break
+        if not known:
+            rows.append([trace[i], trace[i + 1], 1])
+    rows = [row for row in rows if row[2] > 1]
     return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
