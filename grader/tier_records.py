@@ -30,6 +30,9 @@ FOLDER: Final = catalogue.KIT / "tests" / "records"
 _MEASURED: Final = frozenset({"cost", "exam", "limits"})
 """The arguments of `Task(…)` that change what is measured."""
 
+_NOT_COUNTED: Final = frozenset({"timed_draws"})
+"""Arguments that leave every count as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -194,7 +197,10 @@ def _meaning(node: object) -> str:
         return repr(node)
     if isinstance(node, ast.Constant):
         return repr(node.value)
-    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [], 0)}
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, ast.Call):
+        fields["keywords"] = [each for each in node.keywords if each.arg not in _NOT_COUNTED]
+    fields = {name: value for name, value in fields.items() if value not in (None, [], 0)}
     if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
         fields["body"] = [each for each in node.body if not _is_text(each)]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task":

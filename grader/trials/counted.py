@@ -25,9 +25,9 @@ What is trusted, and why:
 - *The difference.* What writes the answers down costs the same in all three processes, since a submission cannot
   replace it. One that takes less than the process that only gives the answers is refused all the same.
 - *The counters themselves*, which share their memory with the program. Only native code should reach them, so none can
-  be had: no ctypes, no extension module but those named by the exam, no code object that Python has not compiled itself.
-  But flaws of the interpreter are known that let plain Python write anywhere, and no list of what is forbidden will name
-  the last. So there is a second meter outside the process, its CPU time: `cpu_time.py` says what it shows and what not.
+  be had: no ctypes, no extension module but those named by the exam, no code object that Python has not compiled
+  itself. But flaws of the interpreter are known that let plain Python write anywhere, and no list of what is forbidden
+  names the last one. So there is a second meter outside the process, its CPU time (`cpu_time.py`).
 """
 
 from collections.abc import Mapping, Sequence
