@@ -120,7 +120,8 @@ def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_p
     lesson, path = lesson_of(name), tmp_path / f"{name}.ipynb"
     notebook.write(lesson, path, fast=True)
     whole = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    NotebookClient(whole, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    here = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(whole, timeout=300, startup_timeout=300, kernel_name="python3", resources=here).execute()
     for step in lesson.steps:
         (cell,) = (cell for cell in whole.cells if cell.id == f"{step.name}-run")
         printed = re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
