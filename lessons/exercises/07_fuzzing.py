@@ -37,10 +37,10 @@ def smallest_slow_case(f: str, fuzzer: Callable[[], Case], measure: Callable[[st
     Measuring is not exact: 4 % up or down, and now and then a measurement is disturbed and takes 4 to 8 times as
     long. Never two in a row.
 
-    Your function is tried in 24 simulated worlds.
+    Your function is tried in 48 simulated worlds.
 
     Points: 4 of 10 for right answers. The fewer measurements you need, the more points: 6 for 1.4 times fewer than a
-    student makes who walks down step by step, 8 for 2.7 times, all 10 for 5 times. Drawing cases is free. In each
+    student makes who walks down step by step, 8 for 2.7 times, all 10 for 5.1 times. Drawing cases is free. In each
     world you may call fuzzer and measure 200000 times together.
     """
     raise NotImplementedError("Find a slow case, make it smaller while it stays slow, and return it.")

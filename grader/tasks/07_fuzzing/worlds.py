@@ -31,7 +31,7 @@ Planted are 5 to 11 times, and below 1.5 where not. Even beside a twin that was 
 times are never slow at a first look and not at a second.
 """
 
-EACH: Final = 6
+EACH: Final = 12
 """Worlds of each kind."""
 
 MOST_HARMLESS: Final = 19
