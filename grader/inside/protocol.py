@@ -60,7 +60,7 @@ class Channel:
     """
 
     def __init__(self, descriptor: int, idle: Callable[[], None] | None = None) -> None:
-        self._descriptor, self._idle = descriptor, idle
+        self.descriptor, self._idle = descriptor, idle
         self._due = 0.0
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(descriptor, select.POLLIN)
@@ -68,14 +68,11 @@ class Channel:
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
         """Send one frame; `Closed` when the other side is gone, `Late` when it does not read in time."""
-        payload = kind if body is None else kind + json.dumps(body).encode()
-        if len(payload) > MAX_FRAME_BYTES:
-            raise ProtocolError(f"a message of {len(payload)} bytes is too long")
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        view = memoryview(_HEADER.pack(len(payload)) + payload)
+        view = memoryview(frame(kind, body))
         while view:
             try:
-                view = view[os.write(self._descriptor, view) :]
+                view = view[os.write(self.descriptor, view) :]
             except BlockingIOError:
                 if not self._writable.poll(_left_ms(deadline)):
                     raise Late from None
@@ -86,16 +83,21 @@ class Channel:
         """Whether something has come that nobody has read."""
         return bool(self._readable.poll(0))
 
-    def receive(self, timeout_s: float | None = None) -> tuple[bytes, dict[str, Any]]:
-        """Wait for one frame: its kind and its object (empty when the frame carries none)."""
+    def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
+        """Wait for one frame: its kind and its object (empty when the frame carries none).
+
+        `began` are bytes of it that were read before: up to a frame without an object.
+        """
         deadline = None
         if timeout_s is not None:  # a worker reads no clock: a submission may have broken it
             now = time.monotonic()
             deadline, self._due = now + timeout_s, now + IDLE_MS / 1e3
-        (length,) = _HEADER.unpack(self._exactly(_HEADER.size, deadline))
+        head = began + self._exactly(_HEADER.size - len(began), deadline)
+        (length,) = _HEADER.unpack_from(head)
         if not 1 <= length <= MAX_FRAME_BYTES:
             raise ProtocolError(f"a message of {length} bytes")
-        payload = self._exactly(length, deadline)
+        payload = head[_HEADER.size :]
+        payload += self._exactly(length - len(payload), deadline)
         return payload[:1], parse(payload[1:]) if length > 1 else {}
 
     def _exactly(self, size: int, deadline: float | None) -> bytes:
@@ -104,7 +106,7 @@ class Channel:
             if deadline is not None:
                 self._await(deadline)
             try:
-                part = os.read(self._descriptor, size - len(parts))
+                part = os.read(self.descriptor, size - len(parts))
             except ConnectionResetError as error:
                 raise Closed from error
             if not part:
@@ -122,6 +124,14 @@ class Channel:
             if self._idle and now >= self._due:
                 self._due = now + IDLE_MS / 1e3
                 self._idle()
+
+
+def frame(kind: bytes, body: Mapping[str, Any] | None = None) -> bytes:
+    """Return the bytes of a frame. Raises `ProtocolError` for one that is too long."""
+    payload = kind if body is None else kind + json.dumps(body).encode()
+    if len(payload) > MAX_FRAME_BYTES:
+        raise ProtocolError(f"a message of {len(payload)} bytes is too long")
+    return _HEADER.pack(len(payload)) + payload
 
 
 def parse(text: bytes) -> dict[str, Any]:

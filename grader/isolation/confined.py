@@ -66,7 +66,7 @@ class Ended:
     """How a program ended: its exit status (None when it was ended for its time), and what it wrote where.
 
     `cpu_s` is the CPU time of its process up to the end of its answer, as the kernel notes it; None when the program
-    did not wait at its gate.
+    had ended and was gone by then.
     """
 
     status: int | None
