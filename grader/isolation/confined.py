@@ -164,7 +164,7 @@ class _Pipe:
         self._thread.start()
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait until nobody can write any more; whether that came to be."""
+        """Wait until no process can write any more. Return whether that was so within the time."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 

@@ -7,8 +7,8 @@ right answers. Their CPU times say how many times as fast the submission is.
 
 That is not the count: an opcode may take nanoseconds or milliseconds. A ratio of counts is believed up to the power
 `POWER` of the ratio of CPU times; `tests/benchmarks/cpu_times.py` shows that all known submissions keep their tiers. A
-baseline whose count was changed has a ratio of CPU times of 1, and earns nothing for it. What is left: whoever changes
-the count of work that is really faster may get a tier more than it has earned.
+baseline whose count was changed has a ratio of CPU times of 1, and earns nothing for it. What is left: a submission
+that changes the count of work that is really faster may get a tier more than it has earned.
 
 CPU time is noisy, a count is not, and noise only adds to it. So the three processes take turns, `LEAST_ROUNDS` times or
 more, and the least that each took counts. They go on up to `MOST_ROUNDS` while a count is in doubt.
