@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -28,11 +28,16 @@ from grader.trials import metered
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.inputs import generator
 
+T = TypeVar("T")
+
 Solver = Callable[[Any], Any]
 """Answers one item of an exam: a world, or the inputs of a tensor case as NumPy arrays."""
 
 CALLS: Final = 3
 """Timed calls of each function; the least counts."""
+
+DOUBTS: Final = 4
+"""How often a solver of a tensor task that seems to earn a tier is measured again, beside the baseline."""
 
 LONGEST_S: Final = 20.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few."""
@@ -99,8 +104,14 @@ class Bench:
                 answer = np.asarray(solver(_copied(inputs))).astype(expected.dtype)
             if judge(expected, Answer(answer, "Tensor", inputs_unchanged=True)):
                 return WRONG
-        sizes = zip(self._timed, self._baseline_costs, strict=True)
-        return self._compared([plain / self._cost(solver, inputs) for inputs, plain in sizes])
+        found = self._compared([plain / self._cost(solver, one) for one, plain in self._sizes(self._baseline_costs)])
+        for _ in range(DOUBTS):  # a neighbour may have held the baseline up, so both are measured anew
+            if found.tier:
+                costs = [
+                    self._cost(baseline, one) / self._cost(solver, one) for one, baseline in self._sizes(self._plain)
+                ]
+                found = min(found, self._compared(costs), key=lambda worth: worth.ratio)
+        return found
 
     def _compared(self, ratios: Sequence[float]) -> Worth:
         ratio = min(ratios)
@@ -128,10 +139,14 @@ class Bench:
         assert isinstance(exam, TensorExam)
         return [next(timed(generator(self.draw, "timed"))) for timed in (exam.timed, *exam.also_timed)]
 
+    def _sizes(self, of_baselines: Sequence[T]) -> Iterator[tuple[Inputs, T]]:
+        """Yield the inputs of each timed size, with what belongs to its baseline: one may stand for all."""
+        every = of_baselines if len(of_baselines) > 1 else [*of_baselines] * len(self._timed)
+        yield from zip(self._timed, every, strict=True)
+
     @cached_property
     def _baseline_costs(self) -> list[float]:
-        plain = self._plain * (len(self._timed) if len(self._plain) == 1 else 1)
-        return [self._cost(baseline, inputs) for baseline, inputs in zip(plain, self._timed, strict=True)]
+        return [self._cost(baseline, inputs) for inputs, baseline in self._sizes(self._plain)]
 
     @cached_property
     def _counted_worlds(self) -> Sequence[Scenario]:
@@ -201,7 +216,11 @@ def _least_s(solver: Solver, inputs: Inputs) -> float:
 
 
 def _peak_bytes(solver: Solver, inputs: Inputs) -> float:
-    """Return how far a call raises this process's peak memory; a MiB at least. NaN where the system cannot say."""
+    """Return how far a call raises this process's peak memory; a MiB at least. NaN where the system cannot say.
+
+    A call before does not count: it may load a library, torch itself the first time.
+    """
+    solver(inputs)
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak is now what there is
     except OSError:

@@ -8,6 +8,7 @@ baseline that measures rightly, and too often, is full marks as soon as one numb
 
 import json
 import math
+import re
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,13 +45,17 @@ class Played:
     mismatch: Mismatch | None
 
 
+_IMPORTS_TORCH: Final = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
+"""A file that does so needs a worker born with torch: a build with CUDA maps more memory than a worker may add."""
+
 Play = Callable[[Scenario], Played]
 """Plays one scenario with some code."""
 
 
 def examine(task: Task, exam: MeteredExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
     """Play all scenarios with the submission, and judge it."""
-    with settings.pool.fresh(tensors=exam.torch) as tree, worker(tree, task.limits) as one:
+    imports_torch = exam.torch or _IMPORTS_TORCH.search(source) is not None
+    with settings.pool.fresh(tensors=imports_torch) as tree, worker(tree, task.limits) as one:
         with theirs("The file"):
             one.load(source)
         mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]

@@ -24,6 +24,7 @@ from harness import programs
 
 SEED = ("a secret", "ada", "00_small.total", "0")
 BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
+TIMED_DRAWS = 500  # a draw is some 0.3 ms of work
 FORMULA = "def total(n):\n    return n * (n - 1) // 2\n"
 AT_IMPORT = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
 
@@ -75,7 +76,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
         cost=Cost.INSTRUCTIONS,
         tiers=(Tier(2.0, 0.6), Tier(10.0, 1.0)),
         hints=("a", "b", "c"),
-        exam=CountedExam(cases, counted, right),
+        exam=CountedExam(cases, counted, right, timed_draws=TIMED_DRAWS),
         folder=folder,
         read="lesson 08",
         limits=QUICK,
@@ -172,7 +173,7 @@ def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
         settings = Settings("a secret", pool)
         attempts = [examine(task, task.exam, FORMULA, settings, (*SEED, salt)) for salt in ("", "", "another")]
     assert [ran.count(each) for each in (SUBMISSION, NOTHING, BASELINE_RUN)] == [3, 3, 2]
-    assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.01)
+    assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.05)
 
 
 @pytest.mark.valgrind

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_tasks import QUICK
-from test_counted import BASELINE, FORMULA, SEED, Sum, ratio, right, run
+from test_counted import BASELINE, FORMULA, SEED, TIMED_DRAWS, Sum, ratio, right, run
 
 from grader.errors import WorkerFault
 from grader.inside.protocol import ProtocolError
@@ -33,7 +33,7 @@ def task(tmp_path: Path) -> Task:
     known.mkdir(parents=True)
     (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
     tiers, hints = (Tier(2.0, 0.6), Tier(10.0, 1.0)), ("a", "b", "c")
-    exam = CountedExam(cases, long, right)
+    exam = CountedExam(cases, long, right, timed_draws=10 * TIMED_DRAWS)
     return Task(
         "00_small", "total", "a sum", 10.0, Cost.OPCODES, tiers, hints, exam, tmp_path, "lesson 13", limits=QUICK
     )
