@@ -20,7 +20,6 @@ import sys
 import time
 import types
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from grader.inside import confine, loading, protocol
@@ -44,10 +43,9 @@ class Service:
         self.folder = folder
         self.file = ""
         self.module = types.ModuleType("submission")
-        self.function: Callable[[], Any] = _nothing
-        self.timed: Callable[[], Any] = _nothing
-        self.null: Callable[[], Any] = _nothing
-        self.write: Callable[[Any], str | None] = _refuse
+        self.step: Callable[[], str | None] = _nothing
+        self.timed: Callable[[], str | None] = _nothing
+        self.null: Callable[[], str | None] = _nothing
         if torch:
             self.inputs = mmap.mmap(inputs, 0)
             self.outputs = mmap.mmap(outputs, 0)
@@ -81,68 +79,56 @@ class Service:
         place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
         tensor_type = self.torch.Tensor
 
-        def write(answer: Any) -> str | None:
+        def step() -> str | None:
+            answer = function(*tensors)
             if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
                 return f"{type(answer).__name__} of another dtype or shape"
             place.copy_(answer)
             return None
 
-        self.function, self.write = (lambda: function(*tensors)), write
-        self.null = partial(place.copy_, self.torch.zeros(shape, dtype=dtype))
-        self.timed = self.function
+        nothing = self.torch.zeros(shape, dtype=dtype)
+
+        def null() -> None:
+            place.copy_(nothing)
+
+        self.step = self.timed = step
+        self.null = null
         gc.collect()
         gc.freeze()
         return {}
 
     def slow(self, body: dict[str, Any]) -> dict[str, Any]:
         """Burn CPU time in each timed call from now on. Asked of trusted workers alone."""
-        extra_s, function, clock = body["extra_s"], self.function, time.thread_time
+        extra_s, step, clock = body["extra_s"], self.step, time.thread_time
 
-        def slowed() -> Any:
-            answer = function()
+        def slowed() -> str | None:
+            problem = step()
             end_s = clock() + extra_s
             while clock() < end_s:
                 pass
-            return answer
+            return problem
 
-        self.timed = slowed if extra_s else function
+        self.timed = slowed if extra_s else step
         return {}
 
-    def go(self, call: Callable[[], Any], again: bytes) -> bytes:
+    def go(self, step: Callable[[], str | None], again: bytes) -> bytes:
         """Serve timed calls while the frame `again` asks for one more; return the bytes that came in its place.
 
-        There are as few steps around a call as can be.
+        There are as few steps around a call as can be. Calls of nothing are served here too, and their price is taken
+        off (`trials.turns.net`), so a submission that serves itself gains no more than it can leave out of this loop.
         """
-        write, send, receive, descriptor = self.write, os.write, os.read, self.channel.descriptor
+        send, receive, descriptor = os.write, os.read, self.channel.descriptor
         while True:
-            problem = write(call())
+            problem = step()
             if problem is not None:
                 self.channel.send(protocol.DONE, {"problem": problem})
                 return b""
             send(descriptor, DONE)
             asked = receive(descriptor, len(again))
+            if not asked:
+                raise protocol.Closed
             if asked != again:
-                return self._come(asked)
-
-    def ask(self, again: bytes) -> bytes:
-        """Serve calls of nothing as `go` does, without looking at what they give.
-
-        Their price is taken off each timed call (`trials.turns.net`). No steps around a call take less than these, so a
-        submission that serves itself saves nothing that it was not charged for.
-        """
-        null, send, receive, descriptor = self.null, os.write, os.read, self.channel.descriptor
-        while True:
-            null()
-            send(descriptor, DONE)
-            asked = receive(descriptor, len(again))
-            if asked != again:
-                return self._come(asked)
-
-    def _come(self, asked: bytes) -> bytes:
-        """What came in place of a call. Raises `Closed` when nothing did: the supervisor hung up."""
-        if not asked:
-            raise protocol.Closed
-        return asked
+                return asked
 
     def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
         """Call with plain values and metered functions; the answer must be plain again."""
@@ -217,7 +203,7 @@ def serve(service: Service) -> None:
             if kind == protocol.GO:
                 began = service.go(service.timed, protocol.frame(kind))
             elif kind == protocol.NULL:
-                began = service.ask(protocol.frame(kind))
+                began = service.go(service.null, protocol.frame(kind))
             else:
                 answer = requests[kind](body)
                 OUTPUT.flush()  # what was printed is shown, and the process may be killed any time
@@ -244,10 +230,6 @@ def tell(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict
 
 def _nothing() -> None:
     raise RuntimeError("no timed call was arranged")
-
-
-def _refuse(_answer: Any) -> str:
-    return "no timed call was arranged"
 
 
 def attend(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
