@@ -16,7 +16,7 @@ from types import CodeType
 from harness import clocks
 from harness.clocks import Clock
 from harness.errors import UsageError
-from harness.rounds import Reading
+from harness.rounds import Reading, taken
 
 BLOCK_S = 0.2e-3
 """Length of a block. Far below a scheduler's slice (3 ms and more on Linux), and below the bursts of a
@@ -79,7 +79,7 @@ def timing_loop(
     exec(_compiled("statement or setup", tree), names)  # noqa: S102 - the caller's own code, as timeit does
     make = names["_timing_loop"]
     assert callable(make)
-    blocks = make(function, clock, wall, repeat, Reading)
+    blocks = make(function, clock, wall, repeat, taken)
     next(blocks)
     send: TimingLoop = blocks.send
     return send

@@ -48,6 +48,16 @@ class Reading:
         return (self.wall_s if by_wall else self.cpu_s) / self.calls
 
 
+def taken(counted_s: float, wall_s: float, calls: int = 1) -> Reading:
+    """Return what a turn cost: by the clock that counts or, where that stood still meanwhile, by the wall.
+
+    A CPU clock can stand still in a virtual machine: the system takes off what the host took from it, and may learn of
+    that late, so the next turn seems to cost nothing. On a shared machine with 2 cores that happened to 1 of 30,000
+    turns of 60 µs. By the wall such a turn never costs less than it did.
+    """
+    return Reading(counted_s if counted_s > 0 else wall_s, wall_s, calls)
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """One turn of the baseline and one of the candidate, back to back.

@@ -24,7 +24,7 @@ from harness.clocks import Clock, process_cpu
 from harness.errors import FairclockError, MachineError, UsageError
 from harness.lanes import lane
 from harness.pairs import Ground, Side, Turns
-from harness.rounds import Reading
+from harness.rounds import Reading, taken
 from harness.twin import INSIDE_VARIABLE, Failure, Job, job
 
 TURN_S: Final = 0.4e-3
@@ -160,7 +160,7 @@ class Timed:
         began_wall_s, began_s = self.wall(), self.counted()
         self.ask(calls)
         ended_s, ended_wall_s = self.counted(), self.wall()
-        return Reading(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1))
+        return taken(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1))
 
     def net(self, calls: int, asking: Reading) -> Reading:
         """Make a turn; what it cost without the price of asking, but at least half of what was read."""

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from grader.errors import MachineError, WorkerFault
@@ -22,7 +23,7 @@ from grader.trials.inputs import Packed
 from grader.trials.memory import SharedMemory
 from grader.trials.patience import Deadline
 from harness.clocks import ProcessGoneError, wall
-from harness.rounds import Reading
+from harness.rounds import Reading, taken
 from harness.twins import Cores
 
 INPUT_BYTES: Final = 64 << 20
@@ -106,14 +107,10 @@ class Worker:
             began_s, waited_s = wall(), self._waited_s()
             claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
             answer = self.outputs.read(size_bytes)
-            cpu_s = self._server.spent_s()
-            if cpu_s <= 0:
-                self.vouch()
-                said = "The submission broke the protocol in a timed call: it was done before it was asked."
-                raise WorkerFault(Status.CRASHED, said)
+            reading = taken(self._server.spent_s(), wall() - began_s)
             waited_s = self._waited_s() - waited_s
-            reading = Reading(cpu_s, wall_s=max(cpu_s, wall() - began_s - waited_s))
-            self.queued_s, self.ran_s = self.queued_s + waited_s, self.ran_s + cpu_s
+            self.queued_s, self.ran_s = self.queued_s + waited_s, self.ran_s + reading.cpu_s
+            reading = replace(reading, wall_s=max(reading.cpu_s, reading.wall_s - waited_s))
         if claim:
             problem = str(claim.get("problem"))[:WORD_CHARACTERS]
             raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")

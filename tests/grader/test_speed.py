@@ -256,6 +256,22 @@ threading.Thread(target=ahead, daemon=True).start()
     assert spent_s[1] > 5 * spent_s[0]
 
 
+def test_a_timed_call_during_which_the_cpu_clock_stands_still_costs_what_it_took_by_the_wall(
+    task: Task, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A virtual machine's clock may take off what the host took earlier; no honest call may end in a fault for that."""
+    monkeypatch.setattr(ForkServer, "spent_s", lambda _self: 0.0)
+    assert isinstance(task.exam, TensorExam)
+    packed = pack(next(task.exam.timed(generator("a secret"))))
+    with settings.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
+        side.load(AT_ONCE)
+        packed.write(side.inputs)
+        side.arrange("negate", packed, "float32", (64, 64), core())
+        reading, _ = side.timed(64 * 64 * 4)
+    assert reading.cpu_s > 0
+    assert reading.wall_s >= reading.cpu_s
+
+
 def test_work_of_another_worker_of_the_tree_is_on_the_clock(settings: Settings) -> None:
     """One that served before and was not ended yet cannot help unseen."""
     burn = "threading.Thread(target=exec, args=('while 1: pass',), daemon=True).start()"

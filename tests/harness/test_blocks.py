@@ -26,6 +26,12 @@ def test_cpu_and_wall_time_are_read_from_their_own_clocks() -> None:
     assert loop(2) == Reading(2.0, 6.0, calls=2)
 
 
+def test_a_block_of_which_the_cpu_clock_sees_nothing_costs_what_it_took_by_the_wall() -> None:
+    still, wall = FakeClock(), FakeClock()
+    loop = timing_loop("wall.advance(3)", globals={"wall": wall}, clock=still, wall=wall)
+    assert loop(2) == Reading(6.0, 6.0, calls=2)
+
+
 def test_the_setup_runs_once_and_its_time_does_not_count() -> None:
     clock = FakeClock()
     runs: list[int] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from harness.decide import DEFAULT, Estimate, MeasurementError, Rules, estimate
-from harness.rounds import Pair, Reading, Round, contest, judge, wall_ratio
+from harness.rounds import Pair, Reading, Round, contest, judge, taken, wall_ratio
 
 TIERS = (2.0, 4.0)
 
@@ -185,6 +185,13 @@ def test_a_time_that_no_turn_can_take_is_refused(seconds: float) -> None:
         Reading(seconds, 1.0)
     with pytest.raises(MeasurementError, match="wall clock"):
         Reading(1.0, seconds)
+
+
+def test_a_turn_that_its_clock_has_not_seen_took_what_the_wall_saw() -> None:
+    assert taken(1e-6, 3e-6, calls=2) == Reading(1e-6, 3e-6, calls=2)
+    assert taken(0.0, 3e-6, calls=2) == Reading(3e-6, 3e-6, calls=2)
+    with pytest.raises(MeasurementError, match="CPU clock"):
+        taken(0.0, 0.0)
 
 
 def test_a_turn_without_calls_is_refused() -> None:

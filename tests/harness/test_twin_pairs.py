@@ -63,6 +63,12 @@ def test_a_turn_costs_its_calls_and_the_asking() -> None:
     assert [turn.cpu_s, turn.wall_s, turn.calls] == pytest.approx([120e-6, 120e-6, 100])
 
 
+def test_a_turn_of_which_the_cpu_clock_sees_nothing_costs_what_it_took_by_the_wall() -> None:
+    still, wall = FakeClock(), FakeClock()
+    turn = Timed(lambda calls: wall.advance(calls * 1e-6), still, wall).turn(100)
+    assert [turn.cpu_s, turn.wall_s] == pytest.approx([100e-6, 100e-6])
+
+
 def test_the_price_of_asking_is_taken_off() -> None:
     one = fake(call_s=1e-6)
     asking = one.turn(0)
