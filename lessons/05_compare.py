@@ -19,6 +19,7 @@ from torch.utils.benchmark import Compare, Measurement, Timer
 from harness import units
 from harness.duel import Duel, Finding, duel
 from harness.grid import Grid, grid
+from harness.others import Others, others_watched
 from harness.tables import Heads, Table
 from lessons.engine import Choice, Guess, Lesson, Page, Standing, every, middle
 from lessons.engine.words import yes_no
@@ -210,22 +211,24 @@ def sizes_and_threads(
     seconds: float = 0.1,
     turns: int = 3,
     rounds: int = 25,
-) -> tuple[Grid, list[float]]:
+) -> tuple[Grid, list[float], Others]:
     """Timer uses one thread unless told otherwise, and a user of torch has them all. So: sizes × threads.
 
     `harness.grid` makes the same Timers as we did, and lets all cells take turns, so that a bad moment of this
     machine falls on every cell a little and on no cell wholly. The smallest size then runs round by round, once with
-    one thread and once with several, for a close look at what they gain it.
+    one thread and once with several, for a close look at what they gain it. Several threads need several free cores,
+    so we watch how busy other programs keep them.
     """
-    cells = grid(
-        {"mul_sum": mul_sum, "bmm": bmm},
-        lambda n: tuple(torch.rand(2, 1, n)),
-        sizes=(64, 4096, 65_536, 1_048_576),
-        threads=(1, max(2, os.cpu_count() or 1)),
-        label="dot product of two rows",
-        min_run_time=seconds,
-        turns=turns,
-    )
+    with others_watched() as others:
+        cells = grid(
+            {"mul_sum": mul_sum, "bmm": bmm},
+            lambda n: tuple(torch.rand(2, 1, n)),
+            sizes=(64, 4096, 65_536, 1_048_576),
+            threads=(1, max(2, os.cpu_count() or 1)),
+            label="dot product of two rows",
+            min_run_time=seconds,
+            turns=turns,
+        )
     a, b = torch.rand(2, 1, cells.sizes[0])
     given = {"mul_sum": mul_sum, "a": a, "b": b}
     one, several = (
@@ -236,12 +239,12 @@ def sizes_and_threads(
     for _ in range(rounds):
         one_s = one.timeit(100).mean
         gains.append(one_s / several.timeit(100).mean)
-    return cells, gains
+    return cells, gains, others
 
 
 @sizes_and_threads.observe
-def explain_threads(page: Page, found: tuple[Grid, list[float]]) -> None:
-    cells, small_gains = found
+def explain_threads(page: Page, found: tuple[Grid, list[float], Others]) -> None:
+    cells, small_gains, others = found
     page.output(str(cells.compare()).strip(), caption="print(grid.compare())")
     page.drawing(cells.plot(), cells.svg(), name="grid", caption="Time of a call against the size, both logarithmic")
     one, several = cells.threads
@@ -252,7 +255,7 @@ def explain_threads(page: Page, found: tuple[Grid, list[float]]) -> None:
     moved = gains["mul_sum"] / gains["bmm"]
     apart = math.exp(abs(math.log(moved)))
     error = apart * doubt(*(m for place, m in cells.cells.items() if place.size == large))
-    noise = 2 * apart * page.noise
+    noise = math.inf if others.crowd else 2 * apart * page.noise
     told = apart - error - noise > 1.1 or apart + error + noise < 1.1
     truth = ("a" if apart < 1.1 else "b" if moved > 1 else "c") if told else None
     gained = ", ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains.items())
@@ -271,7 +274,8 @@ def explain_threads(page: Page, found: tuple[Grid, list[float]]) -> None:
         " from function to function."
         if min(gains.values()) > 1
         else "Large ones gain where a core is free for each thread. Here one of the two lost: a call waits for its"
-        " last thread, and where others are at work on that core, the last one comes late.",
+        " last thread, and where others are at work on that core, the last one comes late."
+        f" Other programs used {units.number(others.cores)} cores meanwhile.",
     )
     warned = sum(each.has_warnings for each in measured)
     page.say(

@@ -1,5 +1,6 @@
 import importlib
 import math
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from torch.utils.benchmark import Compare, Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.findings import Finding
+from harness.others import Others
 
 NAME = "05_compare"
 
@@ -52,6 +54,20 @@ def test_a_crossing_is_claimed_only_where_the_way_there_was_clear(
     module.where.explanation(page, (found, [fought(quarter, 0.1), fought(fourfold, 0.1)]))
     assert {str(claim.standing) for claim in page.claims} == standings
     assert "It changes between 27 555 and 92 682" in " ".join(played.out.getvalue().split())
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a second core")
+def test_nothing_is_said_of_several_threads_where_other_programs_use_their_cores(prepare: Play) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    played = prepare(module.lesson)
+    page = played.session._page(module.sizes_and_threads)
+    page.prediction = module.sizes_and_threads.predict
+    cells, gains, _ = module.sizes_and_threads(fast=True)
+    module.sizes_and_threads.explanation(page, (cells, gains, Others(0.5)))
+    standings = {claim.id: str(claim.standing) for claim in page.claims}
+    assert standings["threads-move-margin"] == "inconclusive"
+    assert page.prophecy is not None
+    assert page.prophecy.truth is None
 
 
 def test_wins_are_counted_as_the_table_shows_them() -> None:
