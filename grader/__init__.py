@@ -1,1 +1,1 @@
-"""The autograder: right output at a bounded cost, measured where a submission cannot reach."""
+"""The autograder. It checks a submission's answers and measures its cost from outside the submission's process."""

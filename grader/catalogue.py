@@ -1,56 +1,54 @@
-"""All exercises there are: the packages under `grader/tasks`, one a lesson.
+"""All exercises: one Python package per lesson under `grader/tasks`.
 
-Each is named like its lesson (`01_correct_first`) and has `TASKS`, a tuple of `Task`. The stub a student edits is
-`lessons/exercises/<lesson>.py`, the reference `solutions/<lesson>.py`; both are read as files, never imported.
+The package of lesson `01_correct_first` is `lesson_01_correct_first`. Its `TASKS` is a tuple of `Task`.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
+from grader import paths
 from grader.errors import UsageError
 from grader.task import Task
-from harness import names
-
-GRADER = Path(__file__).parent
-KIT = GRADER.parent
-EXERCISES = KIT / "lessons" / "exercises"
-SOLUTIONS = KIT / "solutions"
+from harness.command_line import names
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Lessons with their tasks, in order of number."""
+    """All lessons of the kit with their tasks, in the order of the lesson numbers."""
 
     by_lesson: dict[str, tuple[Task, ...]]
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """Names of all lessons that have tasks."""
+        """The names of all lessons that have tasks."""
         return tuple(self.by_lesson)
 
     def tasks(self, lesson: str) -> tuple[Task, ...]:
-        """Tasks of one lesson; a UsageError that lists the lessons when there is none of that name."""
+        """Return the tasks of a lesson. Raise `UsageError`, which lists all lessons, if no lesson has this name."""
         if lesson not in self.by_lesson:
             known = ", ".join(self.lessons)
             raise UsageError(f"There is no exercise {lesson!r}. There are: {known}.")
         return self.by_lesson[lesson]
 
     def named(self, given: str) -> str:
-        """Return the one lesson that is meant by `given`; a `UsageError` with close matches if none is."""
+        """Return the full name of the lesson that `given` means.
+
+        Raise `UsageError`, whose message suggests similar names, if no lesson matches.
+        """
         return names.named(given, self.lessons, "exercise")
 
     def chosen(self, given: Sequence[str] | None) -> tuple[str, ...]:
-        """Return the lessons that are named, each once and in their order; all where none is."""
+        """Return the full names of the given lessons without repetitions, in lesson order. None or [] means all."""
         wanted = {self.named(each) for each in given or self.lessons}
         return tuple(lesson for lesson in self.lessons if lesson in wanted)
 
     def target(self, given: str) -> tuple[str, str | None]:
-        """Return the lesson, and the task where one of its tasks is meant: "02.time_per_call" or "time_per_call".
+        """Return the names of the lesson and the task that `given` means. The task is None if `given` names a lesson.
 
-        Raises `UsageError`, with close matches, where no or several exercises and tasks are meant.
+        A task is given as "02.time_per_call" or "time_per_call". Raise `UsageError`, whose message suggests similar
+        names, unless exactly one exercise or task matches.
         """
         lessons: dict[str, tuple[str, ...]] = {lesson: names.lesson_aliases(lesson) for lesson in self.lessons}
         if found := names.matches(given, lessons):
@@ -68,22 +66,17 @@ class Catalogue:
 
 @cache
 def load() -> Catalogue:
-    """Read every exercise of the kit."""
-    names = sorted(path.name for path in (GRADER / "tasks").iterdir() if (path / "__init__.py").is_file())
-    return Catalogue({name: import_module(f"grader.tasks.{name}").TASKS for name in names})
+    """Return the catalogue of all exercises in the kit."""
+    packages = sorted(path.parent.name for path in paths.TASKS.glob("lesson_*/__init__.py"))
+    return Catalogue({lesson_of(name): import_module(f"grader.tasks.{name}").TASKS for name in packages})
+
+
+def lesson_of(package: str) -> str:
+    """Return the lesson that a Python package of tasks belongs to: "01_correct_first" for "lesson_01_correct_first"."""
+    return package.removeprefix("lesson_")
 
 
 def all_tasks() -> Iterator[Task]:
     """Yield every task of every lesson."""
     for lesson in load().lessons:
         yield from load().tasks(lesson)
-
-
-def stub(lesson: str) -> Path:
-    """Where the student's exercise file of a lesson lies."""
-    return EXERCISES / f"{lesson}.py"
-
-
-def solution(lesson: str) -> Path:
-    """Where the reference solution of a lesson lies (absent from a student's kit)."""
-    return SOLUTIONS / f"{lesson}.py"

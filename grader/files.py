@@ -1,4 +1,4 @@
-"""Writing a file whole, where it is not so already, with one sentence for whatever prevents that."""
+"""Write a whole file if its content has changed, and turn errors of the operating system into plain messages."""
 
 import errno
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import FairclockError
-from harness.files import put
+from harness.storage.whole_files import write_whole
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class WriteError(FairclockError):
-    """What was to be kept could not be written; the message says what is safe and how to go on."""
+    """A file could not be written. The message gives the reason and what to do next."""
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what an operating system says when `path` cannot be written into one sentence."""
+    """Turn an `OSError` inside the `with` block into a `WriteError` that explains why `path` could not be written."""
     try:
         yield
     except OSError as fault:
@@ -27,12 +27,13 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
-    """Put `data` at `path` in one step; False when it is there already, and then nothing is touched.
+    """Replace the file at `path` atomically. Return False, without writing, if it holds exactly `data` already.
 
-    Raises `WriteError` when it cannot be written; whatever stood at `path` stands there still. For the rest, see `put`.
+    Raise `WriteError` if the file cannot be written. The old file is then unchanged. `write_whole` explains `mode` and
+    `durable`.
     """
     with explained(path):
         if path.is_file() and path.read_bytes() == data:
             return False
-        put(path, data, mode=mode, durable=durable)
+        write_whole(path, data, mode=mode, durable=durable)
     return True

@@ -1,12 +1,12 @@
-"""Which version of the kit this is."""
+"""The version of the kit."""
 
 from grader.errors import UsageError
-from harness.environment import Environment
+from harness.machine.environment import Environment
 
 
 def version() -> str:
-    """Return the kit's version. Raises `UsageError` where it is not installed."""
+    """Return the kit's version. Raise `UsageError` if the kit is not installed."""
     kit = Environment.capture().kit
     if kit == "absent":
-        raise UsageError("The kit is not installed; run pip install -e . in its folder first.")
+        raise UsageError("The kit is not installed. Run pip install -e . in its folder first.")
     return kit

@@ -1,6 +1,6 @@
-"""What passes between the stages of grading: one frozen type a stage, units in the field names.
+"""The classes for the results of each grading stage, in this order: `Submission`, `Attempt`, `Verdict`, `Report`.
 
-Submission → Attempt → Verdict → Report. Raw rounds are kept in the attempt; every statistic derives from them.
+An attempt keeps the measurements of every round, and all statistics are computed from them.
 """
 
 import traceback
@@ -9,31 +9,39 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from harness.decide import BENEFIT
-from harness.environment import Environment
-from harness.rounds import Round
+from harness.machine.environment import Environment
+from harness.paired.decide import BENEFIT
+from harness.paired.rounds import Round
 
 
 class Status(StrEnum):
-    """How one task ended. Only PASSED and UNDECIDED earn points."""
+    """How the grading of one task ended. Only PASSED and UNDECIDED earn points.
+
+    REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
+    did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
+    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Journals of
+    earlier versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
+    """
 
     PASSED = "passed"
     WRONG = "wrong"
+    REFUSED = "refused"
     RAISED = "raised"
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     CRASHED = "crashed"
+    PROTOCOL_VIOLATION = "protocol violation"
     CHEATED = "cheated"
     UNDECIDED = "undecided"
     GRADER_ERROR = "grader error"
 
 
 class Cost(StrEnum):
-    """What a task's speed is measured in; always compared with the baseline's in the same run.
+    """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost in the same run.
 
-    TIME is CPU time, which busy neighbours hardly move. WALL_TIME is for work on several threads or on a GPU.
-    INSTRUCTIONS are counted by Callgrind, OPCODES by Python's own events. PEAK_MEMORY is what a process had resident at
-    once, at most.
+    TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for work on several threads or on a
+    GPU. INSTRUCTIONS are counted by Callgrind. OPCODES are counted with events of the Python interpreter. PEAK_MEMORY
+    is the most memory that a process had resident at once.
     """
 
     TIME = "time"
@@ -46,7 +54,7 @@ class Cost(StrEnum):
 
 
 CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
-"""Costs that a clock tells: never quite the same twice, and another machine's are others."""
+"""The costs that a clock measures. They vary between runs and between machines."""
 
 
 _TRACE_CHARACTERS: Final = 4_000
@@ -54,9 +62,9 @@ _TRACE_CHARACTERS: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An exception of the grader's own: the name of its type, and the end of its traceback.
+    """An exception of the grader itself: the name of its type, and the end of its traceback.
 
-    Only maintainers read the traceback, in the journal or with `--debug`: a message may quote a hidden case.
+    Only maintainers read the traceback, in the journal or with `--debug`, because it may quote a hidden case.
     """
 
     kind: str
@@ -64,7 +72,7 @@ class Fault:
 
     @classmethod
     def of(cls, error: BaseException) -> "Fault":
-        """Return what to keep of an exception."""
+        """Return the type name of an exception and the end of its traceback."""
         return cls(type(error).__name__, "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:])
 
 
@@ -72,10 +80,10 @@ class Fault:
 class Submission:
     """One hand-in: the source text of one lesson's exercise by one student.
 
-    `path` is where it was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None when there is no
-    Python text. Then either `refusal` says why the file was refused, in words for the student, or the grader itself
-    failed to read the file, which is the `fault`. `handed_in` is when, in UTC, where that is known; `timed` when a
-    folder's name says it and not merely the file's own time.
+    `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None if there is no
+    Python text. Then either the file was refused, and `refusal` gives the student the reason. Or the grader failed to
+    read the file, and `fault` is the exception. `handed_in` is the time of the hand-in in UTC, or None if it is
+    unknown. `timed` is True if a folder's name gives this time, and False if only the file's own date gives it.
     """
 
     student: str
@@ -90,15 +98,15 @@ class Submission:
 
     @property
     def refused(self) -> bool:
-        """Whether the file was refused; one that the grader failed to read was not."""
+        """Whether the file was refused. A file that the grader failed to read was not refused."""
         return bool(self.refusal)
 
     @property
     def content(self) -> str:
-        """What a grade belongs to: submissions of one lesson with the same content share one grade.
+        """The key of the grade: all submissions of a lesson with the same key get the same grade.
 
-        It is the SHA-256 of the bytes, and whether they are read as a notebook or as a plain file. A file without
-        Python text shares its grade with no other student's, because its refusal names this student's own file.
+        The key is the file's type (notebook or Python file) and the SHA-256 of its bytes. The key of a file without
+        Python text also has the student's name, because the refusal names this student's own file.
         """
         if self.source is None:
             return f"{'refused' if self.refused else 'unread'}:{self.student}:{self.sha256}"
@@ -107,9 +115,10 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The measured cost of a right submission: `ratio` is baseline cost ÷ its cost, within [low, high].
+    """The measured cost of a right submission. `ratio` is the baseline's cost divided by the submission's cost.
 
-    `tier` counts the tiers reached (0: none). `undecided` when the interval straddled a tier at the cap.
+    The confidence interval of `ratio` is [`low`, `high`]. `tier` is the number of tiers reached, or 0 for none.
+    `undecided` is True if the interval still contained the ratio that a tier requires when the measurement ended.
     """
 
     ratio: float
@@ -122,10 +131,13 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What a second baseline, and one slowed by a planted part, cost over the first: rightly 1 and 1 + `planted`.
+    """The result of a control: a comparison of the baseline with itself and with a slowed baseline.
 
-    `holds` unless it is clear that they are not. `voided` counts the duels before whose controls did not hold.
-    `benefit` is how many times its ratio a submission may get in doubt: as far as the control itself was in doubt of 1.
+    `same` is the cost of a second baseline divided by the cost of the first, ideally 1. `slowed` is the cost of the
+    slowed baseline divided by the cost of the first, ideally 1 + `planted`. `holds` is False if one of the two clearly
+    differs from its ideal value. `voided` is the number of earlier duels whose controls did not hold. An undecided
+    submission gets a tier if the tier's ratio is at most `benefit` times the measured ratio. `benefit` grows with the
+    uncertainty of the control.
     """
 
     same: float
@@ -138,7 +150,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What running one task once showed, before any points: the evidence an appeal is answered from."""
+    """The result of running a submission in one task, before points are given. It is the evidence for an appeal."""
 
     status: Status
     rationale: str = ""
@@ -153,7 +165,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The attempt, scored. `task` is `<lesson>.<task>`."""
+    """The result of one task: the attempt, and the points for it. `task` is `<lesson>.<task>`."""
 
     task: str
     points: float
@@ -163,13 +175,13 @@ class Verdict:
 
     @property
     def status(self) -> Status:
-        """The attempt's status."""
+        """The status of the attempt."""
         return self.attempt.status
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything said of one submission. `missing` names the layers that the sandbox lacked."""
+    """The verdicts on all tasks of one submission. `missing` names the security layers that the sandbox lacked."""
 
     submission: Submission
     verdicts: tuple[Verdict, ...]
@@ -181,10 +193,10 @@ class Report:
 
     @property
     def points(self) -> float:
-        """Points earned over all tasks."""
+        """The points earned in all tasks together."""
         return sum(verdict.points for verdict in self.verdicts)
 
     @property
     def max_points(self) -> float:
-        """Points that could be earned."""
+        """The most points that can be earned in all tasks together."""
         return sum(verdict.max_points for verdict in self.verdicts)

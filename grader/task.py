@@ -1,107 +1,86 @@
-"""What a task is: correct output at a bounded cost.
+"""The types that describe a task. In a task, a student writes a function that gives right answers at a low cost.
 
-An exercise (one lesson, one file for the student to fill in) has one or more tasks. A task names the function to write,
-how its answers are judged (its *exam*), what its cost is compared with (the exercise's own plain baseline, run in the
-same session), and which ratios earn which share of the points.
+An exercise is one lesson's file for the student to fill in, with one or more tasks. A task defines these parts:
 
-Beside each task lies its truth table, `known/<task>/*.py`, one known submission a file, graded by `grader lint`. The
-file's name states what grading it must give:
+- the function to write,
+- its *exam*: how its answers are judged and its cost is measured,
+- the baseline with which the cost is compared,
+- the tiers: the ratios that earn shares of the points.
+
+The folder `known/<task>/` holds the task's truth table: known submissions, one per file. `grader lint` grades them. A
+file may import definitions from another file of the folder (`grader.overlays`). A file's name gives its right verdict:
 
     baseline.py      right, reaches no tier
-    baseline_*.py    the same, for some of the timed sizes (`TensorExam.baselines`)
+    baseline_*.py    the same, for one of the timed sizes (`TensorExam.baselines`)
     tier<k>_*.py     right, reaches exactly tier k
-    wrong_*.py       wrong; its docstring is the explanation a student reads whose output it reproduces
+    wrong_*.py       wrong; its docstring explains the mistake to students whose function gives the same answers
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grader import overlays, seeds
+from grader.limits import Limits
 from grader.records import Cost
 from grader.values import Value
 
 ONE_LINE: Final = 90
-"""Characters up to which a mismatch is told on one line."""
+"""The most characters of a mismatch on one line. A longer mismatch with a remark is shown on two lines."""
 
 PLAIN_MODULES: Final = (
     *("__future__", "array", "bisect", "collections", "dataclasses", "functools", "heapq", "itertools", "math"),
     *("operator", "re", "string", "typing"),
 )
-"""Modules of the standard library that work on what they are given, and reach nothing else."""
-
-CALLS_TOGETHER: Final = 20
-"""All calls of a task together may take as long as this many calls that use up the limit of one.
-
-With the usual limits that is 15 minutes. The honest submission that asks most, the baseline of `05_compare.crossover`,
-needs 72 s on two busy cores.
-"""
+"""Modules of the standard library whose functions only compute: they read no files and start no processes."""
 
 Array = NDArray[Any]
-"""An array of any dtype: which one is part of the case."""
+"""A NumPy array of any dtype."""
 
 Inputs = tuple[Array, ...]
 
 Drawing = Callable[[np.random.Generator], Iterator[Inputs]]
-"""Draws fresh inputs of one size without end."""
+"""A function that yields new random inputs of one size without end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """At `ratio` times the baseline's speed (baseline cost ÷ own cost), `share` of the points."""
+    """One tier: a submission earns `share` of the points if its ratio is at least `ratio`.
+
+    A submission's ratio is the baseline's cost divided by the submission's cost.
+    """
 
     ratio: float
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one worker may use. Times are CPU time of its process tree; `patience` times as much may pass on the wall.
-
-    So a crowded machine takes nothing from honest work, and one that hangs, and burns nothing, ends all the same.
-    `together_s` bounds what all requests of a task take, so that many that stay below their limits cannot hold a lane.
-    More than one of `threads`, for torch and whatever else, goes with a cost of `Cost.WALL_TIME`.
-
-    A worker keeps the memory it has once had, so that timing does not depend on what came before. One that
-    `returns_memory` gives each block of 128 KiB and more back when it is freed, and has new memory for the next, as
-    every program does whose blocks are large enough (32 MiB, with the GNU C library). One that `stores_outside` may
-    keep data where no memory of a process is: in files, pipes, sockets and memory that is shared.
-    """
-
-    load_s: float = 30.0
-    call_s: float = 10.0
-    patience: float = 4.0
-    memory_bytes: int = 2 << 30
-    threads: int = 1
-    returns_memory: bool = False
-    stores_outside: bool = True
-
-    @property
-    def together_s(self) -> float:
-        """Wall seconds for which the workers of one task may be waited for, over all of their requests."""
-        return self.patience * (self.load_s + CALLS_TOGETHER * self.call_s)
+def tier_of(ratio: float, tiers: Sequence[Tier]) -> int:
+    """Return the number of tiers that a ratio reaches."""
+    return sum(ratio >= tier.ratio for tier in tiers)
 
 
 @dataclass(frozen=True)
 class TensorExam:
-    """Tensors in, one tensor out, checked against a float64 oracle.
+    """An exam for a function that takes tensors and returns one tensor. A float64 oracle gives the right answer.
 
-    `cases(rng)` gives the correctness cases: tuples of NumPy arrays, one per parameter, which may be empty, strided
-    views or views of each other's memory (no negative strides: torch has none). `timed(rng)` gives fresh inputs of the
-    timed size without end, all with the same strides, and cheaply: some hundred are drawn while a submission waits.
-    `oracle(*inputs)` is the right answer in float64. `allowed(*inputs)` is the absolute error allowed for each element
-    of it, in its shape. The answer must have the dtype of the first input.
+    `cases(rng)` returns the correctness cases: tuples of NumPy arrays, one array per parameter. An array may be empty,
+    a strided view, or a view of another array's memory. No stride may be negative, because torch has no such tensors.
+    `timed(rng)` yields new inputs of the timed size without end, all with the same strides. It must be fast, because
+    hundreds of inputs are drawn during a duel. `oracle(*inputs)` returns the right answer in float64.
+    `allowed(*inputs)` returns the absolute error allowed for each element of the answer. The answer must have the dtype
+    of the first input.
 
-    `also_timed` are further sizes, for a function that must be fast at each: every size is timed in a duel of its own,
-    and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of the files in `known/` that it is
-    timed against there, one for each size, where one file for all of them would be a solution made slower.
+    `also_timed` are further timed sizes, for a function that must be fast at every size. Each size has its own duel,
+    and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of files in `known/`, one per size.
+    They are needed if a single baseline for all sizes would be a solution with added delays.
 
-    A function `in_c` is a string of the task's name that holds C source: `uint32_t name(const uint8_t *, size_t)`, the
-    bytes of one uint8 tensor in, and four bytes out, little-endian (`grader.trials.native`). Its baseline is C, too, so
-    that the ratio does not depend on the version of Python.
+    If `in_c`, the function is written in C: `uint32_t name(const uint8_t *, size_t)`. The submission assigns the C
+    source as a string to the task's name. The function takes the bytes of one uint8 tensor. Its result becomes 4 bytes,
+    little-endian (`grader.trials.native`). The baseline is C, too, so the ratio does not depend on the Python version.
     """
 
     parameters: tuple[str, ...]
@@ -112,18 +91,28 @@ class TensorExam:
     also_timed: tuple[Drawing, ...] = ()
     baselines: tuple[str, ...] = ()
     in_c: bool = False
+    simulated: ClassVar[bool] = False
+    needs_torch: ClassVar[bool] = True
+
+    def functions(self, task: str) -> tuple[str, ...]:
+        """Return the names of the functions that the student writes: only the task's name."""
+        return (task,)
+
+    def baseline_names(self, plain: str) -> tuple[str, ...]:
+        """Return the names of the files in `known/` that are run as baselines. `plain` is the task's usual baseline."""
+        return self.baselines or (plain,)
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
-    """An argument that is a function of the scenario's: calling it asks the supervisor, which counts."""
+class SimulatedFunction:
+    """An argument that is a function. Each call of it is sent to the supervisor, which counts and answers the call."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why an answer is wrong: what was expected and what came, in words for the student."""
+    """The difference between a wrong answer and the expected one, as text for the student."""
 
     expected: str
     got: str
@@ -131,80 +120,96 @@ class Mismatch:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The mismatch as a message shows it."""
+        """The mismatch as one or two lines of text."""
         head = f"  expected {self.expected}    got {self.got}"
         one = f"{head}    {self.remark}".rstrip()
         return (one,) if len(one) <= ONE_LINE or not self.remark else (head, f"  {self.remark}")
 
 
 class Scenario(Protocol):
-    """One simulated world, played once: it lives in the supervisor and the submission can only call into it.
+    """One simulated scenario, used once. It runs in the supervisor, and the submission can only call its functions.
 
-    A scenario is built from a seeded generator.
+    A scenario is built from a seeded random generator.
     """
 
     @property
     def function(self) -> str:
-        """The function of the submission to call."""
+        """The name of the submission's function that is called in this scenario."""
 
     @property
     def title(self) -> str:
-        """The world in a few words, shown when the answer is wrong."""
+        """A short description of the scenario, shown if the answer is wrong."""
 
     @property
-    def arguments(self) -> tuple[Value | Metered, ...]:
-        """What the function is given."""
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments with which the submission's function is called."""
 
     @property
     def cost(self) -> float:
-        """What has been spent so far, in the task's cost."""
+        """The cost of the submission's calls so far, in the unit of the task's cost."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Answer a call of the metered function `name`; a ValueError travels back to the caller."""
+        """Answer a call of the simulated function `name`. A `ValueError` is sent back to the submission."""
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Compare an answer with the planted truth; None when it is right."""
+        """Return how an answer differs from the scenario's true value, or None if it is right."""
 
 
 @runtime_checkable
 class Planned(Protocol):
-    """A scenario of a task with tiers: it also knows what the plain way spends in it."""
+    """A scenario of a task with tiers. It also computes the cost of the baseline method."""
 
     @property
     def plain_cost(self) -> float:
-        """What the plain way spends here, as the world's own plan says, in the task's cost."""
+        """The cost of the baseline method in this scenario, in the unit of the task's cost."""
 
 
 def _nothing_together(_: Sequence[Scenario]) -> None:
-    """Leave it at what each world says."""
+    """Return None, for exams whose scenarios are judged only one by one."""
 
 
 @dataclass(frozen=True)
-class MeteredExam:
-    """A function that measures: judged on simulated worlds whose truth is planted.
+class SimulatedExam:
+    """An exam for a function that measures something. The function is judged in scenarios with known right answers.
 
-    `torch` says that the exercise's file imports torch, so its worker had better be born with it.
-    `together` judges all worlds after their play, in their order, when each by itself was right: for a promise that no
-    single world can break, such as an error rate. `worlds` is what a student reads they are. In `forgiven` of them an
-    answer may be wrong: a method that one world in a few hundred leads astray passes then in every exam.
+    `max_calls` limits the calls of simulated functions in one scenario. `torch` is True if the exercise's file imports
+    torch: the worker then starts with torch imported. `together` judges all finished scenarios together, in their
+    order. It checks requirements on many scenarios, such as an error rate. `scenario_noun` is the word for scenarios in
+    texts for the student. Up to `forgiven` answers may be wrong, so that a method that fails in one of a few hundred
+    scenarios still passes.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
     max_calls: int = 200_000
     torch: bool = False
     together: Callable[[Sequence[Scenario]], Mismatch | None] = _nothing_together
-    worlds: str = "simulated worlds"
+    scenario_noun: str = "simulated scenarios"
     forgiven: int = 0
+    simulated: ClassVar[bool] = True
+    in_c: ClassVar[bool] = False
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the worker is forked from a process that has imported torch."""
+        return self.torch
+
+    def functions(self, _task: str) -> tuple[str, ...]:
+        """Return the names of the functions that the student writes, in the order in which they are judged."""
+        return _functions(self.scenarios)
+
+    def baseline_names(self, _plain: str) -> tuple[str, ...]:
+        """Return an empty tuple. Each scenario computes the baseline's cost, so no baseline is run."""
+        return ()
 
 
 @dataclass(frozen=True)
 class CountedExam:
-    """A function of plain Python whose instructions or opcodes are counted, with nothing but the `modules`.
+    """An exam for a plain Python function, whose instructions or opcodes are counted.
 
-    `scenarios(rng)` gives the correctness cases and `counted(rng)` what is called while it is counted: about a second
-    of work, where all takes fifty times as long. The task's cost says what is counted. Both give worlds without
-    metered functions: arguments of plain values, and a `judge`. `answer(world)` is the right answer to one of them.
-    The CPU time of `timed_draws` times as much work is read too: some 0.2 s of the baseline's.
+    The function may import only `modules`. `scenarios(rng)` returns the correctness cases. `counted(rng)` returns the
+    scenarios whose calls are counted. For these calls, the baseline needs about 10 ms, or about 0.5 s while it is
+    counted. No scenario has simulated functions as arguments. `answer(scenario)` returns the right answer. CPU time is
+    measured too, on the scenarios of `timed_draws` calls of `counted`. The baseline needs less than a second for them.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -212,18 +217,38 @@ class CountedExam:
     answer: Callable[[Scenario], Value]
     modules: tuple[str, ...] = PLAIN_MODULES
     timed_draws: int = 40
+    simulated: ClassVar[bool] = False
+    in_c: ClassVar[bool] = False
+    needs_torch: ClassVar[bool] = False
+
+    def functions(self, _task: str) -> tuple[str, ...]:
+        """Return the names of the functions that the student writes, in the order in which they are judged."""
+        return _functions(self.scenarios)
+
+    def baseline_names(self, plain: str) -> tuple[str, ...]:
+        """Return the name of the baseline's file, in a tuple."""
+        return (plain,)
+
+
+Exam = TensorExam | SimulatedExam | CountedExam
+"""The rules by which the answers of a task are judged and its cost is measured."""
+
+
+def _functions(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> tuple[str, ...]:
+    drawn = scenarios(seeds.generator("names of functions"))
+    return tuple(dict.fromkeys(scenario.function for scenario in drawn))
 
 
 @dataclass(frozen=True)
 class Task:
-    """One gradable function. `correct_share` of the points is earned by a right answer at any cost.
+    """One function that a student writes and the grader grades.
 
-    `plain` is the name of the file in `known/` that a submission is compared with.
-    `least_gain` is how many times the top tier's ratio the solution must reach: another machine may show half of a
-    gain. Less will do only where the baseline is the solution's own work made slower by a known factor.
-    `read` names the step of the lesson to read before; `idea` and `read_on` are shown after full marks: what the
-    reference solution does and why, in a few sentences, and where to read more. A student's kit has no solutions, so
-    they live here.
+    A right answer earns `correct_share` of the points at any cost. `plain` is the name of the baseline's file in
+    `known/`. The reference solution must reach at least `least_gain` times the top tier's ratio, because on another
+    machine its ratio may be half as large. `least_gain` may be smaller only if the baseline is the solution itself,
+    slowed by a known factor. `read` names the lesson's step to read before the task. After full marks, the student
+    reads `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
+    part of the task because a student kit has no solutions.
     """
 
     lesson: str
@@ -233,52 +258,52 @@ class Task:
     cost: Cost
     tiers: tuple[Tier, ...]
     hints: tuple[str, str, str]
-    exam: TensorExam | MeteredExam | CountedExam
+    exam: Exam
     folder: Path
     read: str
     correct_share: float = 0.4
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     idea: str = ""
-    read_on: str = ""
+    references: str = ""
     least_gain: float = 2.0
     plain: str = "baseline"
 
     @property
     def full_name(self) -> str:
-        """`<lesson>.<task>`, as reports show it."""
+        """The name `<lesson>.<task>`, which reports show."""
         return f"{self.lesson}.{self.name}"
 
     @property
     def simulated(self) -> bool:
-        """Whether its cost is what simulated worlds say, which is the same on every machine."""
-        return isinstance(self.exam, MeteredExam)
+        """Whether simulated scenarios compute the cost of a submission. Such a cost is equal on every machine."""
+        return self.exam.simulated
 
     @property
     def needs_torch(self) -> bool:
-        """Whether its worker had better be born with torch: for tensors, or because the exercise's file imports it."""
-        if isinstance(self.exam, CountedExam):
-            return False
-        return isinstance(self.exam, TensorExam) or self.exam.torch
+        """Whether the task's worker is forked from a process that has imported torch."""
+        return self.exam.needs_torch
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions that the student writes, in the order in which they are judged."""
+        return self.exam.functions(self.name)
 
     @property
     def known(self) -> Path:
-        """The folder of the task's truth table."""
+        """The folder of the task's known submissions."""
         return self.folder / "known" / self.name
 
     @property
     def baseline(self) -> str:
-        """Source text of the plain baseline, the file named `plain`."""
-        return (self.known / f"{self.plain}.py").read_text(encoding="utf-8")
+        """The source text of the baseline, whose file is named `plain`."""
+        return overlays.whole(self.known / f"{self.plain}.py")
 
     @property
     def baselines(self) -> tuple[Path, ...]:
-        """The baselines that grading runs: none for simulated worlds, which know what the plain way spends."""
-        if isinstance(self.exam, MeteredExam):
-            return ()
-        names = self.exam.baselines if isinstance(self.exam, TensorExam) else ()
-        return tuple(self.known / f"{name}.py" for name in names or (self.plain,))
+        """The files of the baselines that grading runs. A simulated exam has none: its scenarios compute the cost."""
+        return tuple(self.known / f"{name}.py" for name in self.exam.baseline_names(self.plain))
 
     @property
     def wrong_answers(self) -> tuple[Path, ...]:
-        """The known wrong submissions, in order of name."""
+        """The files of the known wrong submissions, sorted by name."""
         return tuple(sorted(self.known.glob("wrong_*.py")))

@@ -1,7 +1,7 @@
-"""Trying a function out where it was written, before it is graded: one small case, in this very process.
+"""Call a student's function in a notebook on one small case, before it is graded.
 
-For notebooks. What the function raises comes out with its own traceback, and what it prints is seen. Nothing here earns
-points: grading draws other cases, and the clock.
+The function runs in the notebook's own process. So its exceptions keep their tracebacks, and its output is shown.
+Nothing here earns points: grading uses other cases and measures the cost.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,38 +11,32 @@ import numpy as np
 
 from grader import catalogue
 from grader.errors import UsageError
-from grader.task import CountedExam, Inputs, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
+from grader.seeds import generator
+from grader.task import CountedExam, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
 from grader.trials import native
 from grader.trials.correctness import Answer, Expected, judge
-from grader.trials.inputs import describe, generator
+from grader.trials.inputs import describe
 from grader.values import Value
 
 SEED: Final = "try"
-"""The same case each time: what changed is the function."""
+"""A fixed seed: each call of `tryout` uses the same case, so that only changes of the function change the result."""
 
 
 def tryout(lesson: str, *functions: Callable[..., Any] | str) -> None:
-    """Call each function once, on a case of the task of `lesson` that asks for it, and print how that went.
+    """Call each function on one case of its task in `lesson`, and print whether the answer is right.
 
-    A text is C source, which is compiled here. Raises what the function raises, and `UsageError` for a function that no
-    task of the lesson asks for, or that does not compile.
+    A function given as a string is C source, which is compiled first. An exception of the function is not caught. Raise
+    `UsageError` if no task of the lesson has a function of this name, or if the C source does not compile.
     """
-    asked = {name: task for task in catalogue.load().tasks(lesson) for name in functions_of(task)}
+    asked = {name: task for task in catalogue.load().tasks(lesson) for name in task.functions}
     for given in functions:
         function = native.function(asked.values(), given) if isinstance(given, str) else given
         task = asked.get(function.__name__)
         if task is None:
-            raise UsageError(f"No task of {lesson} asks for {function.__name__}. Asked for: {', '.join(asked)}.")
+            raise UsageError(f"No task of {lesson} has a function {function.__name__}. There are: {', '.join(asked)}.")
         case, mismatch = _play(task, function)
         said = "\n".join([f"{function.__name__}: not right yet. {case}", *mismatch.lines]) if mismatch else ""
         print(said or f"{function.__name__}: right. {case}")
-
-
-def functions_of(task: Task) -> tuple[str, ...]:
-    """Names of the functions a student writes for a task, in the order in which they are judged."""
-    if isinstance(task.exam, TensorExam):
-        return (task.name,)
-    return tuple(dict.fromkeys(world.function for world in task.exam.scenarios(generator(SEED))))
 
 
 def _play(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
@@ -52,8 +46,8 @@ def _play(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | Non
 
 
 def _call(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    """Call on the smallest case with more than a number in it: small enough to follow by hand."""
-    import torch  # noqa: PLC0415 - takes over a second, and every verb of the grader loads this module
+    """Call the function on the smallest case with several numbers, so that a student can compute it by hand."""
+    import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
 
     cases: Sequence[Inputs] = exam.cases(generator(SEED))
     inputs = min(cases, key=lambda arrays: (min(array.size for array in arrays) < 2, sum(a.size for a in arrays)))
@@ -65,16 +59,18 @@ def _call(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch
     return f"Called with {describe(exam.parameters, inputs)}.", judge(Expected.of(exam, inputs), told)
 
 
-def _enter(exam: MeteredExam | CountedExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    world = next(each for each in exam.scenarios(generator(SEED)) if each.function == function.__name__)
-    answer = function(*(_metered(world, a.name) if isinstance(a, Metered) else a for a in world.arguments))
-    return f"The world: {world.title}.", world.judge(_plain(answer))
+def _enter(exam: SimulatedExam | CountedExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
+    scenario = next(each for each in exam.scenarios(generator(SEED)) if each.function == function.__name__)
+    answer = function(
+        *(_simulated(scenario, a.name) if isinstance(a, SimulatedFunction) else a for a in scenario.arguments)
+    )
+    return f"The scenario: {scenario.title}.", scenario.judge(_plain(answer))
 
 
-def _metered(world: Scenario, name: str) -> Callable[..., Value]:
-    return lambda *arguments: world.call(name, arguments)
+def _simulated(scenario: Scenario, name: str) -> Callable[..., Value]:
+    return lambda *arguments: scenario.call(name, arguments)
 
 
 def _plain(answer: Any) -> Value:
-    """Turn tuples into lists, as the way from a worker does."""
+    """Return the answer with lists in place of tuples, because a worker's answers arrive in this form."""
     return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer

@@ -1,4 +1,4 @@
-"""Plain values: what may travel between the supervisor and a submission as a number, a text or a list of them."""
+"""The values that the supervisor and a submission exchange: None, booleans, numbers, texts, lists and dicts."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

@@ -1,5 +1,5 @@
-"""Measuring: clocks, devices, timers, pairs, lanes, and the text that shows what they found.
+"""The packages that measure code: clocks, devices, paired rounds, profilers, and pictures of the results.
 
-Import what you need from its own module (`from harness.clocks import wall`). This package itself imports
-nothing, because a command that only wants to print its help must not wait for torch.
+Import each name from its own module, for example `from harness.machine.clocks import wall`. The package itself imports
+no module. So a command that only prints its help does not wait for the import of torch.
 """

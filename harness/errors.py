@@ -1,19 +1,22 @@
-"""The errors that people see: one sentence saying what happened and what to do next.
+"""The exceptions whose messages users read: one sentence with the problem and what to do next.
 
-Every error of the kit derives from `FairclockError`; a command prints it as one line and exits with its code.
-Anything else that escapes is a fault of ours.
+Every error of the project derives from `FairclockError`. A command prints the message of such an error as one line and
+exits with its `exit_code`. Every other exception that a command does not catch is an internal error.
 """
 
 
 class FairclockError(Exception):
-    """A problem the reader can act on. `str()` of it is the whole message."""
+    """An error that the user can fix. `str(error)` is the complete message. A command exits with `exit_code`."""
 
     exit_code = 2
 
 
 class MachineError(FairclockError):
-    """This machine lacks something; the message carries the command that brings it."""
+    """The machine lacks something that is needed.
+
+    If it can be installed, the message gives the command that installs it.
+    """
 
 
 class UsageError(FairclockError):
-    """What was asked for does not exist or does not fit; the message says what does."""
+    """An argument has an invalid value or names something that does not exist. The message lists what is valid."""

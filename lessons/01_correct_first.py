@@ -1,33 +1,35 @@
-"""Lesson 01: a fast wrong answer is worth nothing, and how to tell a right one from a wrong one.
+"""Lesson 01: how to check that functions return right answers, before you measure which one is faster.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import median
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
-from harness import units
-from harness.duel import Duel, duel
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing
+from harness.paired.duel import Duel, duel
+from harness.rendering import units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
+from lessons.engine.command import main
 from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
     title="A fast wrong answer is worth nothing",
-    objective="Afterwards you can say whether two functions agree, and only then which one is faster.",
+    objective="You can check whether two functions return the same results, before you measure which one is faster.",
     minutes=15,
 )
 
+
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -38,60 +40,76 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
 
 
-@lesson.step(
-    "Two ways, one answer",
-    predict=Choice(
-        "For how many of 10 000 rows do the two give equal numbers, in the sense of `==`?",
-        {"a": "all", "b": "more than half", "c": "half of them or fewer"},
-    ),
-    claims={
-        "bits-differ": "two right functions give different numbers for some of the rows",
-        "yet-close": "and `torch.allclose` calls them the same",
-    },
-)
-def compare_two() -> tuple[float, float, bool]:
-    """The dot product of a row with its partner, for many rows at once, in two ways.
+@lesson.given
+class Compared(NamedTuple):
+    equal_share: float
+    largest_difference: float
+    close: bool
 
-    `mul_sum` multiplies everything and adds up each row. `bmm` asks the library for matrix products, one
-    small product for each row. Before we ask which is faster: do they give the same?
+
+@lesson.step(
+    "Two functions, one answer",
+    predict=Choice(
+        "For how many of 10 000 pairs of rows do `mul_sum` and `bmm` return equal numbers, compared with `==`?",
+        {"a": "less than half", "b": "half or more, but not all", "c": "all"},
+        limits=(0.5, 1),
+    ),
+)
+def compare_two() -> Compared:
+    """Here are two functions that compute the dot product of many pairs of rows.
+
+    `mul_sum` multiplies the two tensors element by element, and adds the products of each row. `bmm` computes a
+    small matrix product for each pair of rows. Before we measure which function is faster, we check whether both
+    functions return the same numbers.
     """
     a, b = torch.rand(2, 10_000, 64)
     one, other = mul_sum(a, b), bmm(a, b)
     equal = (one == other).double().mean().item()
-    apart = ((one - other).abs() / one).max().item()
-    return equal, apart, torch.allclose(one, other)
+    difference = ((one - other).abs() / one).max().item()
+    return Compared(equal, difference, torch.allclose(one, other))
 
 
-@compare_two.observe
-def explain_two(page: Page, compared: tuple[float, float, bool]) -> None:
-    equal, apart, close = compared
-    truth = "a" if equal == 1 else "b" if equal > 0.5 else "c"
-    page.reveal(truth, f"{units.percent(equal)} of the rows; the worst pair is {relative(apart)} apart.")
-    differ = page.claim("bits-differ", equal, high=0.9999, unit=followed("are equal", units.percent))
-    page.claim("yet-close", float(close), 1, 1, unit=yes_no)
+BITS_DIFFER = compare_two.claim(
+    "bits-differ",
+    "for some pairs of rows, `mul_sum` and `bmm` return different numbers",
+    at_most=0.9999,
+    unit=followed("of the numbers are equal", units.percent),
+)
+YET_CLOSE = compare_two.claim(
+    "yet-close", "`torch.allclose` accepts the results of `mul_sum` and `bmm` as equal", equals=True, unit=yes_no
+)
+
+
+@compare_two.explain
+def _(page: Page, compared: Compared) -> None:
+    page.reveal(
+        compared.equal_share,
+        f"For {units.percent(compared.equal_share)} of the pairs of rows, both functions return equal numbers. The",
+        f"largest relative difference between the two results is {relative(compared.largest_difference)}.",
+    )
+    page.settle(BITS_DIFFER, compared.equal_share)
+    page.settle(YET_CLOSE, compared.close)
     page.say(
-        "Neither is wrong. A float32 holds some seven digits, so every addition rounds, and the two add in"
-        " different orders. `==` between floats asks for the same roundings, which nobody had promised."
-        if differ.standing is Standing.HELD
-        else "Here both add in the same order, so even their roundings agree. Another machine's library adds in"
-        " another order: nobody has promised equal bits.",
-        "So the question is not whether they differ. It is whether they differ by more than rounding can.",
+        BITS_DIFFER.words(
+            held="Both functions are right. A float32 has about seven digits, so each addition rounds its result. The"
+            " two functions add in different orders, so their roundings differ.",
+            refuted="On this machine, both functions add in the same order, so their roundings are equal. On other"
+            " machines, the two functions add in different orders.",
+            unclear="This run does not show whether the results of the two functions differ.",
+        ),
+        "Do not check whether two results are exactly equal. Check whether their difference is larger than rounding",
+        "can explain.",
     )
 
 
 def relative(value: float) -> str:
-    """Return a small relative difference in powers of ten."""
+    """Return a number as text with two digits and a power of ten: 0.00012 gives "1.2e-04"."""
     return f"{value:.1e}"
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Errors = dict[str, tuple[float, float, float]]
-"""For each dtype: eps, and the worst error of mul_sum and of bmm as a part of the magnitude."""
-
 PRODUCTS = 64
-"""Products in each row of step 2."""
+"""The number of products in each sum of step 2."""
 
 
 @lesson.given
@@ -103,72 +121,112 @@ def worst_error(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> float:
     return (off / magnitude).max().item()
 
 
-@lesson.step(
-    "How wrong may it be?",
-    predict=Choice(
-        "float32 has an eps of about 1e-7: the step from 1 to the next number. A sum of 64 products rounds 127 times."
-        " How large is the worst error of many such sums, in eps of their size?",
-        {"a": "below 6 eps", "b": "6 to 30 eps", "c": "30 to 65 eps"},
-    ),
-    claims={
-        "within-the-bound": "no error is larger than (n + 1) eps of the magnitude, in any dtype",
-        "errors-follow-eps": "counted in its own eps, no dtype errs 20 times as much as another",
-    },
-)
-def errors_by_dtype() -> dict[str, tuple[float, float, float]]:
-    """To know how far off an answer is we need a better one, an “oracle”: the same sum in float64.
+@lesson.given
+def one_by_one(a: Tensor, b: Tensor) -> Tensor:
+    total = torch.zeros(len(a), dtype=a.dtype)
+    for column in (a * b).T:
+        total = total + column
+    return total
 
-    And a scale. A sum of n rounded products is off by at most about n times eps times the magnitude, the sum
-    of the products without their signs. (Higham, Accuracy and Stability of Numerical Algorithms, 3.1; we
-    allow one more for the rounding of the products themselves.)
+
+@lesson.given
+class Errors(NamedTuple):
+    eps: float
+    mul_sum: float
+    bmm: float
+    one_by_one: float
+
+
+@lesson.step(
+    "How large may the error be?",
+    predict=Choice(
+        "eps is the distance from 1 to the next larger number of a dtype: about 1e-7 in float32. A sum of 64 products "
+        "in float32 needs 127 roundings. We divide the error of each of 10 000 such sums by eps times the magnitude. "
+        "How large is the largest of these quotients?",
+        {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
+        limits=(6, 30),
+    ),
+)
+def errors_by_dtype() -> dict[str, Errors]:
+    """To measure an error, we need a more precise answer, called an oracle. Here the oracle is the same sum in float64.
+
+    The magnitude of a sum is the sum of its products without their signs. One rounding changes a number by at
+    most the fraction u = eps/2. A computed sum of n products differs from the exact sum by at most
+    n·u/(1 - n·u) times the magnitude. This bound includes the rounding of the products, and holds for each
+    order of the additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). If n·u is at
+    most 1/2, the bound is at most n·eps times the magnitude. We allow (n + 1)·eps times the magnitude, because
+    a result may be rounded once more at the end.
     """
     found = {}
     for dtype in [torch.bfloat16, torch.float16, torch.float32]:
         a, b = torch.randn(2, 10_000, 64).to(dtype)
-        eps = torch.finfo(dtype).eps
-        by_sum = worst_error(mul_sum, a, b)
-        by_bmm = worst_error(bmm, a, b)
         name = str(dtype).removeprefix("torch.")
-        found[name] = (eps, by_sum, by_bmm)
+        found[name] = Errors(
+            torch.finfo(dtype).eps,
+            worst_error(mul_sum, a, b),
+            worst_error(bmm, a, b),
+            worst_error(one_by_one, a, b),
+        )
     return found
 
 
-@errors_by_dtype.observe
-def explain_errors(page: Page, errors: Errors) -> None:
-    in_eps = {name: max(both) / eps for name, (eps, *both) in errors.items()}
+WITHIN_BOUND = errors_by_dtype.claim(
+    "within-the-bound",
+    "in each dtype, the error of a sum of n products is at most the bound, (n + 1)·eps times the magnitude",
+    at_most=1,
+    unit=followed("of the bound", units.percent),
+)
+FOLLOW_EPS = errors_by_dtype.claim(
+    "errors-follow-eps",
+    "if the largest error of each dtype is divided by the dtype's eps, the quotients differ by at most a factor of 20",
+    at_most=20,
+    unit=units.ratio,
+)
+
+
+@errors_by_dtype.explain
+def _(page: Page, errors: dict[str, Errors]) -> None:
     allowed = PRODUCTS + 1
-    rows = [(name, eps, one, other, allowed * eps, in_eps[name]) for name, (eps, one, other) in errors.items()]
-    shown = {"dtype": None, "eps": relative, "mul_sum is off by": relative, "bmm": relative}
-    shown |= {"allowed": relative, "worst, in eps": units.number}
-    page.table(Table.of("Worst error of 10 000 sums of 64 products, as a part of the magnitude", shown, rows))
-    worst = in_eps["float32"]
-    page.reveal("a" if worst < 6 else "b" if worst <= 30 else "c", f"{units.number(worst)} eps.")
-    used = max(in_eps.values()) / allowed
-    page.claim("within-the-bound", used, high=1, unit=followed("of what is allowed", units.percent))
-    coarser = {name: max(both) / max(errors["float32"][1:]) for name, (_, *both) in errors.items()}
-    apart = max(in_eps.values()) / min(in_eps.values())
-    page.claim("errors-follow-eps", apart, high=20, unit=units.ratio)
+    in_eps = {name: max(each.mul_sum, each.bmm) / each.eps for name, each in errors.items()}
+    rows = [(name, *each, allowed * each.eps, in_eps[name]) for name, each in errors.items()]
+    columns = {"dtype": None, "eps": relative, "mul_sum": relative, "bmm": relative, "one_by_one": relative}
+    columns |= {"bound": relative, "larger of mul_sum and bmm, ÷ eps": units.number}
+    page.table(Table.of("Largest error ÷ magnitude in 10 000 sums of 64 products", columns, rows))
+    page.reveal(
+        in_eps["float32"], f"In float32, the largest error ÷ (eps × magnitude) was {units.number(in_eps['float32'])}."
+    )
+    worst = max(max(each[1:]) / each.eps for each in errors.values())
+    page.settle(WITHIN_BOUND, worst / allowed)
+    page.settle(FOLLOW_EPS, max(in_eps.values()) / min(in_eps.values()))
     page.say(
-        "The bound is for the worst order and the worst luck. Real sums stay far below, as roundings up and down"
-        " cancel. But unless something overflows, no right answer is ever above it, so what is above it is wrong.",
-        f"And it scales with the dtype: here float16 errs {units.ratio(coarser['float16'])} as much as float32, and",
-        f"bfloat16 {units.ratio(coarser['bfloat16'])}. A tolerance of 1e-5 means nothing before you have said of what.",
+        "An error reaches the bound only if all roundings go in the same direction, so usual errors are far smaller.",
+        "If no number overflows or underflows, a result whose error is larger than the bound is wrong.",
+    )
+    half, full = errors["bfloat16"], errors["float32"]
+    page.say(
+        "The bound depends on the dtype. For `mul_sum`, the largest error in bfloat16 is",
+        f"{units.ratio(half.mul_sum / full.mul_sum)} the largest error in float32. A tolerance such as 1e-5 can be",
+        "right for one dtype and wrong for another dtype.",
+        "torch adds float16 and bfloat16 numbers in float32, and rounds only the final sum to the dtype. `one_by_one`",
+        "rounds the sum after each addition. In bfloat16, the largest error of `one_by_one` is",
+        f"{units.ratio(half.one_by_one / half.mul_sum)} the largest error of `mul_sum`.",
     )
     page.say(
-        "float64 needs a finer oracle than float64: exact whole numbers, or `fractions.Fraction`. For a first",
-        "look, its errors against another order of the same sum will do.",
+        "To check a float64 result, you need an oracle that is more precise than float64, such as whole numbers or",
+        "`fractions.Fraction`. For a first check, compute the same sum in another order, and compare both results.",
     )
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Judged = dict[str, tuple[bool, list[bool]]]
-"""For each answer: whether it is right, and what `==`, `allclose` and the bound say."""
+@lesson.given
+class Checks(NamedTuple):
+    equal: bool
+    allclose: bool
+    bound: bool
 
 
 @lesson.given
-def three_judges(got: Tensor, a: Tensor, b: Tensor) -> list[bool]:
+def three_checks(got: Tensor, a: Tensor, b: Tensor) -> Checks:
     whole = not a.is_floating_point()
     wide = torch.int64 if whole else torch.float64
     products = a.to(wide) * b.to(wide)
@@ -177,82 +235,109 @@ def three_judges(got: Tensor, a: Tensor, b: Tensor) -> list[bool]:
     allowed = (a.shape[-1] + 1) * eps * products.abs().sum(-1)
     off = (got.to(wide) - oracle).abs()
     expected = oracle.to(got.dtype)
-    return [
-        torch.equal(got, expected),
-        torch.allclose(got, expected),
-        bool((off <= allowed).all()),
-    ]
+    return Checks(
+        equal=torch.equal(got, expected),
+        allclose=torch.allclose(got, expected),
+        bound=bool((off <= allowed).all()),
+    )
+
+
+@lesson.given
+class Checked(NamedTuple):
+    right: bool
+    checks: Checks
 
 
 @lesson.step(
-    "The defaults fit every dtype",
+    "The default tolerances of allclose",
     predict=Choice(
-        "Five answers, two right and three wrong. How many does `torch.allclose` judge correctly?",
-        {"a": "all five", "b": "three or four", "c": "two or fewer"},
+        "`torch.allclose` checks two right and three wrong answers. How many of the five answers does it judge "
+        "correctly?",
+        {"a": "two or fewer", "b": "three or four", "c": "all five"},
+        limits=(3, 5),
     ),
-    claims={
-        "defaults-accept-wrong": "with its defaults, `allclose` accepts wrong answers",
-        "defaults-reject-right": "and rejects a right one",
-        "bound-is-right": "a bound made from eps and magnitude judges all five correctly",
-    },
 )
-def judge_five() -> dict[str, tuple[bool, list[bool]]]:
-    """`allclose` allows 1e-8 plus 1e-5 of the expected value, whatever the dtype (`rtol` and `atol`).
+def judge_five() -> dict[str, Checked]:
+    """By default, `allclose` allows a difference of 1e-8 (`atol`) plus 1e-5 (`rtol`) times the expected value.
 
-    Three judges hear five answers. In the second, large terms cancel: the first half of each row comes again
-    with its sign turned and a ten-thousandth more.
+    These defaults are the same for each dtype. We apply three checks (`==`, `allclose`, and the bound of step 2) to
+    five answers. In the second answer, large terms nearly cancel. Each product occurs twice, the second time with
+    the opposite sign and 1.0001 times as large.
     """
     usual = torch.rand(2, 200, 64)
     a, b = usual
     tiny = usual * 1e-6
-    swing = torch.cat([usual, torch.stack([-a, b * 1.0001])], -1)
+    cancel = torch.cat([usual, torch.stack([-a, b * 1.0001])], -1)
     fine = torch.rand(2, 200, 64).double()
     whole = torch.randint(2**26, 2**27, (2, 200, 15)) * 2 + 1
 
     digits_lost = mul_sum(*fine.float()).double()
     bits_lost = mul_sum(*whole.double()).long()
-    heard = {
+    answers = {
         "float32, mul_sum": (True, mul_sum(*usual), usual),
-        "float32, terms cancel": (True, mul_sum(*swing), swing),
-        "float64, by way of float32": (False, digits_lost, fine),
+        "float32, terms cancel": (True, mul_sum(*cancel), cancel),
+        "float64 from float32": (False, digits_lost, fine),
         "tiny values, all zeros": (False, torch.zeros(200), tiny),
-        "int64, by way of float64": (False, bits_lost, whole),
+        "int64 from float64": (False, bits_lost, whole),
     }
-    judged = {}
-    for name, (right, got, pair) in heard.items():
-        judged[name] = right, three_judges(got, *pair)
-    return judged
+    return {
+        name: Checked(right, three_checks(got, *pair))
+        for name, (right, got, pair) in answers.items()
+    }  # fmt: skip
 
 
-@judge_five.observe
-def explain_five(page: Page, judged: Judged) -> None:
-    said = {True: "right", False: "wrong"}
-    rows = [(name, said[truth], *(said[one] for one in told)) for name, (truth, told) in judged.items()]
-    heads = dict.fromkeys(("the answer", "is", "== says", "allclose", "the bound"))
-    page.table(Table.of("Five answers before three judges", heads, rows))
-    correct = [sum(told[judge] is truth for truth, told in judged.values()) for judge in range(3)]
-    by_default = correct[1]
-    truth = "a" if by_default == len(judged) else "b" if by_default >= 3 else "c"
-    page.reveal(truth, f"`allclose` is correct on {by_default}, `==` on {correct[0]}, the bound on {correct[2]}.")
-    accepted = sum(told[1] for truth, told in judged.values() if not truth)
-    rejected = sum(not told[1] for truth, told in judged.values() if truth)
-    page.claim("defaults-accept-wrong", accepted, low=1, unit=followed("accepted"))
-    page.claim("defaults-reject-right", rejected, low=1, unit=followed("rejected"))
-    page.claim("bound-is-right", correct[2], len(judged), len(judged), unit=followed(f"of {len(judged)}"))
+ACCEPT_WRONG = judge_five.claim(
+    "defaults-accept-wrong",
+    "with its default tolerances, `allclose` accepts wrong answers",
+    at_least=1,
+    unit=followed("accepted"),
+)
+REJECT_RIGHT = judge_five.claim(
+    "defaults-reject-right",
+    "with its default tolerances, `allclose` rejects a right answer",
+    at_least=1,
+    unit=followed("rejected"),
+)
+BOUND_RIGHT = judge_five.claim(
+    "bound-is-right",
+    "the bound from eps and magnitude judges all five answers correctly",
+    equals=5,
+    unit=followed("of 5"),
+)
+
+
+@judge_five.explain
+def _(page: Page, checked: dict[str, Checked]) -> None:
+    words = {True: "right", False: "wrong"}
+    rows = [(name, words[right], *(words[each] for each in checks)) for name, (right, checks) in checked.items()]
+    columns = dict.fromkeys(("answer", "is", "`==` reports", "`allclose`", "the bound"))
+    page.table(Table.of("Five answers and three checks", columns, rows))
+    by_equal, by_default, by_bound = (
+        sum(each.checks[check] is each.right for each in checked.values()) for check in range(3)
+    )
+    page.reveal(
+        by_default,
+        f"`allclose` judges {by_default} of {len(checked)} answers correctly, `==` judges {by_equal} correctly, and",
+        f"the bound judges {by_bound} correctly.",
+    )
+    page.settle(ACCEPT_WRONG, sum(each.checks.allclose for each in checked.values() if not each.right))
+    page.settle(REJECT_RIGHT, sum(not each.checks.allclose for each in checked.values() if each.right))
+    page.settle(BOUND_RIGHT, by_bound)
     page.say(
-        "A hundred-thousandth of the value is too much for float64, which promised sixteen digits, and for whole"
-        " numbers, which promised all. Below 1e-8, even zero is close enough. And where terms cancel, little is"
-        " left of the value to take a hundred-thousandth of, while the roundings were made on the way."
+        "The default `rtol` of 1e-5 is too large for float64, which has about 16 digits. Whole numbers are exact, so",
+        "any `rtol` is too large for them. If the right answers are below the default `atol` of 1e-8, `allclose`",
+        "accepts answers that are only zeros.",
+        "Where positive and negative terms cancel, the sum is much smaller than its terms. A rounding error is a",
+        "fraction of a term, so the error can be large compared with the sum. Our bound allows these errors, because",
+        "the magnitude is the sum of the terms without their signs.",
     )
     page.say(
-        "So say `rtol` and `atol` yourself, by dtype. `torch.testing.assert_close` chooses by dtype and also"
-        " compares dtype and shape; of cancelling terms it knows nothing either."
+        "Choose `rtol` and `atol` yourself, for each dtype. `torch.testing.assert_close` chooses both tolerances by",
+        "dtype, and also compares dtypes and shapes. But its tolerances do not depend on the terms of a sum.",
     )
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def hides_nan(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).nansum(-1)
@@ -275,138 +360,168 @@ def no_strides(a: Tensor, b: Tensor) -> Tensor:
 
 
 @lesson.step(
-    "Four careless functions",
+    "Four functions with faults",
     predict=Choice(
-        "Each of the four has a fault. How many faults does `allclose` on usual input find?",
-        {"a": "all four", "b": "one to three", "c": "none"},
+        "Each of the four functions has a fault. How many of these faults does `allclose` find with usual input?",
+        {"a": "none", "b": "one to three", "c": "all four"},
+        limits=(1, 4),
     ),
-    claims={"usual-finds-none": "on usual input, `allclose` is content with all four"},
 )
 def usual_input() -> dict[str, bool]:
-    """Four more ways to the same answer, from people in a hurry.
+    """Here are four more functions for the same dot product. Each of these four functions has a fault.
 
-    Usual input is what one types first: random numbers, fresh from the allocator, in rows and columns.
+    Usual input is what a programmer tries first: new two-dimensional tensors of random numbers.
     """
-    content = {}
+    close = {}
     for f in [hides_nan, in_place, by_mean, no_strides]:
         a, b = torch.rand(2, 5, 8)
         expected = mul_sum(a, b)
-        content[f.__name__] = torch.allclose(f(a, b), expected)
-    return content
+        close[f.__name__] = torch.allclose(f(a, b), expected)
+    return close
 
 
-@usual_input.observe
-def explain_usual(page: Page, content: dict[str, bool]) -> None:
-    rows = [(name, yes_no(close)) for name, close in content.items()]
-    page.table(Table.of("Random rows of 8", dict.fromkeys(("function", "allclose is content")), rows))
-    found = sum(not close for close in content.values())
-    page.reveal("a" if found == len(content) else "b" if found else "c", f"{found} of {len(content)}.")
-    page.claim("usual-finds-none", sum(content.values()), 4, 4, unit=followed("of 4 pass"))
+FINDS_NONE = usual_input.claim(
+    "usual-finds-none",
+    "with usual input, `allclose` accepts all four faulty functions",
+    equals=4,
+    unit=followed("of 4 accepted"),
+)
+
+
+@usual_input.explain
+def _(page: Page, close: dict[str, bool]) -> None:
+    rows = [(name, yes_no(accepted)) for name, accepted in close.items()]
+    page.table(Table.of("Usual input, rows of 8 numbers", dict.fromkeys(("function", "`allclose` accepts it")), rows))
+    found = sum(not accepted for accepted in close.values())
+    page.reveal(found, f"`allclose` finds {found} of {len(close)} faults.")
+    page.settle(FINDS_NONE, sum(close.values()))
     page.say(
-        "A test that everything passes tells nothing apart. The faults are there; you can read them in the code.",
-        "What does it take to make them show?",
+        "A test that every function passes finds no faults. You can see the faults when you read the code. For each",
+        "function, which input would show its fault?",
     )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Seen = dict[str, dict[str, tuple[str, bool]]]
-"""For each function and input: what a careful look says, and whether a bare `allclose` was content."""
-
-CARELESS = ("hides_nan", "in_place", "by_mean", "no_strides")
+FAULTY = ("hides_nan", "in_place", "by_mean", "no_strides")
 
 
 @lesson.given
-def look(
-    f: Callable[..., Tensor],
-    a: Tensor,
-    b: Tensor,
-) -> tuple[str, bool]:
+class Look(NamedTuple):
+    finding: str
+    allclose: bool
+
+
+@lesson.given
+def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
     expected = mul_sum(a.double(), b.double()).to(a.dtype)
     before = a.clone()
     got = f(a, b)
     if (got.shape, got.dtype) != (expected.shape, expected.dtype):
-        return "shape", False
-    content = torch.allclose(got, expected)
+        return Look("shape", allclose=False)
+    close = torch.allclose(got, expected)
     if not torch.allclose(got, expected, equal_nan=True):
-        return "wrong", content
+        return Look("wrong", close)
     if not torch.allclose(a, before, rtol=0, atol=0, equal_nan=True):
-        return "spoils", content
-    return "ok", content
+        return Look("alters", close)
+    return Look("ok", close)
 
 
 @lesson.step(
-    "Inputs nobody thinks of",
+    "Unusual inputs",
     predict=Choice(
-        "A bare `allclose` looks at the same answers. Will it also call right ones wrong?",
-        {"a": "no, never", "b": "yes, some"},
+        "We also check each answer with `allclose` without options. How many right answers does `allclose` reject?",
+        {"a": "none", "b": "one or more"},
+        limits=(1,),
     ),
-    claims={
-        "unusual-finds-all": "each careless function now fails, or is seen to spoil its input",
-        "right-everywhere": "`mul_sum` and `bmm` are right on every input",
-        "nan-is-not-nan": "a bare `allclose` calls right answers wrong, because NaN equals nothing",
-        "allclose-misses": "and it is content with answers that a careful look refuses",
-    },
 )
-def unusual_inputs() -> dict[str, dict[str, tuple[str, bool]]]:
-    """There are more kinds of input than the usual one.
+def unusual_inputs() -> dict[str, dict[str, Look]]:
+    """Now we call `mul_sum`, `bmm` and the four faulty functions with seven kinds of input.
 
-    `strided` is a transposed view, `expand` one row that stands for all, `alias` one tensor given twice.
-    `look` compares with float64, by shape and dtype as well, knows that NaN belongs where NaN was, and asks
-    whether `a` survived. Beside its verdict it keeps what `allclose` alone would have said.
+    In the input `strided`, the second argument is a transposed view. In `expand`, one row stands for all rows of the
+    second argument. In `alias`, both arguments are the same tensor. The function `look` computes the expected answer
+    in float64, rounds it to the dtype of `a`, and compares shape, dtype and numbers. NaN is right only where the
+    expected answer is NaN. `look` also checks that `a` is unchanged, and returns whether `allclose` alone accepts the
+    answer.
     """
     seen = {}
     for f in [mul_sum, bmm, hides_nan, in_place, by_mean, no_strides]:
         a, b = torch.rand(2, 5, 8)
-        hole = a.clone()
-        hole[1, 2] = torch.nan
+        with_nan = a.clone()
+        with_nan[1, 2] = torch.nan
         inputs = {
             "usual": (a, b),
             "no rows": (a[:0], b[:0]),
             "n = 0": (a[:, :0], b[:, :0]),
-            "NaN": (hole, b),
+            "NaN": (with_nan, b),
             "strided": (a, torch.rand(8, 5).T),
             "expand": (a, b[:1].expand(5, 8)),
             "alias": (a, a),
         }
-        told = {kind: look(f, *pair) for kind, pair in inputs.items()}
-        seen[f.__name__] = told
+        looks = {kind: look(f, *pair) for kind, pair in inputs.items()}
+        seen[f.__name__] = looks
     return seen
 
 
-@unusual_inputs.observe
-def explain_unusual(page: Page, seen: Seen) -> None:
+FINDS_ALL = unusual_inputs.claim(
+    "unusual-finds-all",
+    "with unusual inputs, `look` finds a fault in each of the four faulty functions",
+    equals=4,
+    unit=followed("of 4 found"),
+)
+RIGHT_EVERYWHERE = unusual_inputs.claim(
+    "right-everywhere", "`mul_sum` and `bmm` return right answers for each input", equals=0, unit=followed("faults")
+)
+NAN_DIFFERS = unusual_inputs.claim(
+    "nan-is-not-nan",
+    "`allclose` without options rejects right answers that contain NaN",
+    at_least=1,
+    unit=followed("rejected"),
+)
+ALLCLOSE_MISSES = unusual_inputs.claim(
+    "allclose-misses",
+    "`allclose` alone accepts answers in which `look` finds a fault",
+    at_least=1,
+    unit=followed("accepted"),
+)
+
+
+@unusual_inputs.explain
+def _(page: Page, seen: dict[str, dict[str, Look]]) -> None:
     kinds = list(next(iter(seen.values())))
-    rows = [(name, *(told for told, _ in by_kind.values())) for name, by_kind in seen.items()]
-    page.table(Table.of("What a careful look says", dict.fromkeys(("", *kinds)), rows))
-    caught = sum(any(told != "ok" for told, _ in seen[name].values()) for name in CARELESS)
-    faults = sum(told != "ok" for name in ("mul_sum", "bmm") for told, _ in seen[name].values())
-    everything = [pair for by_kind in seen.values() for pair in by_kind.values()]
-    alarms = sum(told == "ok" and not close for told, close in everything)
-    missed = sum(told != "ok" and close for told, close in everything)
-    page.reveal("b" if alarms else "a", f"It called {alarms} right answers wrong, all for a NaN in its place.")
-    page.claim("unusual-finds-all", caught, 4, 4, unit=followed("of 4 caught"))
-    right = page.claim("right-everywhere", faults, 0, 0, unit=followed("faults"))
-    page.claim("nan-is-not-nan", alarms, low=1, unit=followed("false alarms"))
-    page.claim("allclose-misses", missed, low=1, unit=followed("missed"))
+    rows = [(name, *(each.finding for each in looks.values())) for name, looks in seen.items()]
+    page.table(Table.of("Result of `look` for each function and kind of input", dict.fromkeys(("", *kinds)), rows))
+    every_look = [each for looks in seen.values() for each in looks.values()]
+    rejected = sum(each.finding == "ok" and not each.allclose for each in every_look)
+    page.reveal(
+        rejected,
+        f"The number of right answers that `allclose` rejects is {rejected}. Each of these answers contains NaN where",
+        "NaN is right.",
+    )
+    page.settle(FINDS_ALL, sum(any(each.finding != "ok" for each in seen[name].values()) for name in FAULTY))
+    page.settle(
+        RIGHT_EVERYWHERE, sum(each.finding != "ok" for name in ("mul_sum", "bmm") for each in seen[name].values())
+    )
+    page.settle(NAN_DIFFERS, rejected)
+    page.settle(ALLCLOSE_MISSES, sum(each.finding != "ok" and each.allclose for each in every_look))
     page.say(
-        "Nothing is wrong with the arithmetic of the four; each stumbles over one kind of input."
-        if right.standing is Standing.HELD
-        else "This torch stumbles itself, which is worth a report to its authors.",
-        "A NaN in the input must show in the answer: who hides it hides the fault that made it. The mean of",
-        "nothing is NaN where the sum is 0. And `in_place` is right once, and has spoilt its input for good.",
+        RIGHT_EVERYWHERE.words(
+            held="",
+            refuted="In this run, `mul_sum` or `bmm` returned a wrong answer. Please report this answer to PyTorch.",
+            unclear="This run does not show whether `mul_sum` and `bmm` are right.",
+        ),
+        "Each of the four faulty functions computes the right formula, but fails with some inputs. `hides_nan` counts",
+        "NaN as 0, so it hides earlier faults that produced NaN. `by_mean` returns NaN for an empty row, whose sum is",
+        "0. `in_place` returns the right answer, but alters its input. `no_strides` assumes that `b` is contiguous.",
     )
     page.say(
-        "NaN equals nothing, not even itself, so say `equal_nan=True` and compare with care: `x > tol` is false for",
-        "a NaN, and so is `x <= tol`. And `allclose` stretches shapes to fit: of (5,) and (5, 1) it compares",
-        "every number with every other. Ask for the shape first. Lesson 07 draws inputs like these at random.",
+        "NaN is not equal to NaN, so call `allclose` with `equal_nan=True`. If x is NaN, both `x > tol` and `x <= tol`",
+        "are false. `allclose` also broadcasts: for shapes (5,) and (5, 1), it compares each number of the first",
+        "tensor with each number of the second. So compare the shapes before you call `allclose`. Lesson 07 draws",
+        "unusual inputs at random.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def half(a: Tensor, b: Tensor) -> Tensor:
     n = a.shape[-1] // 2
@@ -418,86 +533,112 @@ def nothing(a: Tensor, b: Tensor) -> Tensor:
     return a.new_zeros(len(b))
 
 
+@lesson.given
+class Timed(NamedTuple):
+    right: bool
+    duel: Duel
+
+
 @lesson.step(
-    "Now the clock",
+    "The time of wrong answers",
     predict=Choice(
-        "Which of the four is fastest?",
-        {"a": "mul_sum", "b": "bmm", "c": "half", "d": "nothing"},
+        "We measure the speed of two right and two wrong functions. Which of the four functions is the fastest?",
+        {"a": "`mul_sum`", "b": "`bmm`", "c": "`half`", "d": "`nothing`"},
     ),
-    claims={
-        "wrong-is-fastest": "a wrong function that computes nothing beats every right one, five times or more",
-        "half-is-faster": "half of the work is done sooner than all of it",
-    },
     fast={"budget_s": 0.15},
 )
-def on_the_clock(budget_s: float = 0.4) -> dict[str, tuple[bool, Duel]]:
-    """Only now do we measure, and let two impostors join.
+def on_the_clock(budget_s: float = 0.4) -> dict[str, Timed]:
+    """Now we measure the time of two right and two wrong functions.
 
-    `half` guesses from the first half of each row, `nothing` hands out zeros. `harness.duel` runs
-    two pieces of code in turns and says how many times as fast the first is, with an interval (lesson 05
-    tells why in turns). Each is compared with `mul_sum`, and checked.
+    The wrong function `half` uses only the first half of each row, and the wrong function `nothing` returns
+    zeros. We compare each function with `mul_sum` in a `duel`, which runs two pieces of code alternately. The
+    result of a duel is the speed of the first piece divided by the speed of the second, with an interval (see
+    lesson 05).
     """
     a, b = torch.rand(2, 1000, 256)
     names = {f.__name__: f for f in [mul_sum, bmm, half, nothing]}
     scope = {**names, "a": a, "b": b}
     expected = mul_sum(a.double(), b.double()).float()
-    usual = "mul_sum(a, b)"
     found = {}
     for name, f in names.items():
         right = torch.allclose(f(a, b), expected)
         code = f"{name}(a, b)"
-        race = duel(code, usual, globals=scope, budget_s=budget_s)
-        found[name] = (right, race)
+        race = duel(
+            code,
+            "mul_sum(a, b)",
+            globals=scope,
+            budget_s=budget_s,
+        )
+        found[name] = Timed(right, race)
     return found
 
 
-@on_the_clock.observe
-def explain_clock(page: Page, found: dict[str, tuple[bool, Duel]]) -> None:
-    words = {True: "right", False: "wrong"}
-    rows = [(name, words[right], race.ratio, race.low, race.high) for name, (right, race) in found.items()]
-    shown = {"function": None, "is": None, "as fast as mul_sum": units.ratio, **INTERVAL}
-    page.table(Table.of("1000 rows of 256", shown, rows))
-    races = {name: race for name, (_, race) in found.items()}
-    for name in ("bmm", "half"):
-        calls_s = [round_.candidate.cpu_s / round_.candidate.calls for round_ in races[name].rounds]
-        page.histogram(calls_s, name=name, caption=f"{name}: {units.count(len(calls_s))} blocks, CPU time a call")
-    winner = max(races, key=lambda name: races[name].ratio)
-    page.reveal("abcd"[list(races).index(winner)], f"{units.ratio(races[winner].ratio)} the speed of `mul_sum`.")
-    fastest = max(1.0, races["bmm"].ratio)
-    gap, surely = (figure / fastest for figure in (races["nothing"].ratio, races["nothing"].low))
-    remark = "as fast as the fastest right one"
-    page.claim("wrong-is-fastest", gap, low=5, error=gap - surely, unit=units.ratio, remark=remark)
-    less = races["half"]
-    page.claim_duel("half-is-faster", less, low=1, remark="as fast")
-    faster, slower = ("bmm", "mul_sum") if races["bmm"].ratio > 1 else ("mul_sum", "bmm")
-    page.say(
-        f"A benchmark times whatever it is given. `{winner}` wins the race, and the figures alone would have",
-        "recommended it. The column that counts is the second one: only what is right may run.",
-        f"`half` shows how it happens in earnest: it is {units.ratio(less.ratio)} as fast, and looks like an answer."
-        if less.ratio > 1
-        else "`half` is wrong and not even faster: reading half of each row leaves gaps between what is read.",
-        "And zeros are a kind liar. Had it handed out memory as it comes (`new_empty`), it might well have passed:",
-        "what a right function has just freed still holds the right answer.",
-    )
-    page.say(
-        f"Of the two right ones `{faster}` is ahead of `{slower}` here, at this size and on one thread."
-        if races["bmm"].low > 1 or races["bmm"].high < 1
-        else "The two right ones cannot be told apart here, at this size and on one thread.",
-        "Lesson 02 asks whether that changes with threads, lesson 05 where it changes with the size.",
-    )
+WRONG_FASTEST = on_the_clock.claim(
+    "wrong-is-fastest",
+    "a function that only returns zeros is at least five times as fast as each right function",
+    at_least=5,
+    unit=units.ratio,
+)
+HALF_FASTER = on_the_clock.claim(
+    "half-is-faster",
+    "a function that uses half of each row is faster than `mul_sum`",
+    at_least=1,
+    unit=units.ratio,
+)
 
 
 INTERVAL = {"at least": units.ratio, "at most": units.ratio}
-"""The columns of a duel's interval."""
+"""The table columns for the lower and the upper end of a duel's interval."""
+
+
+@on_the_clock.explain
+def _(page: Page, found: dict[str, Timed]) -> None:
+    races = {name: each.duel for name, each in found.items()}
+    show_speeds(page, found)
+    fastest = largest(dict(zip("abcd", map(Interval.duel, races.values()), strict=True)))
+    page.reveal(fastest, f"The speed of `nothing` was {units.ratio(races['nothing'].ratio)} the speed of `mul_sum`.")
+    best_right = max(1.0, races["bmm"].ratio)
+    page.settle(
+        WRONG_FASTEST,
+        Interval.duel(races["nothing"]).mapped(lambda speed: speed / best_right),
+        remark="speed of `nothing` ÷ speed of the faster right function",
+    )
+    page.settle(HALF_FASTER, Interval.duel(races["half"]), remark="speed of `half` ÷ speed of `mul_sum`")
+    page.say(
+        "A benchmark also measures the speed of functions that return wrong answers. Read the column “answer” first,",
+        "and use only a function whose answer is right.",
+        HALF_FASTER.words(
+            held="`half` is the dangerous function: it is faster than `mul_sum`, and its answer looks plausible.",
+            refuted="`half` is wrong, and in this run it was not faster than `mul_sum`.",
+            unclear="`half` is wrong. This run does not show whether it is faster than `mul_sum`.",
+        ),
+        "A check easily finds the zeros of `nothing`. But a function that returns new memory without writing to it",
+        "(`new_empty`) can pass the check, because this memory may still contain the result of a right function.",
+    )
+    page.say(
+        Interval.duel(races["bmm"])
+        .compare(at_least=1)
+        .words(
+            held="Of the two right functions, `bmm` was faster in this run, at this size and with one thread.",
+            refuted="Of the two right functions, `mul_sum` was faster in this run, at this size and with one thread.",
+            unclear="This run does not show which of the two right functions is faster.",
+        ),
+        "Lesson 02 compares `mul_sum` and `bmm` with several threads, and lesson 05 compares them at several sizes.",
+    )
+
+
+def show_speeds(page: Page, found: Mapping[str, Timed]) -> None:
+    """Print a table of the speed of each function, and histograms of the CPU times of `bmm` and `half`."""
+    words = {True: "right", False: "wrong"}
+    rows = [(name, words[right], race.ratio, race.low, race.high) for name, (right, race) in found.items()]
+    columns = {"function": None, "answer": None, "speed ÷ speed of mul_sum": units.ratio, **INTERVAL}
+    page.table(Table.of("1000 rows of 256 numbers", columns, rows))
+    for name in ("bmm", "half"):
+        calls_s = [each.candidate.cpu_s / each.candidate.calls for each in found[name].duel.rounds]
+        page.histogram(calls_s, name=name, caption=f"`{name}`: CPU time per call, {units.count(len(calls_s))} blocks")
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Parts = tuple[dict[str, tuple[str, Duel]], list[tuple[Measurement, Measurement]]]
-"""For each part what was changed and the duel of it; then measurements on one thread and on all, in pairs."""
-
-
 @lesson.given
 def every_pair(a: Tensor, b: Tensor) -> Tensor:
     return (a @ b.T).diagonal()
@@ -514,99 +655,149 @@ def in_blocks(a: Tensor, b: Tensor, blocks: int) -> Tensor:
     return torch.cat([mul_sum(x, y) for x, y in pairs])
 
 
+@lesson.given
+class Change(NamedTuple):
+    code: str
+    duel: Duel
+
+
+@lesson.given
+class Parts(NamedTuple):
+    changes: dict[str, Change]
+    one_thread: list[Measurement]
+    all_threads: list[Measurement]
+
+
 @lesson.step(
-    "What speed is made of",
-    predict=Guess("512 rows, one `torch.dot` each, in a Python loop: how many times as long as `mul_sum`?", "times"),
-    claims={
-        "algorithm": "algorithm: all pairs of rows instead of the matching ones takes twice as long, or more",
-        "setting": "hyperparameter: 128 blocks of rows take twice as long as 4 blocks, or more",
-        "implementation": "implementation: a Python loop takes five times as long as one call, or more",
-        "framework": "framework: NumPy and torch differ on the same multiplication and sum",
-        "library": "library: the matrix library's `bmm` and torch's own loops differ",
-    },
+    "Six parts that decide the speed",
+    predict=Guess(
+        "A Python loop calls `torch.dot` for each of 512 pairs of rows. What is the time of the loop divided by the "
+        "time of `mul_sum`?",
+        "times",
+    ),
     fast={"budget_s": 0.1, "times": 3},
 )
-def six_parts(
-    budget_s: float = 0.35,
-    times: int = 7,
-) -> tuple[
-    dict[str, tuple[str, Duel]],
-    list[tuple[Measurement, Measurement]],
-]:
-    """Why is one right function faster than the other? All of the following are right.
+def six_parts(budget_s: float = 0.35, times: int = 7) -> Parts:
+    """Why is one right function faster than another? All functions in this step return right answers.
 
-    Six things make up a speed: the algorithm, its hyperparameters, its implementation, the framework, the
-    libraries under that, and the hardware. We change one at a time and hold the others.
+    The time of a function depends on six parts: the algorithm, its hyperparameters, its implementation, the
+    framework, the framework's libraries, and the hardware. We change one part at a time, and keep the
+    other five parts.
     """
     a, b = torch.rand(2, 512, 64)
-    scope = {**globals(), "a": a, "b": b, "A": a.numpy(), "B": b.numpy()}
-    changes = {
+    c, d = torch.rand(2, 64, 512)
+    scope = {**globals(), "a": a, "b": b, "c": c, "d": d}
+    scope |= {"A": a.numpy(), "B": b.numpy()}
+    codes = {
         "algorithm": ("every_pair(a, b)", "mul_sum(a, b)"),
         "hyperparameter": ("in_blocks(a, b, 128)", "in_blocks(a, b, 4)"),
         "implementation": ("row_by_row(a, b)", "mul_sum(a, b)"),
         "framework": ("(A * B).sum(-1)", "mul_sum(a, b)"),
-        "library": ("bmm(a, b)", "mul_sum(a, b)"),
+        "library": ("bmm(c, d)", "mul_sum(c, d)"),
     }
-    races = {}
-    for part, (code, than) in changes.items():
+    changes = {}
+    for part, (code, than) in codes.items():
         race = duel(than, code, globals=scope, budget_s=budget_s)
-        races[part] = (code, race)
+        changes[part] = Change(code, race)
 
     scope["a"], scope["b"] = torch.rand(2, 20_000, 64)
-    cores = torch.get_num_threads()
-    one = Timer("mul_sum(a, b)", globals=scope, num_threads=1)
-    full = Timer("mul_sum(a, b)", globals=scope, num_threads=cores)
+    new = partial(Timer, "mul_sum(a, b)", globals=scope)
+    one, full = new(), new(num_threads=torch.get_num_threads())
     pairs = [(one.timeit(5), full.timeit(5)) for _ in range(times)]
-    return races, pairs
+    return Parts(changes, *map(list, zip(*pairs, strict=True)))
 
 
-@six_parts.observe
-def explain_parts(page: Page, parts: Parts) -> None:
-    races, pairs = parts
-    rows = [(part, change, race.ratio, race.low, race.high) for part, (change, race) in races.items()]
-    shown = {"part": None, "changed to": None, "takes": units.ratio, **INTERVAL}
-    page.table(Table.of("One part changed at a time: how many times as long", shown, rows))
-    loop = races["implementation"][1].ratio
-    page.reveal(loop, "Each turn of a Python loop has its price, whatever it computes.")
-    bounds = {"algorithm": ("algorithm", 2), "setting": ("hyperparameter", 2), "implementation": ("implementation", 5)}
-    for id_, (part, low) in bounds.items():
-        page.claim_duel(id_, races[part][1], low=low)
-    for part in ("framework", "library"):
-        race = races[part][1]
-        # Whichever is slower: how many times as long it takes.
-        apart = max(race.ratio, 1 / race.ratio)
-        surely = race.low if race.ratio > 1 else 1 / race.high
-        page.claim(part, apart, low=1.02, error=apart - surely, unit=units.ratio, remark="as long")
-    by_size = sorted(races, key=lambda part: abs(math.log(races[part][1].ratio)))
-    page.say(f"Of these five, {by_size[-1]} mattered most here, and {by_size[0]} least.", about_cores(pairs))
+ALGORITHM = six_parts.claim(
+    "algorithm",
+    "algorithm: the dot products of all pairs of rows take at least twice as long as the dot products of matching rows",
+    at_least=2,
+    unit=units.ratio,
+)
+SETTING = six_parts.claim(
+    "setting",
+    "hyperparameter: `in_blocks` with 128 blocks takes at least twice as long as with 4 blocks",
+    at_least=2,
+    unit=units.ratio,
+)
+IMPLEMENTATION = six_parts.claim(
+    "implementation",
+    "implementation: a Python loop over the rows takes at least five times as long as one call of `mul_sum`",
+    at_least=5,
+    unit=units.ratio,
+)
+FRAMEWORK = six_parts.claim(
+    "framework",
+    "framework: the times of NumPy and torch for the same multiplication and sum differ by at least 2 %",
+    at_least=1.02,
+    unit=units.ratio,
+)
+LIBRARY = six_parts.claim(
+    "library",
+    "library: the times of `bmm`, which calls a matrix library, and of `mul_sum`, which does not, differ by at least"
+    " 2 %",
+    at_least=1.02,
+    unit=units.ratio,
+)
+
+
+@six_parts.explain
+def _(page: Page, parts: Parts) -> None:
+    races = {part: each.duel for part, each in parts.changes.items()}
+    rows = [(part, code, race.ratio, race.low, race.high) for part, (code, race) in parts.changes.items()]
+    columns = {"part": None, "changed to": None, "new time ÷ old time": units.ratio, **INTERVAL}
+    page.table(Table.of("One part changed at a time", columns, rows))
+    page.reveal(Interval.duel(races["implementation"]), "The Python interpreter also takes time in each iteration.")
+    bounded = {ALGORITHM: "algorithm", SETTING: "hyperparameter", IMPLEMENTATION: "implementation"}
+    for claim, part in bounded.items():
+        page.settle(claim, Interval.duel(races[part]))
+    for claim, part in {FRAMEWORK: "framework", LIBRARY: "library"}.items():
+        page.settle(claim, longer_by(races[part]), remark="longer time ÷ shorter time")
+    by_size = sorted(races, key=lambda part: abs(math.log(races[part].ratio)))
     page.say(
-        "Every time you measure holds all six. A benchmark sees a part only when that part alone changes: the first",
-        "three by editing the code; framework and library by calling another one, on the same question; hardware",
-        "by going elsewhere. So say which one you changed, and name the rest.",
+        f"Of these five changes, the change of the {by_size[-1]} had the largest effect in this run. The change of the",
+        f"{by_size[0]} had the smallest effect. On a CPU, `bmm` calls a matrix library only for rows of 400 numbers or",
+        "more, and torch's own loop for shorter rows. To change the library, this step therefore uses rows of 512",
+        "numbers.",
+        about_cores(parts.one_thread, parts.all_threads),
+    )
+    page.say(
+        "Every measured time depends on all six parts. A benchmark shows the effect of a part only if you change that",
+        "part alone. To change the algorithm, its hyperparameters or its implementation, edit the code. To change the",
+        "framework or the library, call another framework or library for the same task. To change the hardware, use",
+        "another machine. Report which part you changed, and describe the other parts.",
     )
 
 
-def about_cores(pairs: list[tuple[Measurement, Measurement]]) -> str:
-    """Return what more cores did, by measurements on one thread and on all."""
+def longer_by(race: Duel) -> Interval:
+    """Return the longer of the two times in a duel divided by the shorter one, with its interval."""
+    if race.ratio >= 1:
+        return Interval.duel(race)
+    return Interval(1 / race.ratio, 1 / race.high, 1 / race.low)
+
+
+def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:
+    """Return sentences that compare the time of `mul_sum` on all cores with its time on one core.
+
+    `one` and `full` are measurements with one thread and with all threads of torch. If torch uses a single core, return
+    a sentence that states this.
+    """
     cores = torch.get_num_threads()
     if cores == 1:
-        return "The hardware we could not change at all: torch uses a single core here."
-    faster = median(one.median / full.median for one, full in pairs)
-    told = (
-        f"all {cores} cores were {units.ratio(faster)} as fast as one"
-        if faster > 1
-        else f"all {cores} cores took {units.ratio(1 / faster)} as long as one, for a call waits for its last core,"
-        " and where others are at work that one comes late"
+        return "This run could not change the hardware, because torch uses a single core on this machine."
+    times = median(after.median / before.median for before, after in zip(one, full, strict=True))
+    return (
+        "The number of cores is the only part of the hardware that this run changed. `mul_sum` took"
+        f" {units.ratio(times)} as long with {cores} cores as with one core. A call waits for its slowest core, and"
+        " other programs can slow a core down."
     )
-    return f"The hardware we could change only a little: {told}. What another processor would do, no run here tells."
 
 
-lesson.take_along(
-    "First right, then fast: compare with a better answer, on the inputs nobody thinks of, before any clock.",
-    "A tolerance follows from dtype, length and magnitude. Look at shape, NaN and the inputs afterwards, too.",
-    "A time holds algorithm, settings, implementation, framework, library and hardware. Change one at a time.",
+lesson.key_points = (
+    "Before you measure, compare the answers with more precise answers, also for unusual inputs.",
+    "Choose a tolerance by dtype, length and magnitude. Compare shapes and NaN, and check that inputs are unchanged.",
+    "Time depends on algorithm, hyperparameters, implementation, framework, library, hardware. Change one at a time.",
 )
-lesson.read_on(
+lesson.references = (
     "PyTorch, `torch.allclose` and `torch.testing.assert_close`: docs.pytorch.org/docs/stable/testing.html",
     "PyTorch, numerical accuracy: docs.pytorch.org/docs/stable/notes/numerical_accuracy.html",
     "Higham, Accuracy and Stability of Numerical Algorithms, chapter 3",
@@ -614,4 +805,4 @@ lesson.read_on(
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,7 +1,7 @@
-"""Lesson 02: two timers of one name, what each of them reports, and what neither of them notices.
+"""Lesson 02: the results of Python's `timeit` and of torch's `Timer`, and what can make these results misleading.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 import math
@@ -11,25 +11,28 @@ import sys
 import timeit
 from collections.abc import Callable, Iterable, Sequence
 from cProfile import Profile
-from operator import attrgetter
 from random import random
 from statistics import mean, median
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
-from harness import timeit_text, units
-from harness.others import Others, others_watched
-from harness.tables import Table
-from lessons.engine import Choice, Lesson, Page, Standing, counted, every, middle
+from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.rendering import units
+from harness.rendering.tables import Table
+from harness.torch_benchmark import timeit_text
+from lessons.engine import Choice, Interval, Lesson, Page, smallest
+from lessons.engine.command import main
 from lessons.engine.published import LECTURE_LOOPS, LECTURE_RUNS_S, RECIPE_THREADS
+from lessons.engine.words import followed
 
 lesson = Lesson(
     __file__,
-    title="Two timers, one name",
-    objective="Afterwards you can read the figures of `timeit` and of torch's `Timer`, and doubt them.",
+    title="Two timers with the same name",
+    objective="You can read the results of `timeit` and of torch's `Timer`, and you know when to doubt them.",
     minutes=18,
 )
 
@@ -48,18 +51,15 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 @lesson.step(
     "The first call",
     predict=Choice(
-        "For how many of the seven functions is the very first call the slowest?",
-        {"a": "one at most, as by chance", "b": "two or three", "c": "four or more"},
+        "We call seven functions twenty times each. For how many of the functions is the first call the slowest call?",
+        {"a": "none or one", "b": "two or three", "c": "four or more"},
+        limits=(2, 4),
     ),
-    claims={
-        "first-is-slowest": "the first call is the slowest of twenty, for most of the functions",
-        "first-is-dear": "it takes twice the usual time, or more",
-    },
 )
 def first_calls(calls: int = 20) -> dict[str, list[float]]:
-    """Two ways to take the dot product of many pairs of rows. They stay with us for the whole lesson.
+    """Here are two functions that compute the dot product of many pairs of rows. Later steps use them again.
 
-    We call them, and five of torch's own functions, twenty times each, and time every call by itself.
+    We call these two functions and five functions of torch twenty times each, and time each call separately.
     """
     a, b = torch.rand(2, 256, 64)
     functions: list[Callable[[Tensor, Tensor], Tensor]] = [mul_sum, bmm]
@@ -75,27 +75,46 @@ def first_calls(calls: int = 20) -> dict[str, list[float]]:
     return timed
 
 
-@first_calls.observe
-def explain_first(page: Page, timed: dict[str, list[float]]) -> None:
-    dearer = {name: calls_s[0] / median(calls_s) for name, calls_s in timed.items()}
-    rows = [(name, calls_s[0], median(calls_s), dearer[name]) for name, calls_s in timed.items()]
-    seconds = {"function": None, "first call": units.seconds, "usual one": units.seconds}
-    page.table(Table.of("The usual call is the median of the twenty", seconds | {"first ÷ usual": units.ratio}, rows))
+FIRST_SLOWEST = first_calls.claim(
+    "first-is-slowest",
+    "for most of seven functions, the first of twenty calls is the slowest",
+    at_least=0.5,
+    unit=units.percent,
+)
+FIRST_EXPENSIVE = first_calls.claim(
+    "first-is-dear",
+    "for most of seven functions, the first call takes at least twice as long as the median call",
+    at_least=2,
+    unit=units.ratio,
+)
+
+
+@first_calls.explain
+def _(page: Page, timed: dict[str, list[float]]) -> None:
+    times = {name: calls_s[0] / median(calls_s) for name, calls_s in timed.items()}
+    rows = [(name, calls_s[0], median(calls_s), times[name]) for name, calls_s in timed.items()]
+    columns = {
+        "function": None,
+        "first call": units.seconds,
+        "median call": units.seconds,
+        "first ÷ median": units.ratio,
+    }
+    page.table(Table.of("The first of twenty calls, and the median of all twenty", columns, rows))
     slowest = sum(calls_s[0] == max(calls_s) for calls_s in timed.values())
-    page.reveal("a" if slowest <= 1 else "b" if slowest <= 3 else "c", f"{slowest} of {len(timed)}.")
-    share, of_them = slowest / len(timed), f"{slowest} of {len(timed)}"
-    strays = math.sqrt(
-        share * (1 - share) / len(timed)
-    )  # a later call is slower by chance too, where it is interrupted
-    most = page.claim("first-is-slowest", share, low=0.5, error=strays, unit=units.percent, remark=of_them)
-    page.claim("first-is-dear", median(dearer.values()), low=2, unit=units.ratio, remark="in the middle")
+    found = f"{slowest} of {len(timed)}"
+    page.reveal(slowest, f"In this run, the first call was the slowest for {found} functions.")
+    page.settle(FIRST_SLOWEST, Interval.share(slowest, len(timed)), remark=found)
+    page.settle(FIRST_EXPENSIVE, median(times.values()), remark="median of the seven functions")
     page.say(
-        "A first call does what no later one has to: find the kernel, load code from disk, ask for memory,"
-        " fill the caches. Where a later one was slower still, the machine was disturbed just then."
-        if most.standing is Standing.HELD
-        else "Not so this time. Either something had called these functions before, or the machine was"
-        " disturbed during later calls. In a fresh process on a quiet machine the first one is the slowest.",
-        "So warm up: call a few times before the clock is read. `timeit` does not do that for you.",
+        "A first call does work that later calls do not repeat. The first call finds the kernel (the compiled code of",
+        "the operation), loads the kernel from disk, reserves memory and fills the caches.",
+        FIRST_SLOWEST.words(
+            held="If a later call was slower than the first, something disturbed the later call.",
+            refuted="In this run, a later call was usually the slowest. Either the functions had been called before, or"
+            " something disturbed the later calls.",
+            unclear="This run does not show whether first calls are usually the slowest: seven functions are too few.",
+        ),
+        "So warm up: call the function a few times before you start the clock. `timeit.timeit` does not warm up.",
     )
 
 
@@ -106,26 +125,28 @@ def names() -> dict[str, object]:
     return {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
 
 
+@lesson.given
+class Runs(NamedTuple):
+    one_run_s: float
+    tried: list[int]
+    turns_s: list[list[float]]
+
+
 @lesson.step(
     "Many calls, several times",
     predict=Choice(
-        "A turn is five runs. What will stay most alike from turn to turn?",
-        {"a": "its first run", "b": "the mean of five", "c": "the best of five"},
+        "We measure five runs, and repeat this measurement many times. Which of these three times differs least "
+        "between the repetitions?",
+        {"a": "the first run", "b": "the mean of the five runs", "c": "the shortest of the five runs"},
     ),
-    claims={
-        "autorange-steps": "`autorange` tries 1, 2, 5, 10, 20, 50 … calls",
-        "best-is-steadier": "from one turn to the next, the best of five runs mostly moves less than their mean",
-    },
     fast={"turns": 60},
 )
-def several_runs(
-    turns: int = 120,
-    number: int = 100,
-) -> tuple[float, list[int], list[list[float]]]:
-    """One call is too short for a clock, so `timeit` times many together: `number` of them.
+def several_runs(turns: int = 120, number: int = 100) -> Runs:
+    """A single call is too short to be timed precisely, so `timeit` times a run of many calls.
 
-    `timeit.timeit` does it once, `Timer.repeat` several times over, and `Timer.autorange` looks for a number
-    of calls that takes 0.2 s. The code to be timed is a string, and `globals=` says where its names are.
+    `timeit.timeit` makes one run, and `Timer.repeat` makes several runs. `Timer.autorange` searches for a number of
+    calls that together take at least 0.2 s. The timed code is a string. `globals=` contains the objects that the timed
+    code uses.
     """
     stmt = "mul_sum(a, b)"
     one_run_s = timeit.timeit(stmt, globals=names(), number=number)
@@ -135,55 +156,77 @@ def several_runs(
     timer.autorange(callback=lambda calls, _: tried.append(calls))
 
     turns_s = [timer.repeat(5, number) for _ in range(turns)]
-    return one_run_s, tried, turns_s
+    return Runs(one_run_s, tried, turns_s)
 
 
-@several_runs.observe
-def explain_runs(page: Page, runs: tuple[float, list[int], list[list[float]]]) -> None:
-    one_run_s, tried, turns_s = runs
-    answers = {
-        "its first run": [runs_s[0] for runs_s in turns_s],
-        "the mean of five": [mean(runs_s) for runs_s in turns_s],
-        "the best of five": [min(runs_s) for runs_s in turns_s],
+STEPS = several_runs.claim(
+    "autorange-steps",
+    "`autorange` makes runs of 1, 2, 5, 10, 20, 50 … calls",
+    equals=1,
+    unit=followed("of its runs", units.percent),
+)
+BEST_STEADIER = several_runs.claim(
+    "best-is-steadier",
+    "between two repetitions, the shortest of five runs usually changes less than the mean of the five",
+    at_least=0.5,
+    unit=units.percent,
+)
+
+
+@several_runs.explain
+def _(page: Page, runs: Runs) -> None:
+    vary = show_turns(page, runs.turns_s)
+    page.reveal(smallest(dict(zip("abc", map(Interval.exact, vary), strict=True))))
+    right = sum(calls == series for calls, series in zip(runs.tried, one_two_five(len(runs.tried)), strict=True))
+    page.settle(STEPS, right / len(runs.tried), remark=f"the last run had {units.count(runs.tried[-1])} calls")
+    pairs = list(zip(runs.turns_s[::2], runs.turns_s[1::2], strict=True))
+    steadier = sum(abs(min(one) - min(other)) < abs(mean(one) - mean(other)) for one, other in pairs)
+    page.settle(
+        BEST_STEADIER, Interval.share(steadier, len(pairs)), remark=f"{steadier} of {len(pairs)} pairs of repetitions"
+    )
+    page.say(
+        f"`timeit.timeit` returned {units.seconds(runs.one_run_s)}, the time of all calls together. Divide this time",
+        "by the number of calls to get the time per call. The times in the table are also times of whole runs.",
+    )
+    page.say(
+        "A disturbance makes a run longer. No run is shorter than an undisturbed run.",
+        BEST_STEADIER.words(
+            held="The shortest of five runs is therefore the least disturbed run, and the mean contains all"
+            " disturbances.",
+            refuted="The shortest of five runs should therefore vary less than the mean of the five. In this step, the"
+            " shortest run varied more, because disturbances often affected all five runs of a repetition, or none.",
+            unclear="The shortest of five runs should therefore vary less than the mean of the five. This measurement"
+            " does not show a clear difference.",
+        ),
+        "The shortest run does not show how often the machine disturbs your code. Lesson 04 keeps all samples, so that",
+        "you see the disturbances.",
+    )
+
+
+def show_turns(page: Page, turns_s: Sequence[Sequence[float]]) -> list[float]:
+    """Print a table of three times and of how much each time varies over the repetitions, and return the variations.
+
+    A variation is a fraction: the largest time divided by the smallest time, minus 1.
+    """
+    figures = {
+        "the first run": [runs_s[0] for runs_s in turns_s],
+        "the mean of the five runs": [mean(runs_s) for runs_s in turns_s],
+        "the shortest of the five runs": [min(runs_s) for runs_s in turns_s],
     }
-    wander = {name: apart(values) for name, values in answers.items()}
-    rows = [(name, min(values), max(values), wander[name]) for name, values in answers.items()]
-    shown = {f"over {len(turns_s)} turns": None, "least": units.seconds, "most": units.seconds, "apart": units.percent}
-    page.table(Table.of("Time of one run", shown, rows))
-    steadiest = min(wander, key=lambda name: wander[name])
-    page.reveal("abc"[list(wander).index(steadiest)], f"Its answers lie {units.percent(wander[steadiest])} apart.")
-
-    right = sum(calls == expected for calls, expected in zip(tried, one_two_five(len(tried)), strict=True))
-    stopped = f"it stopped at {units.count(tried[-1])}"
-    page.claim("autorange-steps", right / len(tried), 1, 1, unit=units.percent, remark=stopped)
-    pairs = [
-        abs(min(one) - min(other)) < abs(mean(one) - mean(other))
-        for one, other in zip(turns_s[::2], turns_s[1::2], strict=True)
-    ]
-    share, remark = mean(pairs), f"of {len(pairs)} pairs of turns"
-    error = counted(share, len(pairs))
-    steadier = page.claim("best-is-steadier", share, low=0.5, error=error, unit=units.percent, remark=remark)
-    page.say(
-        f"`timeit.timeit` returned {units.seconds(one_run_s)}. That is the total of all its calls: what one"
-        " call takes is for you to work out. The totals above want dividing as well."
-    )
-    page.say(
-        "Whatever disturbs a run adds time, and nothing takes any away. So the smallest of a few runs is the"
-        " one that was left alone, while a mean is paid for by every disturbance."
-        if steadier.standing is Standing.HELD
-        else "Disturbances only add time, so the smallest of a few runs should be the one left alone. Here it"
-        " was not steadier for certain: with disturbances in every run, or in none, there is little to pick.",
-        "What it hides is how often you are disturbed. Lesson 04 keeps every sample to see that too.",
-    )
+    vary = [apart(values) for values in figures.values()]
+    rows = [(name, min(values), max(values), by) for (name, values), by in zip(figures.items(), vary, strict=True)]
+    columns = {"": None, "smallest": units.seconds, "largest": units.seconds, "difference": units.percent}
+    page.table(Table.of(f"Times in {len(turns_s)} repetitions", columns, rows))
+    return vary
 
 
 def apart(values: Sequence[float]) -> float:
-    """Return how far the largest of some times lies above the smallest, as a fraction of it."""
+    """Return the largest value divided by the smallest, minus 1."""
     return max(values) / min(values) - 1
 
 
 def one_two_five(length: int) -> list[int]:
-    """Return the first numbers of the series 1, 2, 5, 10, 20, 50 and so on."""
+    """Return the first `length` numbers of the series 1, 2, 5, 10, 20, 50 and so on."""
     return [(1, 2, 5)[place % 3] * 10 ** (place // 3) for place in range(length)]
 
 
@@ -191,19 +234,16 @@ def one_two_five(length: int) -> list[int]:
 @lesson.step(
     "From the command line",
     predict=Choice(
-        "It runs five times and prints one figure at the end. Which one?",
-        {"a": "the mean of the five", "b": "the median", "c": "the best"},
+        "`python -m timeit` makes five runs and prints one time at the end. Which time does it print?",
+        {"a": "the mean of the five", "b": "the median of the five", "c": "the shortest of the five"},
     ),
-    claims={
-        "prints-the-best": "the last line is the best raw time divided by the loops, and no other",
-        "raw-times-differ": "no two runs alike: the five raw times are more than 0.1 % apart",
-    },
 )
 def command_line(number: int = 200) -> subprocess.CompletedProcess[str]:
-    """The same from the command line, in a process of its own.
+    """You can also start `timeit` from the command line. Then `timeit` runs in a process of its own.
 
-    `-s` is the setup, run before each run and not timed; `-n` how many loops are in a run (left out, it asks
-    `autorange`); `-r` how many runs there are; `-v` shows them.
+    `-s` gives the setup, which is executed before each run and is not timed. `-n` gives the number of loops in a run:
+    how often the run executes the statement. Without `-n`, `autorange` chooses this number. `-r` gives the number of
+    runs, and `-v` prints the time of each run.
     """
     timer = [sys.executable, "-m", "timeit"]
     options = ["-v", "-n", str(number), "-r", "5"]
@@ -217,166 +257,231 @@ def command_line(number: int = 200) -> subprocess.CompletedProcess[str]:
     )
 
 
-@command_line.observe
-def explain_command(page: Page, run: subprocess.CompletedProcess[str]) -> None:
+ROUNDING = 0.01
+"""An upper limit of the relative rounding error of the times that timeit prints with three digits."""
+
+PRINTS_BEST = command_line.claim(
+    "prints-the-best",
+    "the time that `python -m timeit` prints is the time of its shortest run divided by the number of loops",
+    at_least=1 - ROUNDING,
+    at_most=1 + ROUNDING,
+    unit=units.ratio,
+)
+RAW_DIFFER = command_line.claim(
+    "raw-times-differ",
+    "the slowest of five runs of `python -m timeit` takes at least 0.1 % longer than the fastest",
+    at_least=0.001,
+    unit=units.percent,
+)
+
+
+@command_line.explain
+def _(page: Page, run: subprocess.CompletedProcess[str]) -> None:
     page.output(run.stdout.strip(), caption=shlex.join(["python", *run.args[1:]]))
-    loops, figure_s, raw_s = timeit_text.read(run.stdout)
+    loops, printed_s, raw_s = timeit_text.read(run.stdout)
     candidates = {"c": min(raw_s), "b": median(raw_s), "a": mean(raw_s)}
-    truth = min(candidates, key=lambda key: round(abs(figure_s * loops / candidates[key] - 1), 2))
-    divided = f"{units.seconds(candidates[truth])} ÷ {units.count(loops)}"
-    page.reveal(truth, f"{divided} is {units.seconds(figure_s)}.")
-    best, rounding = figure_s * loops / min(raw_s), 0.01
-    page.claim("prints-the-best", best, 1 - rounding, 1 + rounding, unit=units.ratio, remark="rounded as printed")
-    page.claim("raw-times-differ", apart(raw_s), low=0.001, unit=units.percent)
+    truth = min(candidates, key=lambda letter: round(abs(printed_s * loops / candidates[letter] - 1), 2))
+    divided = f"{units.seconds(candidates[truth])} ÷ {units.count(loops)} loops"
+    page.reveal(truth, f"{divided} is {units.seconds(printed_s)} per loop.")
+    page.settle(PRINTS_BEST, printed_s * loops / min(raw_s), remark="printed time × loops ÷ shortest run")
+    page.settle(RAW_DIFFER, apart(raw_s))
     lecture = mean(LECTURE_RUNS_S) / min(LECTURE_RUNS_S) - 1
     page.say(
-        f"The mean would have been {units.percent(mean(raw_s) / min(raw_s) - 1)} more. A lecture on the subject",
-        "(HPML, a NumPy product of 1000×1000) shows raw times of",
-        f"{', '.join(map(units.number, LECTURE_RUNS_S))} s for {LECTURE_LOOPS} loops each, so it prints",
-        f"{units.seconds(min(LECTURE_RUNS_S) / LECTURE_LOOPS)} a loop. The mean is {units.percent(lecture)} more.",
+        f"The mean time of the five runs is {units.percent(mean(raw_s) / min(raw_s) - 1)} larger than the shortest",
+        "time. A lecture on high-performance machine learning shows the times of five runs for a NumPy product of",
+        f"1000×1000 numbers: {', '.join(map(units.number, LECTURE_RUNS_S))} s, each for {LECTURE_LOOPS} loops. For",
+        f"these runs, timeit prints {units.seconds(min(LECTURE_RUNS_S) / LECTURE_LOOPS)} per loop. The mean of the",
+        f"five times is {units.percent(lecture)} larger than the shortest time.",
     )
     page.say(
-        "And timeit warned, as it does when the worst run takes four times the best."
-        if "unreliable" in run.stdout
-        else "timeit warns only when the worst run takes four times the best. Look at the raw times yourself.",
+        "timeit prints a warning if the slowest run takes at least four times as long as the fastest.",
+        about_warning(run.stdout),
+        "Look at the times of all runs yourself, because smaller differences cause no warning.",
     )
+
+
+def about_warning(printed: str) -> str:
+    """Return a sentence that states whether timeit printed its warning."""
+    if "unreliable" in printed:
+        return "In this run, timeit printed the warning."
+    return "In this run, timeit printed no warning."
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Sorts(NamedTuple):
+    same_list_s: list[float]
+    new_list_s: list[float]
+
+
 @lesson.step(
-    "What the statement leaves behind",
-    predict=Choice(
-        "One list is sorted five times. How long does the first time take, against the later ones?",
-        {"a": "as long as they", "b": "up to ten times as long", "c": "longer still"},
+    "A statement with side effects",
+    predict=Choice.ranges(
+        "We sort the same list five times. What is the time of the first sort divided by the median time of the later "
+        "sorts?",
+        (1.5, 10),
+        units.ratio,
     ),
-    claims={
-        "sort-once": "the first sort of a list takes twice as long as the later ones, or more",
-        "setup-renews": "with a new list for every run, every run takes as long as a first one",
-    },
     fast={"length": 20_000},
 )
-def sort_again(length: int = 100_000) -> tuple[list[float], list[float]]:
-    """`list.sort` works in place, and sorting a list that is in order already is another, easier task.
+def sort_again(length: int = 100_000) -> Sorts:
+    """`list.sort` sorts a list in place. Sorting a list that is already in order needs less work.
 
-    We time it on one list again and again, then on a new list each time. `setup` makes that one: it runs
-    before every run of `repeat` and is not timed. A run is here a single call, `number=1`.
+    First we sort the same list five times. Then we sort a new list in each of five runs. The setup code makes the new
+    list before each run, and is not timed. In this step, a run is a single call (`number=1`).
     """
     numbers = [random() for _ in range(length)]
 
     same = {"numbers": numbers.copy()}
-    again_s = timeit.repeat("numbers.sort()", globals=same, number=1)
+    same_s = timeit.repeat("numbers.sort()", globals=same, number=1)
 
     copy = "new = numbers.copy()"
     kept = {"numbers": numbers}
-    fresh_s = timeit.repeat("new.sort()", copy, globals=kept, number=1)
-    return again_s, fresh_s
+    new_s = timeit.repeat("new.sort()", copy, globals=kept, number=1)
+    return Sorts(same_s, new_s)
 
 
-@sort_again.observe
-def explain_sort(page: Page, sorts: tuple[list[float], list[float]]) -> None:
-    again_s, fresh_s = sorts
-    rows = [(run, *pair) for run, pair in enumerate(zip(again_s, fresh_s, strict=True), start=1)]
-    shown = {"run": units.count, "the same list": units.seconds, "a new list": units.seconds}
-    page.table(Table.of("One sort a run", shown, rows))
-    later_s = median(again_s[1:])
-    first = again_s[0] / later_s
+SORT_ONCE = sort_again.claim(
+    "sort-once",
+    "the first sort of a list takes at least twice as long as the later sorts of that list",
+    at_least=2,
+    unit=units.ratio,
+)
+SETUP_RENEWS = sort_again.claim(
+    "setup-renews",
+    "each sort of a new list takes at least twice as long as a sort of a list that is already in order",
+    at_least=2,
+    unit=units.ratio,
+)
+
+
+@sort_again.explain
+def _(page: Page, sorts: Sorts) -> None:
+    rows = [(run, *times_s) for run, times_s in enumerate(zip(*sorts, strict=True), start=1)]
+    columns = {"run": units.count, "the same list": units.seconds, "a new list": units.seconds}
+    page.table(Table.of("One sort per run", columns, rows))
+    first_s, later_s = sorts.same_list_s[0], median(sorts.same_list_s[1:])
+    first = Interval.exact(first_s / later_s).with_noise(page.noise)
     page.reveal(
-        "a" if first < 1.5 else "b" if first <= 10 else "c",
-        f"{units.seconds(again_s[0])}, then {units.seconds(later_s)}: {units.ratio(first)} as long.",
+        first,
+        f"The first sort took {units.seconds(first_s)}. The median of the later sorts is {units.seconds(later_s)}.",
     )
-    page.claim("sort-once", first, low=2, noise=first * page.noise, unit=units.ratio)
-    renewed, error = every([fresh / later_s for fresh in fresh_s])
-    page.claim("setup-renews", renewed, low=2, error=error, unit=units.ratio, remark="of a sort in order")
-    million = (again_s[0] + 999_999 * later_s) / 1e6 / again_s[0]
+    page.settle(SORT_ONCE, first)
+    page.settle(SETUP_RENEWS, Interval.every(new_s / later_s for new_s in sorts.new_list_s))
+    million = (first_s + 999_999 * later_s) / 1e6 / first_s
     page.say(
-        f"With timeit's usual million calls the first would not count at all, and the answer would be"
-        f" {units.percent(million)} of what sorting this list takes. The best of several hides it just as well."
+        "By default, `timeit.timeit` makes a million calls, and only the first call would find an unsorted list. For",
+        f"this list, the mean time per call would be only {units.percent(million)} of the time of the first sort. The",
+        "shortest of several runs also hides the time of the first sort.",
     )
     page.say(
-        "So ask of every statement what it leaves behind: a sorted list, a full cache, a grown dictionary."
-        " `setup` runs once a run, not once a call. Where every call needs new input, make as many inputs as"
-        " calls before the clock is read. Making one between the two readings would be timed with it."
+        "Check what a statement changes, for example the order of a list or the content of a cache.",
+        "`setup` runs once per run, not once per call. If each call needs a new input, make all inputs before you",
+        "start the clock. Otherwise, the measured time includes the time for making the inputs.",
     )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Powers(NamedTuple):
+    per_run_s: dict[str, float]
+    constants: list[object]
+
+
 @lesson.step(
-    "Worked out beforehand",
-    predict=Choice(
-        "`x` is 2. How much longer does `x**10` take than `2**10`?",
-        {"a": "about as long", "b": "up to three times as long", "c": "longer still"},
+    "Computed by the compiler",
+    predict=Choice.ranges(
+        "`x` is 2. What is the time of `x**10` divided by the time of `2**10`?",
+        (1.5, 3),
+        units.ratio,
     ),
-    claims={
-        "folded-constant": "`x**10` takes three times as long as `2**10`, or more",
-        "nothing-is-timed": "`2**10` takes no longer than `pass`",
-    },
     fast={"number": 50_000},
 )
-def worked_out(
-    number: int = 200_000,
-) -> tuple[dict[str, float], list[object]]:
-    """A statement that does less than it says. `pass` stands beside it, so that we see the bare loop.
+def worked_out(number: int = 200_000) -> Powers:
+    """Some statements do less work than their text suggests. We time two powers, and `pass` to measure an empty loop.
 
-    The last line asks Python's compiler which constants it has put into a statement.
+    The last lines of the code list the constants that the compiled statement `y = 2**10` contains.
     """
     per_run_s = {}
     for statement in ["pass", "2**10", "x**10"]:
         totals_s = timeit.repeat(statement, setup="x = 2", number=number)
         per_run_s[statement] = min(totals_s) / number
     code = compile("y = 2**10", "statement", "exec")
-    return per_run_s, list(code.co_consts)
+    return Powers(per_run_s, list(code.co_consts))
 
 
-@worked_out.observe
-def explain_worked_out(page: Page, timed: tuple[dict[str, float], list[object]]) -> None:
-    per_run_s, constants = timed
-    shown = {"statement": None, "per run, best of 5": units.seconds}
-    page.table(Table.of("The loop itself is in every figure", shown, list(per_run_s.items())))
-    longer = per_run_s["x**10"] / per_run_s["2**10"]
-    page.reveal("a" if longer < 1.5 else "b" if longer <= 3 else "c", f"{units.ratio(longer)} as long.")
-    folded = page.claim("folded-constant", longer, low=3, noise=longer * page.noise, unit=units.ratio)
-    empty = per_run_s["2**10"] / per_run_s["pass"]
-    page.claim("nothing-is-timed", empty, high=1.25, noise=empty * page.noise, unit=units.ratio)
-    found = 2**10 in constants
+FOLDED = worked_out.claim(
+    "folded-constant", "`x**10` takes at least three times as long as `2**10`", at_least=3, unit=units.ratio
+)
+NOTHING_TIMED = worked_out.claim(
+    "nothing-is-timed", "`2**10` takes at most 1.25 times as long as `pass`", at_most=1.25, unit=units.ratio
+)
+
+
+@worked_out.explain
+def _(page: Page, timed: Powers) -> None:
+    columns = {"statement": None, "shortest of five": units.seconds}
+    page.table(
+        Table.of(
+            "Time per iteration, including the overhead of timeit's loop",
+            columns,
+            list(timed.per_run_s.items()),
+        )
+    )
+    longer = Interval.exact(timed.per_run_s["x**10"] / timed.per_run_s["2**10"]).with_noise(page.noise)
+    page.reveal(longer, f"In this run, `x**10` took {units.ratio(longer.middle)} as long as `2**10`.")
+    page.settle(FOLDED, longer)
+    empty = timed.per_run_s["2**10"] / timed.per_run_s["pass"]
+    page.settle(NOTHING_TIMED, Interval.exact(empty).with_noise(page.noise))
     page.say(
-        f"The constants of `y = 2**10` are {', '.join(map(repr, constants))}:",
-        "the compiler has done the work, once, before any clock was read."
-        if found
-        else "this Python leaves the power to be taken at run time.",
-        "What was timed is an empty loop."
-        if found and folded.standing is Standing.HELD
-        else "Yet the two times are nearly alike, so look twice before you explain a figure."
-        if found
-        else "Others work it out beforehand, and then an empty loop is what you time.",
-        "Give a benchmark its numbers as variables, and be wary of what takes no time.",
+        f"The constants of the compiled statement `y = 2**10` are {', '.join(map(repr, timed.constants))}.",
+        about_constants(timed.constants),
+        NOTHING_TIMED.words(
+            held="A benchmark of `2**10` therefore measures an empty loop.",
+            refuted="In this run, `2**10` took longer than the empty loop.",
+            unclear="The noise of this machine hides whether `2**10` takes longer than the empty loop.",
+        ),
+        "Put the inputs of a benchmark into variables, and check each statement that seems to take no time.",
     )
 
 
+def about_constants(constants: Sequence[object]) -> str:
+    """Return a sentence that states whether the compiler computed `2**10`."""
+    if 2**10 in constants:
+        return "The compiler computed the power once, before `timeit` read the clock."
+    return "This Python version computes the power when the statement runs. Other versions compute it in the compiler."
+
+
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Figures(NamedTuple):
+    few_s: float
+    many_s: float
+    few: Measurement
+    many: Measurement
+
+
+@lesson.given
+class BothTimers(NamedTuple):
+    figures: list[Figures]
+    extra_runs: int
+
+
 @lesson.step(
-    "The other Timer",
+    "torch's Timer",
     predict=Choice(
-        "We ask both for ten times as many runs. Whose figure becomes ten times as large?",
-        {"a": "that of both", "b": "Python's only", "c": "that of neither"},
+        "Python's `timeit` and torch's `timeit` both make ten times as many calls as before. Which of the two results "
+        "becomes about ten times as large?",
+        {"a": "both results", "b": "only the result of Python's `timeit`", "c": "neither result"},
     ),
-    claims={
-        "total-grows": "ten times the runs, ten times the figure of `timeit`",
-        "timer-is-per-run": "torch's figure stays: it is per run",
-        "timer-warms-up": "torch's Timer runs the statement more often than it was asked to",
-        "timer-one-thread": "unless told otherwise it works on one thread",
-        "one-sample": "its `timeit` keeps a single sample",
-        "no-spread": "and the IQR of that is zero",
-    },
     fast={"rounds": 10},
 )
-def the_other_timer(
-    number: int = 50,
-    rounds: int = 20,
-) -> tuple[list[tuple[float, float, Measurement, Measurement]], int]:
-    """`torch.utils.benchmark` has a Timer too, and that has a method `timeit` too.
+def the_other_timer(number: int = 50, rounds: int = 20) -> BothTimers:
+    """`torch.utils.benchmark` also has a class `Timer` with a method `timeit`.
 
-    It sees what `globals` and `setup` give it, and `torch`. `label` and the three after it change no figure:
-    they say what it is. We ask both timers in turn, several times. Last, we count the runs torch's makes.
+    The timed code can use `torch` and the names that `globals` and `setup` define. `label`, `sub_label`, `description`
+    and `env` describe the measurement, and do not change its result. We measure with both timers alternately, several
+    times. At the end, we count how many calls torch's Timer really makes. In torch's own texts, a call is a “run”.
     """
     timer = Timer(
         "mul_sum(a, b)",
@@ -385,179 +490,297 @@ def the_other_timer(
         label="batched dot",
         sub_label="mul_sum",
         description="256 x 64",
-        env="as it stands",
+        env="default",
     )
     python = timeit.Timer("mul_sum(a, b)", globals=names())
     figures = []
     for _ in range(rounds):
         few_s, many_s = python.timeit(number), python.timeit(10 * number)
         few, many = timer.timeit(number), timer.timeit(10 * number)
-        figures.append((few_s, many_s, few, many))
+        figures.append(Figures(few_s, many_s, few, many))
     ran: list[int] = []
     Timer("ran.append(1)", globals={"ran": ran}).timeit(number)
-    return figures, len(ran) - number
+    return BothTimers(figures, len(ran) - number)
 
 
-@the_other_timer.observe
-def explain_other(page: Page, told: tuple[list[tuple[float, float, Measurement, Measurement]], int]) -> None:
-    (figures, extra), typical = told, attrgetter("median")
-    total, total_error = middle([many_s / few_s for few_s, many_s, _, _ in figures])
-    per_run, error = middle([many.median / few.median for _, _, few, many in figures])
-    few_s, many_s = min(figure[0] for figure in figures), min(figure[1] for figure in figures)
-    few, many = min((f[2] for f in figures), key=typical), min((f[3] for f in figures), key=typical)
-    page.output(repr(many), caption="What torch prints of the longer one")
-    shown = {"runs": units.count, "timeit": units.seconds, "torch's": units.seconds, "timeit ÷ runs": units.seconds}
-    runs = ((each.number_per_run, each.median, s) for each, s in ((few, few_s), (many, many_s)))
-    page.table(Table.of(f"Figures of both, best of {len(figures)}", shown, [(n, s, m, s / n) for n, m, s in runs]))
-    grown = (total > 3, per_run > 3)
-    answers = {(True, True): "a", (True, False): "b", (False, False): "c"}
-    page.reveal(answers.get(grown), f"Python's grew {units.ratio(total)}, torch's {units.ratio(per_run)}.")
-    page.claim("total-grows", total, 5, 20, error=total_error, noise=total * page.noise, unit=units.ratio)
-    page.claim("timer-is-per-run", per_run, 0.5, 2, error=error, noise=per_run * page.noise, unit=units.ratio)
-    page.claim("timer-warms-up", extra, low=2, unit=units.count, remark=f"on top of {few.number_per_run}")
-    page.claim("timer-one-thread", many.num_threads, 1, 1, unit=units.count)
-    page.claim("one-sample", len(many.times), 1, 1, unit=units.count)
-    page.claim("no-spread", many.iqr, 0, 0, unit=units.seconds, remark="and nothing is known of it")
+TOTAL_GROWS = the_other_timer.claim(
+    "total-grows",
+    "with ten times as many calls, the result of Python's `timeit` becomes 5 to 20 times as large",
+    at_least=5,
+    at_most=20,
+    unit=units.ratio,
+)
+PER_RUN = the_other_timer.claim(
+    "timer-is-per-run",
+    "with ten times as many calls, the result of torch's Timer changes by less than a factor of 2",
+    at_least=0.5,
+    at_most=2,
+    unit=units.ratio,
+)
+WARMS_UP = the_other_timer.claim(
+    "timer-warms-up",
+    "torch's Timer makes at least two calls more than the user requests",
+    at_least=2,
+    unit=units.count,
+)
+ONE_THREAD = the_other_timer.claim(
+    "timer-one-thread", "by default, torch's Timer uses one thread", equals=1, unit=units.count
+)
+ONE_SAMPLE = the_other_timer.claim(
+    "one-sample", "`timeit` of torch's Timer keeps a single sample", equals=1, unit=units.count
+)
+NO_SPREAD = the_other_timer.claim("no-spread", "the IQR of a single sample is zero", equals=0, unit=units.seconds)
+
+
+@the_other_timer.explain
+def _(page: Page, both: BothTimers) -> None:
+    total = Interval.median(each.many_s / each.few_s for each in both.figures).with_noise(page.noise)
+    per_run = Interval.median(each.many.median / each.few.median for each in both.figures).with_noise(page.noise)
+    many = min((each.many for each in both.figures), key=lambda each: each.median)
+    page.output(repr(many), caption="One of the measurements with more calls, as torch prints it")
+    show_shortest(page, both.figures)
+    page.reveal(
+        grew(total, per_run),
+        f"The result of Python's `timeit` became {units.ratio(total.middle)} as large, and the result of torch's",
+        f"`timeit` became {units.ratio(per_run.middle)} as large.",
+    )
+    page.settle(TOTAL_GROWS, total)
+    page.settle(PER_RUN, per_run)
+    asked = both.figures[0].few.number_per_run
+    page.settle(WARMS_UP, both.extra_runs, remark=f"in addition to the {asked} requested calls")
+    page.settle(ONE_THREAD, many.num_threads)
+    page.settle(ONE_SAMPLE, len(many.times))
+    page.settle(NO_SPREAD, many.iqr)
     page.say(
-        "One name, two meanings: Python's `timeit` gives the total, torch's the time of one run. And torch's",
-        f"made {extra} runs that it did not count, a hundredth of the number asked for and two at least, so",
-        "that the first call is left out.",
+        "Python's `timeit` returns the time of all calls together, and torch's `timeit` returns the time per call.",
+        f"torch's Timer also made {both.extra_runs} calls to warm up, which it did not time. torch's Timer makes one",
+        "warm-up call per hundred requested calls, and at least two warm-up calls (`timeit` in torch's timer.py).",
     )
     page.say(
-        f"An IQR of {units.seconds(many.iqr)} is no steadiness but a single sample, and that is why torch"
-        " leaves it out above.",
-        f"It also keeps `env` (`{many.env}`) to itself: `Compare` tells two environments apart by it.",
+        f"An IQR of {units.seconds(many.iqr)} does not mean that the time is steady, because the measurement has only",
+        "one sample. torch prints the IQR only if there are at least four samples. torch does not print the `env`",
+        f"of a single measurement. `Compare` uses `env` (here “{many.env}”) to keep measurements of different",
+        "environments in separate rows.",
     )
+
+
+def show_shortest(page: Page, figures: Sequence[Figures]) -> None:
+    """Print a table of the shortest results of both timers, with one row for few calls and one row for many calls."""
+    per_run = {"calls": units.count, "Python's timeit": units.seconds, "torch's timeit": units.seconds}
+    few, many = figures[0].few.number_per_run, figures[0].many.number_per_run
+    shortest = {
+        few: (min(each.few_s for each in figures), min(each.few.median for each in figures)),
+        many: (min(each.many_s for each in figures), min(each.many.median for each in figures)),
+    }
+    rows = [(runs, total_s, run_s, total_s / runs) for runs, (total_s, run_s) in shortest.items()]
+    columns = per_run | {"Python's ÷ calls": units.seconds}
+    page.table(Table.of(f"Results of both timers, the shortest of {len(figures)} repetitions", columns, rows))
+
+
+def grew(total: Interval, per_run: Interval) -> str | None:
+    """Return the letter of the right answer to the question of step 6, or None if the intervals do not decide it.
+
+    `total` and `per_run` are the factors by which the results of Python's `timeit` and of torch's `timeit` grew. A
+    result counts as about ten times as large if the whole interval of its factor is above 3.
+    """
+    held = [each.compare(at_least=3).words(held="yes", refuted="no", unclear="") for each in (total, per_run)]
+    return {("yes", "yes"): "a", ("yes", "no"): "b", ("no", "no"): "c"}.get((held[0], held[1]))
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-DECIDES = 1.05
-"""From this change of bmm ÷ mul_sum on, one cannot overlook how many threads were used."""
+CLEAR_CHANGE = 1.05
+"""The smallest change of time of bmm ÷ time of mul_sum, as a factor, for which step 7 reports a different factor."""
 
 
 @lesson.given
-def three_ways(
-    stmt: str,
-    work: dict[str, object],
-    number: int,
-) -> list[float]:
+class Ways(NamedTuple):
+    timeit_s: float
+    one_thread_s: float
+    all_threads_s: float
+
+
+@lesson.given
+def three_ways(stmt: str, work: dict[str, object], number: int) -> Ways:
     python = timeit.Timer(stmt, globals=work)
     timer = Timer(stmt, globals=work)
     threads = torch.get_num_threads()
     threaded = Timer(stmt, globals=work, num_threads=threads)
-    return [
+    return Ways(
         min(python.repeat(3, number)) / number,
         min(timer.timeit(number).median for _ in range(3)),
         min(threaded.timeit(number).median for _ in range(3)),
-    ]
+    )
+
+
+@lesson.given
+class Turn(NamedTuple):
+    mul_sum: Ways
+    bmm: Ways
+
+
+@lesson.given
+class Threads(NamedTuple):
+    turns: list[Turn]
+    others: BackgroundLoad
 
 
 @lesson.step(
-    "One thread, or all",
+    "One thread or all threads",
     predict=Choice(
-        "`mul_sum` against `bmm`: with one thread and with all, does the same one win?",
-        {"a": "yes, by as much", "b": "yes, by more or by less", "c": "no, the other"},
+        "We compare `mul_sum` with `bmm` twice: with one thread, and with all threads. Is the same function faster in "
+        "both cases?",
+        {"a": "yes, by the same factor", "b": "yes, by a different factor", "c": "no"},
     ),
-    claims={
-        "one-thread-is-slower": "for `mul_sum`, Timer says more than `timeit`: it uses one thread",
-        "same-threads-agree": "given as many threads, Timer and `timeit` agree within a third",
-        "two-answers": "of one of the functions at least, the two timers' answers are a tenth apart or more",
-    },
     fast={"number": 2},
 )
-def one_thread_or_all(
-    turns: int = 15,
-    number: int = 3,
-) -> tuple[list[dict[str, list[float]]], Others]:
-    """Now both timers on larger rows, where torch shares the work out among threads.
+def one_thread_or_all(turns: int = 15, number: int = 3) -> Threads:
+    """Now both timers measure larger inputs, on which torch can use several threads.
 
-    `timeit` knows nothing of threads and gets all of torch's. Timer sets one, or as many as `num_threads`
-    says. We go round several times, so that whatever else the machine does falls on all of them, and each
-    figure is the best of three.
+    `timeit` does not set the number of threads, so torch uses its default number. torch's Timer uses `num_threads`
+    threads, by default one thread. We measure all times alternately and often, so that a disturbance affects all
+    times alike. Each time is the shortest of three runs.
     """
     a, b = torch.rand(2, 10_000, 64)
     work = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
-    with others_watched() as others:
-        figures = [
-            {
-                "mul_sum": three_ways("mul_sum(a, b)", work, number),
-                "bmm": three_ways("bmm(a, b)", work, number),
-            }
-            for _ in range(turns)
-        ]
-    return figures, others
+    measured = []
+    with watch_background_load() as others:
+        for _ in range(turns):
+            sums = three_ways("mul_sum(a, b)", work, number)
+            bmms = three_ways("bmm(a, b)", work, number)
+            measured.append(Turn(sums, bmms))
+    return Threads(measured, others)
 
 
-@one_thread_or_all.observe
-def explain_threads(page: Page, found: tuple[list[dict[str, list[float]]], Others]) -> None:
-    turns, others = found
-    threads = torch.get_num_threads()
-    sums, bmms = ([median(way) for way in zip(*(turn[name] for turn in turns), strict=True)] for name in turns[0])
-    ways = ("timeit", "Timer", f"Timer, num_threads={threads}")
-    page.table(race("Per call, the middle of all turns", zip(ways, sums, bmms, strict=True)))
-    one, full = ([turn["bmm"][way] / turn["mul_sum"][way] for turn in turns] for way in (1, 2))
-    changed, error = middle(changes(one, full))
-    other = max(one) < 1 < min(full) or max(full) < 1 < min(one)
-    clear = "b" if changed - error >= DECIDES else "a" if changed + error < DECIDES else "unclear"
-    truth = "single" if threads == 1 else "unclear" if others.crowd else "c" if other else clear
-    page.reveal(
-        truth if truth in "abc" else None,
-        f"`bmm` takes {units.ratio(median(one))} as long as `mul_sum` with one thread,",
-        f"{units.ratio(median(full))} with all.",
-    )
-    apart_by = [changes(*zip(*((turn[name][0], turn[name][1]) for turn in turns), strict=True)) for name in turns[0]]
-    bounds = {
-        "one-thread-is-slower": ([turn["mul_sum"][1] / turn["mul_sum"][0] for turn in turns], 1, math.inf),
-        "same-threads-agree": ([turn["mul_sum"][2] / turn["mul_sum"][0] for turn in turns], 3 / 4, 4 / 3),
-        "two-answers": (max(apart_by, key=median), 1.1, math.inf),
-    }
-    for id_, (values, low, high) in bounds.items():
-        if threads == 1:
-            page.skip(id_, "torch has a single thread here")
-            continue
-        measured, error = middle(values)
-        page.claim(id_, measured, low, high, error=error, noise=math.inf if others.crowd else 0.0, unit=units.ratio)
-    page.say(WHY_THREADS[truth])
-    if threads > 1:
-        page.say(
-            f"`mul_sum` is {units.ratio(sums[1] / sums[2])} as fast with {threads} threads as with one."
-            if sums[2] < sums[1]
-            else f"`mul_sum` takes {units.ratio(sums[2] / sums[1])} as long with {threads} threads as with one:"
-            " a call waits for its last thread, and where others are busy on a core, that one comes late."
+ONE_SLOWER = one_thread_or_all.claim(
+    "one-thread-is-slower",
+    "for `mul_sum`, torch's Timer reports a longer time than `timeit`, because Timer uses one thread",
+    at_least=1,
+    unit=units.ratio,
+)
+THREADS_AGREE = one_thread_or_all.claim(
+    "same-threads-agree",
+    "with the same number of threads, the times of torch's Timer and of `timeit` differ by at most a third",
+    at_least=3 / 4,
+    at_most=4 / 3,
+    unit=units.ratio,
+)
+TWO_ANSWERS = one_thread_or_all.claim(
+    "two-answers",
+    "for `mul_sum` or for `bmm`, the times of torch's Timer with one thread and of `timeit` differ by 10 % or more",
+    at_least=1.1,
+    unit=units.ratio,
+)
+
+
+@one_thread_or_all.explain
+def _(page: Page, found: Threads) -> None:
+    turns, crowded, threads = found.turns, found.others.is_high, torch.get_num_threads()
+    sums, bmms = (Ways(*map(median, zip(*ways, strict=True))) for ways in zip(*turns, strict=True))
+    ways = ("timeit", "Timer, 1 thread", f"Timer, {units.some(threads, 'thread')}")
+    page.table(
+        race(
+            "Times per call and their ratio, medians of all repetitions",
+            zip(ways, sums, bmms, median_ratios(turns), strict=True),
         )
-    page.table(race("Published: PyTorch's benchmark recipe, and its notebook on another machine", RECIPE_THREADS))
-    recipe, another = (bmm_s / sum_s for how, sum_s, bmm_s in RECIPE_THREADS if "1 thread" in how)
+    )
+    one = [turn.bmm.one_thread_s / turn.mul_sum.one_thread_s for turn in turns]
+    full = [turn.bmm.all_threads_s / turn.mul_sum.all_threads_s for turn in turns]
+    truth = None if crowded or threads == 1 else winner_with_threads(one, full)
+    page.reveal(
+        truth,
+        f"In the median of all repetitions, `bmm` took {units.ratio(median(one))} as long as `mul_sum` with one",
+        f"thread, and {units.ratio(median(full))} as long with {units.some(threads, 'thread')}.",
+    )
+    for claim, values in (
+        (ONE_SLOWER, [turn.mul_sum.one_thread_s / turn.mul_sum.timeit_s for turn in turns]),
+        (THREADS_AGREE, [turn.mul_sum.all_threads_s / turn.mul_sum.timeit_s for turn in turns]),
+        (TWO_ANSWERS, max((changes_of(ways) for ways in zip(*turns, strict=True)), key=median)),
+    ):
+        if threads == 1:
+            page.skip(claim, "needs a second thread, but torch uses only one on this machine")
+        else:
+            page.settle(claim, Interval.median(values).void_if(crowded))
+    page.say(ABOUT_WINNER[truth], TWO_ANSWERS.words(held=TIMERS_DIFFER, refuted="", unclear=""))
     page.say(
-        f"With one thread `bmm` took {units.ratio(recipe)} as long as `mul_sum` in the recipe,",
-        f"{units.ratio(another)} on the other machine, and {units.ratio(median(one))} here. Carry no winner from",
-        "one machine to another, and no figure without its number of threads.",
+        f"`mul_sum` took {units.ratio(sums.all_threads_s / sums.one_thread_s)} as long with",
+        f"{units.some(threads, 'thread')} as with one. A call waits for its slowest thread. If another program uses",
+        "the core of a thread, this thread finishes late. Several threads can then be slower than one thread.",
+    )
+    show_recipe(page, here=median(one))
+
+
+ABOUT_WINNER = {
+    "a": "More threads changed the times of both functions by about the same factor. At other sizes, the factors can"
+    " differ.",
+    "b": "More threads changed the times of the two functions by different factors.",
+    "c": "More threads changed the times of the two functions by different factors, so the faster function changes.",
+    None: "This run does not show how threads change the comparison of the two functions.",
+}
+"""For each right answer to the question of step 7, the explanation. The key None is for a run without a clear
+answer."""
+
+TIMERS_DIFFER = (
+    "A student who uses `timeit` and a student who uses torch's Timer get different results, because the two timers"
+    " use different numbers of threads."
+)
+
+
+def median_ratios(turns: Sequence[Turn]) -> list[float]:
+    """Return the median of time of bmm ÷ time of mul_sum over all repetitions, for each of the three ways to time."""
+    by_turn = [[bmm_s / sum_s for sum_s, bmm_s in zip(turn.mul_sum, turn.bmm, strict=True)] for turn in turns]
+    return [median(ratios) for ratios in zip(*by_turn, strict=True)]
+
+
+def race(title: str, rows: Iterable[tuple[str, float, float, float]]) -> Table:
+    """Return a table with the times of both functions in seconds and their ratio, one row per timer."""
+    columns = {"timer": None, "mul_sum": units.seconds, "bmm": units.seconds, "bmm ÷ mul_sum": units.ratio}
+    return Table.of(title, columns, list(rows))
+
+
+def show_recipe(page: Page, here: float) -> None:
+    """Print published times of `mul_sum` and `bmm`, and compare the ratios of these times with `here`.
+
+    `here` is the ratio time of bmm ÷ time of mul_sum that this run measured with one thread.
+    """
+    published = [(how, sum_s, bmm_s, bmm_s / sum_s) for how, sum_s, bmm_s in RECIPE_THREADS]
+    page.table(race("Published: PyTorch's benchmark recipe, and a reader's re-run of its notebook", published))
+    recipe, again = (bmm_s / sum_s for how, sum_s, bmm_s in RECIPE_THREADS if "1 thread" in how)
+    page.say(
+        "In the recipe, `mul_sum` is faster with 1 thread, and `bmm` is faster with 40 threads. In the re-run, `bmm`",
+        "is faster with 1 thread and with 8 threads.",
+        f"With one thread, time of `bmm` ÷ time of `mul_sum` is {units.ratio(recipe)} in the recipe,",
+        f"{units.ratio(again)} in the re-run, and {units.ratio(here)} in this run.",
+        "So a result is valid only for one machine and one number of threads. Report the machine and the number of",
+        "threads with the result.",
     )
 
 
-def race(title: str, figures: Iterable[tuple[str, float, float]]) -> Table:
-    """Return figures of both functions, in seconds, as a table with their ratio."""
-    shown = {"asked": None, "mul_sum": units.seconds, "bmm": units.seconds, "bmm ÷ mul_sum": units.ratio}
-    return Table.of(title, shown, [(how, sum_s, bmm_s, bmm_s / sum_s) for how, sum_s, bmm_s in figures])
+def winner_with_threads(one: Sequence[float], full: Sequence[float]) -> str | None:
+    """Return the letter of the right answer to the question of step 7, or None if the repetitions do not decide it.
+
+    `one` and `full` contain time of bmm ÷ time of mul_sum for each repetition, with one thread and with all threads.
+    """
+    if max(one) < 1 < min(full) or max(full) < 1 < min(one):
+        return "c"
+    changed = Interval.median(changes(one, full))
+    if changed.low >= CLEAR_CHANGE:
+        return "b"
+    return "a" if changed.high < CLEAR_CHANGE else None
 
 
-def changes(one: Sequence[float], full: Sequence[float]) -> list[float]:
-    """Return by what factor a figure changed in every turn, all turned so that the furthest is above 1."""
-    wider = [after / before for before, after in zip(one, full, strict=True)]
-    return wider if max(wider) > 1 / min(wider) else [1 / change for change in wider]
+def changes_of(ways: Iterable[Ways]) -> list[float]:
+    """Return time by Timer with one thread ÷ time by `timeit` for each repetition, or the inverse (see `changes`).
+
+    `ways` contains the times of one function in each repetition.
+    """
+    by_timeit, by_timer = zip(*((way.timeit_s, way.one_thread_s) for way in ways), strict=True)
+    return changes(by_timeit, by_timer)
 
 
-WHY_THREADS = {
-    "a": "The threads served both functions alike, so it did not matter here which Timer was asked. Nothing"
-    " promises that for other sizes, or for your functions.",
-    "b": "The two functions do not use more threads equally well, and so the same question, asked through two"
-    " timers that share a name, has two answers.",
-    "c": "The two functions do not use more threads equally well: so unequally that the winner changes. Who"
-    " asks `timeit` and who asks Timer will recommend different code, and both have measured.",
-    "unclear": "Today the scatter is larger than what is to be told: threads that share their cores with others"
-    " wait for each other. That too is a reason to compare on one thread first.",
-    "single": "torch has a single thread here, so all three ways ask the same, and how threads change the"
-    " outcome can only be read below.",
-}
+def changes(before: Sequence[float], after: Sequence[float]) -> list[float]:
+    """Return `after` ÷ `before` for each repetition, or `before` ÷ `after` if the largest change is a decrease."""
+    factors = [late / early for early, late in zip(before, after, strict=True)]
+    return factors if max(factors) > 1 / min(factors) else [1 / factor for factor in factors]
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -580,24 +803,34 @@ def unit(values: list[float]) -> list[float]:
     return [value / length for value in values]
 
 
+@lesson.given
+class Seen(NamedTuple):
+    calls: int
+    own_s: float
+    total_s: float
+
+
+@lesson.given
+class Profiled(NamedTuple):
+    plain_s: float
+    profiled_s: float
+    seen: dict[str, Seen]
+
+
 @lesson.step(
-    "How long, or where",
-    predict=Choice(
-        "How much longer does `unit` take while a profiler looks on?",
-        {"a": "less than 1.5 times", "b": "1.5 to 4 times", "c": "more than 4 times"},
+    "Benchmark and profile",
+    predict=Choice.ranges(
+        "What is the time of a call of `unit` under a profiler divided by its time without a profiler?",
+        (1.5, 4),
+        units.ratio,
     ),
-    claims={
-        "profile-says-where": "more than half of the time in `unit` goes into `norm`",
-        "profile-costs": "a profiled call takes 1.5 times a plain one, or more",
-    },
     fast={"number": 40},
 )
-def how_long_or_where(
-    number: int = 200,
-) -> tuple[float, float, dict[str, tuple[int, float, float]]]:
-    """A benchmark says how long a statement takes, and not where in it the time goes. A profile does.
+def how_long_or_where(number: int = 200) -> Profiled:
+    """A benchmark measures how long a statement takes. A profile shows in which functions the time is spent.
 
-    The same runs twice: by themselves, and with Python's `cProfile`, which notes every call and return.
+    We time the same statement twice: alone, and under Python's profiler `cProfile`, which records the start and the
+    end of each call.
     """
     work = {"unit": unit, "values": [random() for _ in range(1000)]}
     timer = timeit.Timer("unit(values)", globals=work)
@@ -608,47 +841,79 @@ def how_long_or_where(
     seen = {}
     for each in profile.getstats():
         name = getattr(each.code, "co_name", str(each.code))
-        seen[name] = each.callcount, each.inlinetime, each.totaltime
-    return plain_s, profiled_s, seen
+        times_s = each.inlinetime, each.totaltime
+        seen[name] = Seen(each.callcount, *times_s)
+    return Profiled(plain_s, profiled_s, seen)
 
 
-@how_long_or_where.observe
-def explain_profile(page: Page, costs: tuple[float, float, dict[str, tuple[int, float, float]]]) -> None:
-    plain_s, profiled_s, seen = costs
-    whole_s = seen["unit"][2]
-    shown = {"function": None, "calls": units.count, "own time": units.seconds, "with what it calls": units.seconds}
-    within = [(name, cost) for name, cost in seen.items() if cost[2] <= whole_s]
-    dearest = sorted(within, key=lambda item: -item[1][1])[:4]
-    rows = [(name, *cost, cost[2] / whole_s) for name, cost in dearest]
-    title = "What the profile saw: the four with most time of their own"
-    page.table(Table.of(title, shown | {"of unit": units.percent}, rows))
-    dearer = profiled_s / plain_s
-    page.reveal(
-        "a" if dearer < 1.5 else "b" if dearer <= 4 else "c",
-        f"{units.seconds(plain_s)} plain, {units.seconds(profiled_s)} profiled: {units.ratio(dearer)} as long.",
-    )
-    share = seen["norm"][2] / whole_s
-    found = page.claim("profile-says-where", share, low=0.5, unit=units.percent)
-    page.claim("profile-costs", dearer, low=1.5, noise=dearer * page.noise, unit=units.ratio)
-    name, (calls, _, _) = max(within, key=lambda item: item[1][0])
-    page.say(
-        f"The benchmark gave {units.seconds(plain_s)}, and no hint of what to improve. The profile",
-        f"points at `norm`, which called `{name}` {units.count(calls)} times."
-        if found.standing is Standing.HELD
-        else "says that `norm` is not where most of the time goes.",
-    )
-    page.say(
-        f"But its times are no timings. Every call that it notes costs extra, here {units.ratio(dearer)} in all,"
-        " and small functions pay most. Profile to find the place; benchmark to see whether it got faster."
-    )
-
-
-lesson.take_along(
-    "Know the unit: Python's `timeit` gives a total, torch's Timer the time of one run. Then count threads.",
-    "Warm up, time many calls together, several times over; disturbances only add, so look at the best.",
-    "Ask what the statement does the second time, and whether it does anything at all.",
+SAYS_WHERE = how_long_or_where.claim(
+    "profile-says-where",
+    "in the profile, `norm` and the functions that it calls take more than half of the time of `unit`",
+    at_least=0.5,
+    unit=units.percent,
 )
-lesson.read_on(
+PROFILE_COSTS = how_long_or_where.claim(
+    "profile-costs",
+    "a call of `unit` under the profiler takes at least 1.5 times as long as without the profiler",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@how_long_or_where.explain
+def _(page: Page, costs: Profiled) -> None:
+    whole_s = costs.seen["unit"].total_s
+    within = {name: seen for name, seen in costs.seen.items() if seen.total_s <= whole_s}
+    show_profile(page, within, whole_s)
+    longer = Interval.exact(costs.profiled_s / costs.plain_s).with_noise(page.noise)
+    page.reveal(
+        longer,
+        f"A call of `unit` took {units.seconds(costs.plain_s)} without the profiler, and",
+        f"{units.seconds(costs.profiled_s)} under the profiler.",
+    )
+    page.settle(SAYS_WHERE, costs.seen["norm"].total_s / whole_s)
+    page.settle(PROFILE_COSTS, longer)
+    often = max(within, key=lambda name: within[name].calls)
+    page.say(
+        f"The benchmark shows that a call takes {units.seconds(costs.plain_s)}, but not which part to improve. In the",
+        f"profile, the function with the most calls is `{often}`: {units.count(within[often].calls)} calls.",
+        SAYS_WHERE.words(
+            held="Most of the time is spent in `norm` and the functions that it calls.",
+            refuted="Less than half of the time is spent in `norm` and the functions that it calls.",
+            unclear="The profile does not show clearly whether `norm` takes more than half of the time.",
+        ),
+    )
+    page.say(
+        "The times in a profile are too long, because the profiler adds time to each call. Programs with many short",
+        f"calls are affected most. Under the profiler, a call of `unit` took {units.ratio(longer.middle)} as long as",
+        "without the profiler. Use a profile to find the slow part of the code. Then use a benchmark to check whether",
+        "your change made the code faster.",
+    )
+
+
+def show_profile(page: Page, within: dict[str, Seen], whole_s: float) -> None:
+    """Print a table of the four functions with the most own time (without the functions that they call).
+
+    `whole_s` is the total time of `unit`.
+    """
+    most = sorted(within.items(), key=lambda item: -item[1].own_s)[:4]
+    columns = {
+        "function": None,
+        "calls": units.count,
+        "own time": units.seconds,
+        "total time": units.seconds,
+        "÷ total time of unit": units.percent,
+    }
+    rows = [(name, *seen, seen.total_s / whole_s) for name, seen in most]
+    page.table(Table.of("The four functions with the most own time in the profile", columns, rows))
+
+
+lesson.key_points = (
+    "Python's `timeit` returns the time of all calls, torch's Timer the time per call. Check the number of threads.",
+    "Warm up, put many calls into a run, and repeat the run. Disturbances only add time, so use the shortest run.",
+    "Check whether the statement does the same work each time, and whether it does any work at all.",
+)
+lesson.references = (
     "Python, `timeit` and its command line: docs.python.org/3/library/timeit.html",
     "PyTorch, `torch.utils.benchmark.Timer`: docs.pytorch.org/docs/stable/benchmark_utils.html",
     "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
@@ -656,4 +921,4 @@ lesson.read_on(
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,44 +1,41 @@
-"""Lesson 03: work that runs behind the caller's back, and how to time it all the same.
+"""Lesson 03: how to time work that a GPU does after the call has returned.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 from functools import partial
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from harness import plots, units
-from harness.devices import pick_stream
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
+from harness.machine.devices import pick_stream
+from harness.rendering import plots, units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.published import ON_GPUS
 
 ON_A_GPU = torch.cuda.is_available()
 WHERE = (
-    f"This runs on a real GPU, {torch.cuda.get_device_name()}."
+    f"This lesson runs on a GPU, {torch.cuda.get_device_name()}."
     if ON_A_GPU
-    else "Simulated: torch finds no CUDA here, so the GPU is a stream of our own, a thread that works off a queue."
+    else "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU."
 )
 
 lesson = Lesson(
     __file__,
-    title="The call returned; the work did not",
-    objective=f"{WHERE} Afterwards you can time work that a launch hands to somebody else.",
+    title="The call returned before the work was done",
+    objective=f"{WHERE} You can time work that runs on a GPU after the call has returned.",
     minutes=14,
 )
 
-Pairs = list[tuple[float, float]]
-"""Two times in seconds, taken in the same turn."""
-
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -51,24 +48,29 @@ def rows(number: int, n: int = 1024, gpu_gets: int = 50) -> Tensor:
     return torch.rand(2, number, n)
 
 
+@lesson.given
+class Launched(NamedTuple):
+    returned_s: float
+    done_s: float
+
+
 @lesson.step(
-    "Launched is not done",
+    "Launch and wait",
     predict=Choice(
-        "We launch `mul_sum` twenty times. When the last launch has returned, how much of the time is over?",
-        {"a": "all of it", "b": "about half", "c": "less than a third"},
+        "We launch `mul_sum` twenty times. What is the time until all launches have returned, divided by the time "
+        "until all work is done?",
+        {"a": "less than a third", "b": "a third to nine tenths", "c": "nine tenths or more"},
+        limits=(1 / 3, 0.9),
     ),
-    claims={"returns-early": "the launches have returned in less than a third of the time that the work takes"},
     fast={"turns": 3},
 )
-def launch_and_wait(
-    turns: int = 9,
-    launches: int = 20,
-) -> list[tuple[float, float]]:
-    """A GPU has a queue, which CUDA calls a stream. To call a function on its tensors is to put work in the queue.
+def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
+    """A GPU has a queue of work, which CUDA calls a stream. A call on the GPU's tensors puts work into this queue.
 
-    `launch` does just that, and returns. `synchronize` returns when the queue is empty and all is done; for a
-    GPU it is `torch.cuda.synchronize`. We look at the clock after either. (A GPU gets more rows to work on, or
-    it would be done before the next launch.)
+    `launch` puts work into the queue and returns immediately. `synchronize` returns when all work in the queue is
+    done. For a GPU, `synchronize` calls `torch.cuda.synchronize`. We read the clock after the launches, and again after
+    `synchronize`. A GPU gets more rows than a simulated stream, because otherwise the GPU would finish its work before
+    the next launch.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -82,131 +84,182 @@ def launch_and_wait(
             returned = perf_counter()
             stream.synchronize()
             done = perf_counter()
-            timed.append((returned - start, done - start))
+            timed.append(Launched(returned - start, done - start))
     return timed
 
 
-@launch_and_wait.observe
-def explain_launch(page: Page, timed: Pairs) -> None:
-    rows_ = [(turn, *pair) for turn, pair in enumerate(timed, start=1)]
-    shown = {"turn": units.count, "launches returned": units.seconds, "done": units.seconds}
-    page.table(Table.of("Twenty launches", shown, rows_))
-    shares = [returned / done for returned, done in timed]
-    usual = median(shares)
+EARLY = launch_and_wait.claim(
+    "returns-early",
+    "all launches return in less than a third of the time that their work takes",
+    at_most=1 / 3,
+    unit=units.percent,
+)
+
+
+@launch_and_wait.explain
+def _(page: Page, timed: list[Launched]) -> None:
+    columns = {"repetition": units.count, "launches returned": units.seconds, "work done": units.seconds}
+    page.table(
+        Table.of(
+            "Time since the first of twenty launches",
+            columns,
+            [(turn, *each) for turn, each in enumerate(timed, start=1)],
+        )
+    )
+    shares = Interval.median(each.returned_s / each.done_s for each in timed)
     returned_s, done_s = (median(times) for times in zip(*timed, strict=True))
-    truth = "c" if usual < 1 / 3 else "b" if usual < 0.9 else "a"
-    page.reveal(truth, f"{units.seconds(returned_s)} of {units.seconds(done_s)}, in the middle of all turns.")
+    page.reveal(
+        shares, f"The launches returned after {units.seconds(returned_s)}, and the work took {units.seconds(done_s)}."
+    )
     bars = [("launched", returned_s), ("done", done_s)]
-    page.output(plots.bars(bars, unit=units.seconds), caption="Twenty launches on a time line, the middle of all turns")
-    share, error = middle(shares)
-    early = page.claim("returns-early", share, high=1 / 3, error=error, unit=units.percent, remark="of the time")
+    page.output(plots.bars(bars, unit=units.seconds), caption="Time since the first of twenty launches, median")
+    page.settle(EARLY, shares, remark="time of the launches ÷ time of the work")
     page.say(
-        f"Who stops the clock when the call returns finds {units.seconds(returned_s / 20)} for each, where the work"
-        f" takes {units.seconds(done_s / 20)}. It is the price of a launch, and the same for any work."
-        if early.standing is Standing.HELD
-        else "Here the launches took a good part of the time themselves: either the work is too small for this"
-        " device, or somebody else kept our process from launching.",
+        f"If you stop the clock when the call returns, you measure {units.seconds(returned_s / 20)} per launch. The",
+        f"work of one launch takes {units.seconds(done_s / 20)}.",
+        EARLY.words(
+            held="The time per launch is only the cost of a launch, which does not depend on how long the work takes.",
+            refuted="In this run, the launches took a large part of the time: the work is small for this device, or the"
+            " machine delayed the launches.",
+            unclear="This run does not show clearly how early the launches return: the repetitions differ too much.",
+        ),
     )
     page.say(
-        "Nothing is wrong with that: while the device works, the program prepares what comes next. Only the clock",
-        "must know of it. Printing a result, `.item()` and `.cpu()` wait as well, as they need the answer.",
+        "An early return is useful: while the device works, the program prepares the next work. But stop the clock",
+        "only after the device has finished. If you print a tensor, or call its methods `.item()` or `.cpu()`, torch",
+        "also waits for the device, because it needs the tensor's numbers.",
     )
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Waits(NamedTuple):
+    never: list[float]
+    after_each: list[float]
+    once: list[float]
 
 
 @lesson.step(
-    "Wait, but how often?",
+    "How often to wait",
     predict=Choice(
-        "Waiting once after fifty launches, or after each: which gives the longer time for one?",
-        {"a": "once at the end", "b": "after each", "c": "both the same"},
+        "We time fifty launches with a single wait at the end, and fifty launches with a wait after each launch. Which "
+        "time per call is longer?",
+        {
+            "a": "with one wait at the end",
+            "b": "neither, the difference is below 2 %",
+            "c": "with a wait after each launch",
+        },
+        limits=(0.98, 1.02),
     ),
-    claims={
-        "never-is-wrong": "without waiting, a call seems to take less than a third of its time",
-        "each-is-longer": "waiting after each call makes it longer than waiting once a block",
-    },
 )
-def how_often(
-    turns: int = 9,
-    launches: int = 50,
-) -> dict[str, list[float]]:
-    """So we wait. After every launch, or once after many? The work is smaller now, a tenth of what it was.
+def how_often(turns: int = 9, launches: int = 50) -> Waits:
+    """We time blocks of launches in three ways: without a wait, with a wait after each launch, and with one final wait.
 
-    Every block begins with an idle device, for the one before it ended with a wait.
+    Each launch has a tenth of the work of a launch in step 1. Each block begins with an idle device, because we wait
+    for the device between two blocks.
     """
     work = partial(mul_sum, *rows(200))
-    ways = ["never", "after each", "once"]
-    found: dict[str, list[float]] = {way: [] for way in ways}
+    found = Waits([], [], [])
     with pick_stream() as stream:
         stream.launch(work)
         stream.synchronize()
         for _ in range(turns):
-            for way in ways:
+            for way, times in found._asdict().items():
                 start = perf_counter()
                 for _ in range(launches):
                     stream.launch(work)
-                    if way == "after each":
+                    if way == "after_each":
                         stream.synchronize()
                 if way == "once":
                     stream.synchronize()
-                found[way].append((perf_counter() - start) / launches)
+                times.append((perf_counter() - start) / launches)
                 stream.synchronize()
     return found
 
 
-@how_often.observe
-def explain_how_often(page: Page, found: dict[str, list[float]]) -> None:
-    rows_ = [(when, min(times), median(times), max(times)) for when, times in found.items()]
-    shown = {"waits": None, "least": units.seconds, "middle": units.seconds, "most": units.seconds}
-    page.table(Table.of("One call, of fifty in a block", shown, rows_))
-    never, each, once = found.values()
-    dearer, error = middle([x / y for x, y in zip(each, once, strict=True)])
-    agreed = dearer - error > 1.02 or dearer + error < 1.02
-    truth = ("b" if dearer > 1.02 else "a" if dearer < 0.98 else "c") if agreed else None
-    page.reveal(truth, f"In the middle {units.seconds(median(each))} after each, {units.seconds(median(once))} once.")
-    share, doubt = middle([x / y for x, y in zip(never, once, strict=True)])
-    page.claim("never-is-wrong", share, high=1 / 3, error=doubt, unit=units.percent, remark="of it")
-    longer = page.claim("each-is-longer", dearer, low=1.02, error=error, unit=units.ratio)
-    page.say(
-        "To wait has a price of its own: the device reports, the host wakes up, launches, and the device, idle"
-        " until then, begins again. In a block with one wait at its end that is paid once."
-        if longer.standing is Standing.HELD
-        else "To wait has a price of its own, and the device idles until the next launch reaches it. Today that did"
-        " not show beyond doubt: the work is long beside it, or the machine is busy.",
-        "So: many launches, one wait, then the clock. Your exercise does that.",
+NEVER_WRONG = how_often.claim(
+    "never-is-wrong",
+    "without a wait, the measured time of a call is less than a third of its real time",
+    at_most=1 / 3,
+    unit=units.percent,
+)
+EACH_LONGER = how_often.claim(
+    "each-is-longer",
+    "with a wait after each call, a call takes at least 2 % longer than with one wait per block",
+    at_least=1.02,
+    unit=units.ratio,
+)
+
+
+@how_often.explain
+def _(page: Page, found: Waits) -> None:
+    rows_ = [(way.replace("_", " "), min(times), median(times), max(times)) for way, times in found._asdict().items()]
+    columns = {"wait": None, "shortest": units.seconds, "median": units.seconds, "longest": units.seconds}
+    page.table(Table.of("Time per call, in blocks of fifty calls", columns, rows_))
+    longer = Interval.median(each / once for each, once in zip(found.after_each, found.once, strict=True))
+    page.reveal(
+        longer,
+        f"The median times per call are {units.seconds(median(found.after_each))} with a wait after each launch, and",
+        f"{units.seconds(median(found.once))} with one wait at the end.",
     )
-    title = "Published, a call on a GPU: PyTorch's benchmark recipe, and the same notebook on another GPU"
-    shown = {"rows, and asked": None, "mul_sum": units.seconds, "bmm": units.seconds}
-    page.table(Table.of(title, shown, ON_GPUS))
-    warm, real = ON_GPUS[1], ON_GPUS[2]
+    shares = Interval.median(never / once for never, once in zip(found.never, found.once, strict=True))
+    page.settle(NEVER_WRONG, shares, remark="time without a wait ÷ time with one wait")
+    page.settle(EACH_LONGER, longer)
     page.say(
-        f"On the recipe's GPU `timeit`, which never waits, says {units.percent(warm[1] / real[1])} of what Timer says",
-        f"for mul_sum; here it was {units.percent(median(never) / median(once))}. And without waiting the two",
-        f"functions are {units.percent(abs(warm[2] / warm[1] - 1))} apart there: that compares two launches.",
+        "Each wait takes time: the device reports that it has finished, and is idle until the next launch. With one",
+        "wait at the end of a block, the device is idle only once per block.",
+        EACH_LONGER.words(
+            held="",
+            refuted="In this run, the waits took very little time compared with the work.",
+            unclear="This run does not show how much time the waits take: the work is long, or the machine is busy.",
+        ),
+        "So launch many times, wait once, and then stop the clock. You do this in the exercise.",
+    )
+    show_published(page, here=median(found.never) / median(found.once))
+
+
+def show_published(page: Page, here: float) -> None:
+    """Print published times on GPUs, and compare them with `here`.
+
+    `here` is the time without a wait divided by the time with one wait, as this run measured them.
+    """
+    columns = {"rows × numbers, timer": None, "mul_sum": units.seconds, "bmm": units.seconds}
+    page.table(Table.of("Published: PyTorch's benchmark recipe, a call on a GPU", columns, ON_GPUS[:3]))
+    page.table(Table.of("Published: a reader's re-run of the recipe's notebook on another GPU", columns, ON_GPUS[3:]))
+    (_, warm_sum_s, warm_bmm_s), (_, real_sum_s, real_bmm_s) = ON_GPUS[1:3]
+    page.say(
+        "`timeit` does not wait for the GPU. For `mul_sum` on the recipe's GPU, `timeit` reports",
+        f"{units.percent(warm_sum_s / real_sum_s)} of the time that Timer reports. In this run, the time without a",
+        f"wait was {units.percent(here)} of the time with one wait.",
+        f"In the recipe, `bmm` takes {units.ratio(warm_bmm_s / warm_sum_s)} as long as `mul_sum` according to",
+        f"`timeit`, and {units.ratio(real_bmm_s / real_sum_s)} as long according to Timer. The ratio by `timeit`",
+        "compares only the launches.",
     )
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Clocks(NamedTuple):
+    host_s: float
+    device_s: float
 
 
 @lesson.step(
     "The device's own clock",
     predict=Choice(
-        "The host's clock with one wait, or time stamps of the device's own: how far apart are they?",
-        {"a": "within 10 %", "b": "device shorter", "c": "device longer"},
+        "We time the same launches with the host's clock and with the device's clock, and wait once. Which time is "
+        "longer?",
+        {"a": "the device's time", "b": "neither, the difference is below 10 %", "c": "the host's time"},
+        limits=(0.9, 1.1),
     ),
-    claims={"events-agree": "one wait a block agrees with the device's own events within 10 %"},
     fast={"turns": 3},
 )
-def own_clock(
-    turns: int = 9,
-    launches: int = 40,
-) -> list[tuple[float, float]]:
-    """A device can take the time itself. An “event” goes into the queue like work, and is stamped when reached.
+def own_clock(turns: int = 9, launches: int = 40) -> list[Clocks]:
+    """The host is the processor that launches the work. The device has a clock of its own.
 
-    For a GPU that is `torch.cuda.Event(enable_timing=True)`, its `record` and its `elapsed_time`; `record`
-    and `seconds_since` do the same on any stream here. Nothing the host does is between two events.
+    An event goes into the queue like work, and records the time at which the device reaches the event. On a GPU, an
+    event is a `torch.cuda.Event(enable_timing=True)` with the methods `record` and `elapsed_time`. In this lesson, we
+    call `record` and `seconds_since` instead, which work on a GPU and on a simulated stream.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -220,62 +273,70 @@ def own_clock(
                 stream.launch(work)
             last = stream.record()
             stream.synchronize()
-            host = perf_counter() - start
-            timed.append((host, last.seconds_since(first)))
+            host_s = perf_counter() - start
+            timed.append(Clocks(host_s, last.seconds_since(first)))
     return timed
 
 
-@own_clock.observe
-def explain_own_clock(page: Page, timed: Pairs) -> None:
-    rows_ = [(turn, host, device, host / device) for turn, (host, device) in enumerate(timed, start=1)]
-    shown = {"turn": units.count, "host": units.seconds, "device": units.seconds, "host ÷ device": units.ratio}
-    page.table(Table.of("Forty launches, by either clock", shown, rows_))
-    ratio, error = middle([host / device for host, device in timed])
-    usual = median(host / device for host, device in timed)
-    truth = "a" if 0.9 <= usual <= 1.1 else "b" if usual > 1.1 else "c"
-    page.reveal(truth, f"The host says {units.ratio(usual)} what the device says, in the middle of all turns.")
-    agree = page.claim("events-agree", ratio, 0.9, 1.1, error=error, unit=units.ratio)
+AGREE = own_clock.claim(
+    "events-agree",
+    "with one wait per block, the times by the host's clock and by the device's events differ by at most 10 %",
+    at_least=0.9,
+    at_most=1.1,
+    unit=units.ratio,
+)
+
+
+@own_clock.explain
+def _(page: Page, timed: list[Clocks]) -> None:
+    rows_ = [(turn, *each, each.host_s / each.device_s) for turn, each in enumerate(timed, start=1)]
+    columns = {"repetition": units.count, "host": units.seconds, "device": units.seconds, "host ÷ device": units.ratio}
+    page.table(Table.of("Forty launches, timed by both clocks", columns, rows_))
+    ratios = Interval.median(each.host_s / each.device_s for each in timed)
+    page.reveal(ratios, f"The median of host ÷ device is {units.ratio(median(row[-1] for row in rows_))}.")
+    page.settle(AGREE, ratios)
     page.say(
-        "They agree, because the block is long beside one launch and one wait. Make it too short, and the host's"
-        " clock is wrong by both, while the events are not."
-        if agree.standing is Standing.HELD
-        else "The host's clock also holds what the host was kept from: a launch that came late, a wait that nobody"
-        " woke up from in time. Events leave that out.",
-        "Events tell what the device did. The host's clock tells what your user waits for. Say which you mean.",
+        "The host's time also includes the first launch and the end of the wait.",
+        AGREE.words(
+            held="The first launch and the end of the wait are short compared with the work of forty launches. In a"
+            " very short block, they would be a large part of the host's time.",
+            refuted="In this run, the two clocks differ: the machine delayed the host, or the block is too short.",
+            unclear="The repetitions differ too much to show whether both clocks agree.",
+        ),
+        "If the host launches too slowly, the device is idle between two launches. Both clocks include this idle time.",
+    )
+    page.say(
+        "Events show how long the device works. The host's clock shows how long the user of a program waits. Report",
+        "which of the two times you measured.",
     )
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-Readings = dict[str, Pairs]
-"""For each clock that Timer was given, one pair a turn: what it says a run takes, and what events say of that run."""
+@lesson.given
+class Reading(NamedTuple):
+    timer_s: float
+    events_s: float
 
 
 @lesson.step(
-    "What Timer does for you",
+    "The clock of torch's Timer",
     predict=Choice(
-        "torch's Timer as it comes, on this stream: will it say what a call really takes?",
-        {"a": "yes", "b": "no, far less", "c": "no, far more"},
+        "We time launches on our stream with torch's Timer and its default clock. What time does Timer report?",
+        {"a": "less than half of the real time", "b": "about the real time", "c": "more than twice the real time"},
+        limits=(0.5, 2),
     ),
-    claims={
-        "plain-clock-is-fooled": "with a clock that does not wait, Timer tells less than a third of the time",
-        "waiting-clock-is-right": "with one that waits, it agrees with the events within a quarter",
-    },
     fast={"turns": 3},
 )
-def timer_clocks(
-    turns: int = 9,
-    runs: int = 20,
-) -> dict[str, list[tuple[float, float]]]:
-    """`torch.utils.benchmark.Timer` times with a clock that first waits for an accelerator, if torch has one.
+def timer_clocks(turns: int = 9, runs: int = 20) -> dict[str, list[Reading]]:
+    """If torch finds an accelerator, Timer's default clock waits until the accelerator has finished its work.
 
-    It is a function of three lines, `timer` in `torch/utils/benchmark/utils/timer.py`. Any other clock can be
-    handed in as `timer=`, and here we write one that waits for our stream. Events stand around each run;
-    Timer adds two calls to warm up.
+    Then the clock reads the time. An accelerator is a device such as a GPU. The default clock is the function
+    `timer` in `torch/utils/benchmark/utils/timer.py`. The argument `timer=` replaces it by another clock. Our clock
+    `waits` waits until the work on our stream is done. To measure the real time, we record events before and after
+    each run. Timer's two warm-up calls are also between these events, so we divide by `runs + 2`.
     """
     work = partial(mul_sum, *rows(2000))
-    said: dict[str, list[tuple[float, float]]] = {}
+    found: dict[str, list[Reading]] = {}
     with pick_stream() as stream:
 
         def waits() -> float:
@@ -286,47 +347,73 @@ def timer_clocks(
         new = partial(Timer, "stream.launch(work)", globals=names)
         timers = {
             "perf_counter": new(timer=perf_counter),
-            "as it comes": new(),
+            "default": new(),
             "waits": new(timer=waits),
         }
         for _ in range(turns):
             for name, timer in timers.items():
                 first = stream.record()
-                seconds = timer.timeit(runs).median
+                timer_s = timer.timeit(runs).median
                 last = stream.record()
                 stream.synchronize()
-                real = last.seconds_since(first) / (runs + 2)
-                said.setdefault(name, []).append((seconds, real))
-    return said
+                real_s = last.seconds_since(first) / (runs + 2)
+                reading = Reading(timer_s, real_s)
+                found.setdefault(name, []).append(reading)
+    return found
 
 
-@timer_clocks.observe
-def explain_timer(page: Page, said: Readings) -> None:
-    told = {name: [timer_s / real_s for timer_s, real_s in turns] for name, turns in said.items()}
-    rows_ = [(name, *map(median, zip(*turns, strict=True)), median(told[name])) for name, turns in said.items()]
-    shown = {"Timer's clock": None, "Timer says": units.seconds, "events say": units.seconds}
-    page.table(Table.of("One run, in the middle of all turns", shown | {"told of it": units.percent}, rows_))
-    share = median(told["as it comes"])
-    page.reveal("b" if share < 0.5 else "c" if share > 2 else "a", f"It told {units.percent(share)} of the time.")
-    fooled, doubt = middle(told["perf_counter"])
-    page.claim("plain-clock-is-fooled", fooled, high=1 / 3, error=doubt, unit=units.percent, remark="of the time")
-    agree, error = middle(told["waits"])
-    page.claim("waiting-clock-is-right", agree, 0.8, 1.25, error=error, unit=units.ratio)
+PLAIN_WRONG = timer_clocks.claim(
+    "plain-clock-is-fooled",
+    "with a clock that does not wait, torch's Timer reports less than a third of the real time",
+    at_most=1 / 3,
+    unit=units.percent,
+)
+WAITING_RIGHT = timer_clocks.claim(
+    "waiting-clock-is-right",
+    "with a clock that waits for the device, the times by torch's Timer and by events differ by at most a quarter",
+    at_least=0.8,
+    at_most=1.25,
+    unit=units.ratio,
+)
+
+
+@timer_clocks.explain
+def _(page: Page, found: dict[str, list[Reading]]) -> None:
+    parts = {name: [each.timer_s / each.events_s for each in turns] for name, turns in found.items()}
+    rows_ = [(name, *map(median, zip(*turns, strict=True)), median(parts[name])) for name, turns in found.items()]
+    columns = {"clock of Timer": None, "Timer": units.seconds, "events": units.seconds, "Timer ÷ events": units.percent}
+    page.table(Table.of("Time per call, median of all repetitions", columns, rows_))
+    share = Interval.median(parts["default"])
+    page.reveal(
+        share, f"With its default clock, Timer reported {units.percent(median(parts['default']))} of the real time."
+    )
+    page.settle(PLAIN_WRONG, Interval.median(parts["perf_counter"]), remark="reported time ÷ real time")
+    page.settle(WAITING_RIGHT, Interval.median(parts["waits"]))
+    hundred_s, blocks_s = ON_GPUS[5][1], ON_GPUS[6][1]
     page.say(
-        "Timer knows CUDA and waits for it. That is why the recipe's figures above differ so between `timeit` and"
-        " Timer: one waits, the other does not."
-        if ON_A_GPU
-        else "Timer knows CUDA and would wait for it. It knows nothing of our stream, nor of any other queue: a"
-        " thread pool, a process, a server. There you wait yourself, by handing it a clock that does.",
-        "It waits at the two ends of a run of many calls, not after each. With too few calls in between, the wait",
-        "itself is in the figure: on the other GPU above, a hundred runs give",
-        f"{units.seconds(ON_GPUS[5][1])} where `blocked_autorange` says {units.seconds(ON_GPUS[6][1])}.",
+        about_default_clock(on_a_gpu=ON_A_GPU),
+        "Timer reads its clock only before and after a run of many calls, so the clock does not wait after each call.",
+        "With too few calls in a run, the wait at the end is a large part of the result. In the published re-run",
+        f"above, a run of 100 calls gives {units.seconds(hundred_s)} per call, and `blocked_autorange` gives",
+        f"{units.seconds(blocks_s)}.",
+    )
+
+
+def about_default_clock(*, on_a_gpu: bool) -> str:
+    """Return sentences that state whether Timer's default clock waits for the work of this lesson."""
+    if on_a_gpu:
+        return (
+            "Timer's default clock waits for this GPU to finish its work, and `timeit` does not wait. This is why the"
+            " recipe's times above differ between `timeit` and Timer."
+        )
+    return (
+        "Timer's default clock waits only until an accelerator, such as a GPU, has finished its work. The clock does"
+        " not wait for our stream, a thread pool, another process or a server. To time such work, pass a clock that"
+        " waits until the work is done."
     )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
@@ -334,16 +421,20 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 
 @lesson.step(
     "The first bmm",
-    predict=Guess("How many times as long as a later call does the very first `bmm` take?", "times", near=3),
-    claims={"first-bmm-is-dear": "the first `bmm` takes twice as long as a usual one, or more"},
+    predict=Guess(
+        "What is the time of the very first call of `bmm` divided by the median time of its later calls?",
+        "times",
+        near=3,
+    ),
 )
 def first_bmm(calls: int = 30) -> list[float]:
-    """Nothing so far has asked for a matrix product.
+    """Until now, this lesson has computed no matrix product.
 
-    `bmm` gets it from a library, cuBLAS on a GPU, MKL or another one on a CPU, and that has to be loaded and set
-    up. Each call is waited for, and timed alone.
+    `bmm` calls a library for matrix products: cuBLAS on a GPU, and MKL or another library on a CPU. On a CPU, `bmm`
+    calls this library only for rows of 400 numbers or more. Before the first product, the library must be loaded and
+    prepared. We time each call separately, and wait until its work is done.
     """
-    work = partial(bmm, *rows(256, n=64, gpu_gets=1))
+    work = partial(bmm, *rows(256, n=512, gpu_gets=1))
     calls_s = []
     with pick_stream() as stream:
         stream.synchronize()
@@ -355,40 +446,61 @@ def first_bmm(calls: int = 30) -> list[float]:
     return calls_s
 
 
-@first_bmm.observe
-def explain_first_bmm(page: Page, calls_s: list[float]) -> None:
+FIRST_BMM = first_bmm.claim(
+    "first-bmm-is-dear",
+    "the first call of `bmm` takes at least twice as long as the median of the later calls",
+    at_least=2,
+    unit=units.ratio,
+)
+
+
+@first_bmm.explain
+def _(page: Page, calls_s: list[float]) -> None:
     first_s, usual_s = calls_s[0], median(calls_s[1:])
-    page.histogram(calls_s[1:], name="later-calls", caption=f"the {len(calls_s) - 1} later calls")
-    times = first_s / usual_s
-    page.reveal(times, f"{units.seconds(first_s)}, then {units.seconds(usual_s)} in the middle.")
-    dear = page.claim("first-bmm-is-dear", times, low=2, noise=times * page.noise, unit=units.ratio)
+    page.histogram(calls_s[1:], name="later-calls", caption=f"Times of the {len(calls_s) - 1} later calls")
+    times = Interval.exact(first_s / usual_s).with_noise(page.noise)
+    page.reveal(
+        times,
+        f"The first call took {units.seconds(first_s)}. The median of the later calls is {units.seconds(usual_s)}.",
+    )
+    page.settle(FIRST_BMM, times)
     recipe = ON_GPUS[0][2] / ON_GPUS[1][2]
     page.say(
-        "One call that is not like the others, and it is the one that a benchmark without a warm-up counts."
-        if dear.standing is Standing.HELD
-        else "Not so in this process: something had called the library before, or later calls were disturbed.",
-        f"On the recipe's GPU the first run of bmm came out {units.ratio(recipe)} as long as the second, though a",
-        "hundred calls shared it. Timer warms up before it counts; `timeit` does not.",
+        FIRST_BMM.words(
+            held="A benchmark without a warm-up includes this slow first call.",
+            refuted="In this run, the first call was not slow: other code in this process had called the library"
+            " before, or something disturbed the later calls.",
+            unclear="The noise of this machine hides whether the first call was slow.",
+        ),
+        f"On the recipe's GPU, the first result of `timeit` for `bmm` is {units.ratio(recipe)} the second result,",
+        "although each result is the mean of 100 calls. torch's Timer warms up before it measures, and `timeit` does",
+        "not warm up.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Repeated(NamedTuple):
+    warm_s: float
+    cold_s: float
 
 
 @lesson.step(
-    "Warm by repetition",
-    predict=Choice(
-        "The same call on the same numbers, once again at once, and once after the caches were overwritten:",
-        {"a": "both take the same", "b": "cold up to twice as long", "c": "cold longer still"},
+    "Numbers in the cache",
+    predict=Choice.ranges(
+        "We repeat a call, so that its numbers are in a cache. Then we overwrite the caches, and make the "
+        "same call once more. What is the time of the last call divided by the time of the repeated call?",
+        (1.1, 2),
+        units.ratio,
     ),
-    claims={"cold-is-slower": "with nothing in the caches the call takes longer, by a tenth or more"},
     fast={"turns": 9},
 )
-def cold_and_warm(turns: int = 25) -> list[tuple[float, float]]:
-    """A benchmark repeats itself, so its numbers lie in a cache, on a GPU the L2.
+def cold_and_warm(turns: int = 25) -> list[Repeated]:
+    """A benchmark repeats a call, so the numbers of the call are in a cache, such as the L2 cache of a GPU.
 
-    Your program may call once, after other work has filled that cache. `flush` gives work that overwrites the
-    caches, up to a limit. It goes into the queue before the cold call, outside the events.
+    A program may call the function only once, after other work has overwritten the cache. Such a call is cold, and a
+    repeated call is warm. `stream.flush()` returns a function that overwrites the caches, up to a size limit. We launch
+    this function before the cold call, and do not time it.
     """
     work = partial(mul_sum, *rows(128, n=512, gpu_gets=8))
     timed = []
@@ -402,46 +514,55 @@ def cold_and_warm(turns: int = 25) -> list[tuple[float, float]]:
                 stream.launch(work)
                 stamps.append(stream.record())
             stream.synchronize()
-            warm = stamps[1].seconds_since(stamps[0])
-            cold = stamps[3].seconds_since(stamps[2])
-            timed.append((warm, cold))
+            warm_s = stamps[1].seconds_since(stamps[0])
+            cold_s = stamps[3].seconds_since(stamps[2])
+            timed.append(Repeated(warm_s, cold_s))
     return timed
 
 
-@cold_and_warm.observe
-def explain_cold(page: Page, timed: Pairs) -> None:
+COLD_SLOWER = cold_and_warm.claim(
+    "cold-is-slower",
+    "a call takes at least 10 % longer if its numbers are not in the caches",
+    at_least=1.1,
+    unit=units.ratio,
+)
+
+
+@cold_and_warm.explain
+def _(page: Page, timed: list[Repeated]) -> None:
     warm_s, cold_s = (list(times) for times in zip(*timed, strict=True))
     for name, times in (("warm", warm_s), ("cold", cold_s)):
-        page.histogram(times, name=name, caption=f"{name}: {len(times)} calls by the device's events")
-    ratios = [cold / warm for warm, cold in timed]
-    usual = median(ratios)
+        page.histogram(times, name=name, caption=f"{name}: {len(times)} calls, timed by the device's events")
+    ratios = Interval.median(each.cold_s / each.warm_s for each in timed)
     page.reveal(
-        "a" if usual < 1.1 else "b" if usual <= 2 else "c",
-        f"{units.seconds(median(warm_s))} warm, {units.seconds(median(cold_s))} cold: {units.ratio(usual)}.",
+        ratios,
+        f"The median time of the warm calls is {units.seconds(median(warm_s))}, and of the cold calls",
+        f"{units.seconds(median(cold_s))}.",
     )
-    ratio, error = middle(ratios)
-    shown = f"{units.ratio(ratio - error)} to {units.ratio(ratio + error)}"
-    slower = page.claim("cold-is-slower", ratio, low=1.1, error=error, unit=units.ratio, shown=shown)
+    page.settle(COLD_SLOWER, ratios)
     page.say(
-        "The arithmetic is the same; the difference is where the numbers come from. Neither figure is wrong. A"
-        " function called in a loop on the same data is warm, one that is called once a second is cold."
-        if slower.standing is Standing.HELD
-        else "On this device it made no clear difference: its cache is larger than what we overwrite, or the call"
-        " is ruled by something else. On many GPUs it is what makes a repeated call look too good.",
-        "Say which one you measured. To time it cold, flush before each call, and time the call alone.",
+        COLD_SLOWER.words(
+            held="Both calls do the same work. The difference is the place of the numbers: a cache or main memory.",
+            refuted="On this device, the difference is small: the cache is larger than the part that we overwrite, or"
+            " reading the numbers takes only a small part of the time.",
+            unclear="This run does not show a clear difference between warm and cold calls.",
+        ),
+        "The warm time and the cold time are both right. A call in a loop on the same numbers is warm. A call that a",
+        "program makes once a minute is cold. Report which of the two times you measured. To time a cold call,",
+        "overwrite the caches before each call, and time each call separately.",
     )
 
 
-lesson.take_along(
-    "A call that returns has launched. Wait before either reading of the clock, and only once a block.",
-    "Events tell the device's time, the host's clock yours. torch's Timer waits for CUDA, and for nothing else.",
-    "The first call loads libraries, a repeated one finds its numbers in a cache: say which you have timed.",
+lesson.key_points = (
+    "A call on a GPU's tensors only launches work. Wait once per block before you stop the clock.",
+    "Events measure the device's time, the host's clock the user's time. torch's Timer waits only for accelerators.",
+    "A first call loads libraries, and a repeated call finds its numbers in a cache. Report which call you timed.",
 )
-lesson.read_on(
+lesson.references = (
     "PyTorch, CUDA semantics, asynchronous execution: docs.pytorch.org/docs/stable/notes/cuda.html",
     "PyTorch, `torch.cuda.Event`: docs.pytorch.org/docs/stable/generated/torch.cuda.Event.html",
     "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

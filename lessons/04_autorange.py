@@ -1,7 +1,7 @@
-"""Lesson 04: how many calls make one sample, and how sure the answer is.
+"""Lesson 04: how many calls to time together as one sample, and how precise the result is.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 import math
@@ -9,25 +9,27 @@ import os
 import subprocess
 import sys
 import timeit
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Measurement, Timer
 
-from harness import units
-from harness.others import Others, others_watched
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
-from lessons.engine.words import change
+from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.rendering import units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page, Standing
+from lessons.engine.command import main
+from lessons.engine.words import change, part_of, things
 
 lesson = Lesson(
     __file__,
     title="How many calls make one sample?",
-    objective="Afterwards you can say how long to time a piece of code, and how sure you are of the answer.",
+    objective="You can decide how long to time a piece of code, and how much to trust the result.",
     minutes=12,
 )
 
@@ -49,132 +51,162 @@ def names() -> dict[str, object]:
     return {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
 
 
+@lesson.given
+class SingleCalls(NamedTuple):
+    calls_s: list[float]
+    clock_s: list[float]
+
+
 @lesson.step(
-    "One call on a stopwatch",
-    predict=Choice(
-        "The same call on the same numbers: how long does the slowest take, against the usual one?",
-        {"a": "less than 1.5 times", "b": "1.5 to 5 times", "c": "more than 5 times"},
+    "Time each call alone",
+    predict=Choice.ranges(
+        "We time the same call on the same numbers many times. What is the time of the slowest call divided by the "
+        "median time?",
+        (1.5, 5),
+        units.ratio,
     ),
-    claims={"single-calls-differ": "the slowest of many single calls takes 1.5 times the usual one, or more"},
     fast={"calls": 1000},
 )
-def one_call(calls: int = 5000) -> tuple[list[float], list[float]]:
-    """Two ways to take the dot product of 256 pairs of rows, and some random rows to do it with.
+def one_call(calls: int = 5000) -> SingleCalls:
+    """Here are two functions that compute the dot product of 256 pairs of rows, and random rows as input.
 
-    The first idea for timing one of them: look at the clock, call, look again. We do it many times over, and
-    each time we look once more with nothing in between, to learn what looking costs.
+    The simplest way to time a call is to read the clock, make the call, and read the clock again. We do this many
+    times. After each call, we read the clock once more, to measure how long reading the clock takes.
     """
     a, b = torch.rand(2, 256, 64)
-    calls_s, nothing_s = [], []
+    calls_s, clock_s = [], []
     for _ in range(calls):
         start = perf_counter()
         mul_sum(a, b)
         stop = perf_counter()
         again = perf_counter()
         calls_s.append(stop - start)
-        nothing_s.append(again - stop)
-    return calls_s, nothing_s
+        clock_s.append(again - stop)
+    return SingleCalls(calls_s, clock_s)
 
 
-@one_call.observe
-def explain_one_call(page: Page, timed: tuple[list[float], list[float]]) -> None:
-    calls_s, nothing_s = timed
-    usual_s, slowest_s, looking_s = median(calls_s), max(calls_s), median(nothing_s)
-    times = slowest_s / usual_s
-    page.histogram(calls_s, name="single-calls", caption=f"{units.count(len(calls_s))} single calls, each timed alone")
-    page.reveal("a" if times < 1.5 else "b" if times <= 5 else "c", f"{units.ratio(times)} the usual call.")
-    page.claim("single-calls-differ", times, low=1.5, unit=units.ratio)
+CALLS_DIFFER = one_call.claim(
+    "single-calls-differ",
+    "the slowest single call takes at least 1.5 times as long as the median call",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@one_call.explain
+def _(page: Page, timed: SingleCalls) -> None:
+    usual_s, slowest_s, clock_s = median(timed.calls_s), max(timed.calls_s), median(timed.clock_s)
+    number = units.count(len(timed.calls_s))
+    page.histogram(timed.calls_s, name="single-calls", caption=f"{number} single calls, each timed separately")
+    page.reveal(Interval.exact(slowest_s / usual_s))
+    page.settle(CALLS_DIFFER, slowest_s / usual_s)
     page.say(
-        f"Half of the calls took at most {units.seconds(usual_s)}, one took {units.seconds(slowest_s)}.",
-        "Nobody asked for that one: the machine did something else in between."
-        if times >= 1.5
-        else "A quiet machine today. Do not count on it.",
-        f"And looking at the clock took {units.seconds(looking_s)}, {units.percent(looking_s / usual_s)}",
-        "of a call, which is within every figure above.",
+        f"The median time of a call is {units.seconds(usual_s)}, and the slowest call took {units.seconds(slowest_s)}.",
+        CALLS_DIFFER.words(
+            held="During the slowest call, the machine also did other work.",
+            refuted="In this run, no call was disturbed. The next run may be different.",
+            unclear="This run does not show whether other work of the machine made a call slower.",
+        ),
     )
-    page.say("So a sample should hold more than one call. How many? That is this lesson.")
+    page.say(
+        f"Reading the clock took {units.seconds(clock_s)}, which is {units.percent(clock_s / usual_s)} of the median",
+        "time of a call. Each measured time of a single call includes the time of reading the clock.",
+    )
+    page.say(
+        "A sample (one measured time) should therefore contain more than one call. This lesson shows how to choose the",
+        "number of calls.",
+    )
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 def how_many_calls(page: Page) -> Guess:
-    usual_s = median(page.result(one_call)[0])
-    return Guess(f"One call took about {units.seconds(usual_s)}. At how many calls does `autorange` stop?", "calls")
+    usual_s = median(page.result(one_call).calls_s)
+    return Guess(
+        f"A single call took about {units.seconds(usual_s)}. How many calls does the last run of `autorange` make?",
+        "calls",
+    )
 
 
-@lesson.step(
-    "One long run",
-    predict=how_many_calls,
-    claims={
-        "run-is-long": "`autorange` ends with one run of 0.2 s or more",
-        "search-is-dear": "finding that run takes nearly as many calls as the run itself",
-    },
-)
-def one_long_run() -> list[tuple[int, float]]:
-    """Python's own answer to that is `timeit.Timer.autorange`.
+@lesson.given
+class Run(NamedTuple):
+    calls: int
+    seconds: float
 
-    It tries 1, 2, 5, 10, 20, 50 … calls until one try lasts 0.2 s (`Lib/timeit.py`), and gives back that
-    last try. We note every try on the way.
+
+@lesson.step("One long run", predict=how_many_calls)
+def one_long_run() -> list[Run]:
+    """Python's `timeit.Timer.autorange` finds a number of calls that is large enough to be timed precisely.
+
+    `autorange` makes runs of 1, 2, 5, 10, 20, 50 … calls until one run takes at least 0.2 s (`Lib/timeit.py`). The
+    method returns the number of calls and the time of this last run. We record all runs.
     """
-    tries: list[tuple[int, float]] = []
+    runs = []
     timer = timeit.Timer("mul_sum(a, b)", globals=names())
-    timer.autorange(callback=lambda calls, s: tries.append((calls, s)))
-    return tries
+    timer.autorange(callback=lambda calls, s: runs.append(Run(calls, s)))
+    return runs
 
 
-@one_long_run.observe
-def explain_long_run(page: Page, tries: list[tuple[int, float]]) -> None:
-    calls, run_s = tries[-1]
-    searched = sum(calls for calls, _ in tries[:-1])
-    shown = [*tries[:-1:3], tries[-1]]
-    columns = {"calls": units.count, "took": units.seconds, "per call": units.seconds}
-    page.table(Table.of("Every third try, and the last", columns, [(n, s, s / n) for n, s in shown]))
-    page.reveal(calls, f"They took {units.seconds(run_s)}, so {units.seconds(run_s / calls)} each.")
-    page.claim("run-is-long", run_s, low=0.2, unit=units.seconds)
-    page.claim(
-        "search-is-dear",
-        searched / calls,
-        0.7,
-        1.0,
-        unit=units.percent,
-        remark=f"{units.count(searched)} thrown away",
+LONG_ENOUGH = one_long_run.claim(
+    "run-is-long", "the last run of `autorange` takes at least 0.2 s", at_least=0.2, unit=units.seconds
+)
+SEARCH_COSTS = one_long_run.claim(
+    "search-is-dear",
+    "all runs before the last run together make 70 % to 100 % as many calls as the last run",
+    at_least=0.7,
+    at_most=1.0,
+    unit=units.percent,
+)
+
+
+@one_long_run.explain
+def _(page: Page, runs: list[Run]) -> None:
+    last, searched = runs[-1], sum(run.calls for run in runs[:-1])
+    per_call_s = last.seconds / last.calls
+    columns = {"calls": units.count, "time": units.seconds, "time per call": units.seconds}
+    rows = [(run.calls, run.seconds, run.seconds / run.calls) for run in [*runs[:-1:3], last]]
+    page.table(Table.of("Every third run of `autorange`, and the last run", columns, rows))
+    page.reveal(
+        last.calls, f"The last run took {units.seconds(last.seconds)}, or {units.seconds(per_call_s)} per call."
     )
-    first_s, per_call_s = tries[0][1], run_s / calls
-    slower = units.ratio(first_s / per_call_s)
+    page.settle(LONG_ENOUGH, last.seconds)
+    page.settle(SEARCH_COSTS, searched / last.calls, remark=f"{units.count(searched)} calls discarded")
     page.say(
-        f"The very first call took {units.seconds(first_s)}, {slower} the later average:"
-        if first_s > 1.5 * per_call_s
-        else "The first call was no slower than the rest, warm from step 1; elsewhere it would have been:",
-        "the tries before the last one are a warm-up as well as a search.",
+        f"The very first call took {units.ratio(runs[0].seconds / per_call_s)} as long as a call of the last run.",
+        "The first call of a function is often slow, so the discarded runs are useful as a warm-up.",
     )
     page.say(
-        f"And the answer is one number. {units.count(calls)} calls went into it, quiet ones and disturbed",
-        "ones, and nothing is left to tell them apart. More calls make it smoother, never more talkative.",
+        f"The result of `autorange` is a single time for {units.count(last.calls)} calls. This time does not show",
+        "whether some of the calls were disturbed. With more calls, the time varies less between runs, but a single",
+        "time still has no spread.",
     )
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Blocks(NamedTuple):
+    one_run: Measurement
+    blocks: Measurement
+    again: Measurement
+    spent_s: float
+    clock_s: list[float]
+
+
 @lesson.step(
-    "Many short ones",
-    predict=Choice(
-        "How wide is the middle half of the blocks (the IQR), as a part of their median?",
-        {"a": "under 1 %", "b": "1 to 10 %", "c": "over 10 %"},
+    "Many short blocks",
+    predict=Choice.ranges(
+        "What is the interquartile range (IQR) of the blocks' times divided by the median of these times?",
+        (0.01, 0.1),
+        units.percent,
     ),
-    claims={
-        "one-run-no-spread": "one run has no spread to show",
-        "blocks-have-spread": "blocks of the same calls do",
-        "clock-is-small": "the clock's own share of a block is below the 0.1 % of torch's manual",
-        "blocks-waste-less": "the search costs a smaller part of the time than `autorange`'s did",
-    },
     fast={"seconds": 0.2},
 )
-def many_blocks(
-    seconds: float = 1.0,
-) -> tuple[Measurement, list[Measurement], float, list[float]]:
-    """PyTorch's answer is `blocked_autorange`: cut the run into blocks, and keep the time of every block.
+def many_blocks(seconds: float = 1.0) -> Blocks:
+    """PyTorch's `blocked_autorange` divides a run into blocks of calls, and keeps the time of each block.
 
-    A block must be long beside the clock and short beside the run. It tries 1, 10, 100 … calls until the
-    clock takes a ten-thousandth of a block at most (`_estimate_block_size` in
-    `torch/utils/benchmark/utils/timer.py`).
+    A block must be long compared with reading the clock, and short compared with the whole run. So torch tries blocks
+    of 1, 10, 100 … calls until two conditions hold. First, reading the clock takes at most a ten-thousandth of the
+    block's time. Second, the block takes at least a thousandth of `min_run_time`. This search is the function
+    `_estimate_block_size` in `torch/utils/benchmark/utils/timer.py`.
     """
     timer = Timer("mul_sum(a, b)", globals=names())
     one_run = timer.timeit(1000)
@@ -185,75 +217,83 @@ def many_blocks(
 
     again = timer.blocked_autorange(min_run_time=seconds / 5)
     clock_s = timeit.repeat(number=0, repeat=1000)
-    return one_run, [blocks, again], spent_s, clock_s
+    return Blocks(one_run, blocks, again, spent_s, clock_s)
 
 
-@many_blocks.observe
-def explain_blocks(page: Page, run: tuple[Measurement, list[Measurement], float, list[float]]) -> None:
-    one_run, (blocks, again), spent_s, clock_s = run
+NO_SPREAD = many_blocks.claim("one-run-no-spread", "a single run has an IQR of zero", equals=0, unit=units.percent)
+SPREAD = many_blocks.claim(
+    "blocks-have-spread",
+    "the IQR of the blocks' times is at least 0.01 % of their median",
+    at_least=1e-4,
+    unit=units.percent,
+)
+CLOCK_SMALL = many_blocks.claim(
+    "clock-is-small",
+    "reading the clock takes less than 0.1 % of the time of a block, which is the limit in torch's manual",
+    at_most=1e-3,
+    unit=units.percent,
+)
+WASTES_LESS = many_blocks.claim(
+    "blocks-waste-less",
+    "time of the search ÷ time of the measurement is smaller for `blocked_autorange` than for `autorange`",
+    unit=units.percent,
+)
+
+
+@many_blocks.explain
+def _(page: Page, found: Blocks) -> None:
+    blocks, again, clock_s = found.blocks, found.again, median(found.clock_s)
     spread = blocks.iqr / blocks.median
-    blocks_of = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
-    page.histogram(blocks.times, name="blocks", caption=f"{blocks_of}, time per call")
+    number = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
+    page.histogram(blocks.times, name="blocks", caption=f"{number}, time per call")
     page.reveal(
-        "a" if spread < 0.01 else "b" if spread <= 0.1 else "c",
-        f"Median {units.seconds(blocks.median)}, IQR {units.percent(spread)} of it.",
+        Interval.exact(spread),
+        f"The median time is {units.seconds(blocks.median)} per call. The IQR is {units.percent(spread)} of it.",
     )
-    page.claim("one-run-no-spread", one_run.iqr / one_run.median, 0, 0, unit=units.percent)
-    page.claim("blocks-have-spread", spread, low=1e-4, unit=units.percent)
-    block_s = median(blocks.raw_times)
-    share, error = every([median(clock_s) / median(each.raw_times) for each in (blocks, again)])
-    aims = "torch's code aims below 0.01 %"
-    page.claim("clock-is-small", share, high=1e-3, error=error, unit=units.percent, remark=aims)
-    tries = page.result(one_long_run)
-    run_waste = sum(s for _, s in tries[:-1]) / tries[-1][1]
-    waste = spent_s / sum(blocks.raw_times) - 1
-    there = f"there {units.percent(run_waste)}"
-    page.claim("blocks-waste-less", waste, high=run_waste, unit=units.percent, remark=there)
+    page.settle(NO_SPREAD, found.one_run.iqr / found.one_run.median)
+    page.settle(SPREAD, spread)
+    shares = Interval.every(clock_s / median(each.raw_times) for each in (blocks, again))
+    page.settle(CLOCK_SMALL, shares, remark="the limit in torch's code is 0.01 %")
+    *searched, last = page.result(one_long_run)
+    search = sum(run.seconds for run in searched) / last.seconds
+    waste = found.spent_s / sum(blocks.raw_times) - 1
+    page.settle(WASTES_LESS, waste, at_most=search, remark=f"`autorange`: {units.percent(search)}")
     page.say(
-        f"A block lasts {units.seconds(block_s)} and the clock {units.seconds(median(clock_s))}. Shorter",
-        "blocks: more samples, a larger share to the clock. Longer ones: fewer samples. That is the bargain.",
-        f"Asked again, it chose {units.count(again.number_per_run)} calls: a hiccup while it searches makes a"
-        " short block look long enough."
-        if again.number_per_run != blocks.number_per_run
-        else "Asked again, it chose the same number of calls.",
+        f"A block takes {units.seconds(median(blocks.raw_times))}. Reading the clock takes {units.seconds(clock_s)}.",
+        "Shorter blocks would give more samples, but reading the clock would take a larger share of the time. Longer",
+        "blocks would give fewer samples.",
     )
-    page.say(warning_words(spread))
     page.say(
-        "For comparison: PyTorch's benchmark recipe prints, for a product like ours on larger rows, 395.0 µs",
-        "from “1 measurement, 1000 runs”. It may be a good figure. Nobody can tell.",
+        f"In a second measurement, torch chose blocks of {units.count(again.number_per_run)} calls.",
+        "The size of the blocks can differ between measurements: if other work interrupts the search, a short block",
+        "looks long.",
+    )
+    page.say(torch_warns(spread))
+    page.say(
+        "For comparison: PyTorch's benchmark recipe prints 231.79 µs for a similar product on a GPU, from 1",
+        "measurement. A single measurement has no spread, so the precision of this time is unknown.",
     )
 
 
-def warning_words(spread: float) -> str:
-    """Return what torch says about such an IQR; its limits are in `torch/utils/benchmark/utils/common.py`."""
-    if spread > 0.25:
-        return "Above 25 %, torch warns of “significant environmental influence”. Believe it, and measure again."
-    if spread > 0.1:
-        return "Above 10 %, torch warns that this “could indicate system fluctuation”. It does."
-    return "torch warns when the IQR is above 10 %, and more loudly above 25 %. Here it has nothing to say."
+def torch_warns(spread: float) -> str:
+    """Return sentences that state which warning torch prints for this `spread`, the IQR divided by the median.
+
+    The limits of the warnings are in `torch/utils/benchmark/utils/common.py`.
+    """
+    if spread >= 0.25:
+        return (
+            "torch warns of “significant environmental influence”, because the IQR is 25 % of the median or more."
+            " Measure again."
+        )
+    if spread >= 0.1:
+        return "torch warns that the IQR “could indicate system fluctuation”, because it is 10 % of the median or more."
+    return (
+        "torch prints no warning for this IQR. It prints a warning if the IQR is 10 % of the median or more, and a"
+        " stronger warning from 25 % on."
+    )
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-WHY_MOVED = {
-    "a": (
-        "A block is hit or it is not, and most are not. The mean adds the hit ones in; the median asks only",
-        "which block stands in the middle, and the hit ones are all at one end.",
-    ),
-    "b": (
-        "The median moved more, against what we announced: so many blocks were hit that the middle one was",
-        "among them. A median shrugs off only what hits less than half of the samples.",
-    ),
-    "c": (
-        "They stayed together in every round: the neighbours found room beside us. It takes a machine whose",
-        "cores are all taken to feel them.",
-    ),
-    None: (
-        "The rounds do not agree, or the neighbours were not felt for sure, so this run says nothing about it. When",
-        "a machine is busy by itself, ours are a few among many. Try again when it is quieter.",
-    ),
-}
-
-
 @lesson.given
 @contextmanager
 def neighbours(lifetime_s: float) -> Iterator[None]:
@@ -275,272 +315,381 @@ def neighbours(lifetime_s: float) -> Iterator[None]:
             each.wait()
 
 
+@lesson.given
+class Round(NamedTuple):
+    quiet: Measurement
+    loud: Measurement
+    others: BackgroundLoad
+
+
 @lesson.step(
-    "A loud neighbour",
+    "Busy neighbours",
     predict=Choice(
-        "Which figure do the neighbours move more?",
-        {"a": "the mean", "b": "the median", "c": "both about alike"},
+        "Busy neighbours are other programs on the same machine. Which do they increase more: the mean or the median "
+        "of the measured times?",
+        {"a": "the mean", "b": "both by the same amount, within 2 %", "c": "the median"},
+        limits=(-0.02, 0.02),
     ),
-    claims={
-        "neighbour-is-felt": "busy neighbours move the mean up",
-        "median-moves-less": "beside them, the median moves up less than the mean",
-    },
     fast={"rounds": 3, "seconds": 0.08},
 )
-def beside_neighbours(
-    rounds: int = 5,
-    seconds: float = 0.25,
-) -> tuple[list[tuple[Measurement, Measurement]], Others]:
-    """Now we make the disturbance ourselves: two processes a core, busy for 20 of every 100 milliseconds.
+def beside_neighbours(rounds: int = 5, seconds: float = 0.25) -> list[Round]:
+    """Now we disturb the measurement ourselves: this code starts two busy processes (“neighbours”) per core.
 
-    They are busy all at once. They are started here and ended here, and end by themselves should we be
-    unable to. Quiet and loud take turns, so that whatever else the machine is doing today falls on both,
-    and how much that is we watch: beside a crowd, ours are a few among many.
+    All neighbours work at the same time, for 20 of every 100 milliseconds. After each measurement, this code ends
+    its neighbours. The neighbours also end by themselves after ten seconds. Measurements with and without
+    neighbours alternate, so that other programs affect both kinds of measurements alike. We also record how many
+    cores other programs use, because our neighbours have little effect on a machine that is already busy.
     """
     timer = Timer("mul_sum(a, b)", globals=names())
-    pairs, used = [], []
+    result = []
     for _ in range(rounds):
-        with others_watched() as others:
+        with watch_background_load() as others:
             quiet = timer.blocked_autorange(min_run_time=seconds)
         with neighbours(lifetime_s=10):
             loud = timer.blocked_autorange(min_run_time=seconds)
-        pairs.append((quiet, loud))
-        used.append(others.cores)
-    return pairs, Others(median(used))
+        result.append(Round(quiet, loud, others))
+    return result
 
 
-@beside_neighbours.observe
-def explain_neighbours(page: Page, found: tuple[list[tuple[Measurement, Measurement]], Others]) -> None:
-    pairs, others = found
-    means = [loud.mean / quiet.mean - 1 for quiet, loud in pairs]
-    medians = [loud.median / quiet.median - 1 for quiet, loud in pairs]
-    for name, side in (("quiet", 0), ("loud", 1)):
-        samples = [time for pair in pairs for time in pair[side].times]
-        page.histogram(samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call")
-    rows = [(name, min(x), median(x), max(x)) for name, x in (("mean", means), ("median", medians))]
-    shown = {"": None, "least": change, "middle": change, "most": change}
-    page.table(Table.of(f"Moved by the neighbours, over {len(pairs)} rounds", shown, rows))
+FELT = beside_neighbours.claim(
+    "neighbour-is-felt", "busy neighbours increase the mean time of the blocks", at_least=0, unit=change
+)
+MEDIAN_LESS = beside_neighbours.claim(
+    "median-moves-less", "busy neighbours increase the median time less than the mean time", at_least=0, unit=change
+)
 
-    mean, middle = median(means), median(medians)
-    further = [x - y for x, y in zip(means, medians, strict=True)]
-    (felt, felt_error), (apart, apart_error) = every(means), every(further)
-    moved, sure = which_moved(further), felt - felt_error > page.noise
-    truth = moved if (sure or moved == "c") and not others.crowd else None
-    page.reveal(truth, f"In the middle round, the mean moved by {change(mean)}, the median by {change(middle)}.")
-    crowd, further_by = math.inf if others.crowd else 0.0, "between the two"
-    page.claim("neighbour-is-felt", felt, low=0, error=felt_error, noise=page.noise + crowd, unit=change)
-    page.claim("median-moves-less", apart, low=0, error=apart_error, noise=crowd, unit=change, remark=further_by)
-    page.say(*WHY_MOVED[truth])
-    warned = sum(loud.has_warnings for _, loud in pairs)
+
+class Moves(NamedTuple):
+    """The increases of the mean and of the median in one round, as fractions."""
+
+    mean: float
+    median: float
+
+
+@beside_neighbours.explain
+def _(page: Page, rounds: list[Round]) -> None:
+    moves = [Moves(loud.mean / quiet.mean - 1, loud.median / quiet.median - 1) for quiet, loud, _ in rounds]
+    crowded = BackgroundLoad(median(others.cores for _, _, others in rounds)).is_high
+    show_blocks(page, rounds)
+    show_moves(page, moves)
+    in_the_middle = Moves(*map(median, zip(*moves, strict=True)))
+    page.reveal(
+        moved_more(moves, page.noise).void_if(crowded),
+        f"The mean changed by {change(in_the_middle.mean)} and the median by {change(in_the_middle.median)}. Both",
+        "figures are medians of all rounds.",
+    )
+    page.settle(FELT, Interval.every(each.mean for each in moves).widened(page.noise).void_if(crowded))
+    further = Interval.every(each.mean - each.median for each in moves).void_if(crowded)
+    page.settle(MEDIAN_LESS, further, remark="increase of the mean - increase of the median")
     page.say(
-        f"torch's own warning came in {warned} of the {len(pairs)} loud rounds.",
-        "The IQR leaves out the slowest quarter, so it is blind to neighbours that hit fewer blocks:"
-        " keep the samples, and look at them."
-        if warned < len(pairs)
-        else "That is what it is for.",
+        MEDIAN_LESS.words(
+            held="The neighbours slow only some blocks. These slow blocks increase the mean. The median is the time of"
+            " the middle block, so a few slow blocks hardly change it.",
+            refuted="In this run, the median increased more than the mean, because the neighbours also slowed the"
+            " middle block. The median is stable only if a disturbance affects fewer than half of the samples.",
+            unclear="The rounds do not agree, or other programs were busy already. This run therefore does not show"
+            " whether the mean or the median increases more. Run the step again when the machine is less busy.",
+        ),
+        FELT.words(
+            held="",
+            refuted="The mean did not increase, so the neighbours did not disturb this code.",
+            unclear="Because of the noise of this machine, this run does not show either whether the mean increased.",
+        ),
+    )
+    warned = sum(each.loud.has_warnings for each in rounds)
+    page.say(
+        f"torch printed a warning in {warned} of the {len(rounds)} disturbed measurements.",
+        part_of(
+            warned,
+            len(rounds),
+            none="The IQR ignores the slowest quarter of the blocks, so it does not show the effect of the neighbours.",
+            some="The IQR ignores the slowest quarter of the blocks, so it does not always show the effect of the"
+            " neighbours.",
+            every="The neighbours slowed more than a quarter of the blocks, so the IQR shows their effect.",
+        ),
+        "Keep all samples, and look at them.",
     )
 
 
-def which_moved(further: list[float]) -> str | None:
-    """Return the option that every round agrees on; `further` is how much further the mean moved in each."""
-    if max(map(abs, further)) < 0.02:
-        return "c"
-    return "a" if min(further) > 0 else "b" if max(further) < 0 else None
+def show_blocks(page: Page, rounds: Sequence[Round]) -> None:
+    """Print two histograms of block times: one without neighbours, and one with neighbours."""
+    for name, results in (("quiet", [each.quiet for each in rounds]), ("loud", [each.loud for each in rounds])):
+        samples = [time for result in results for time in result.times]
+        page.histogram(samples, name=name, caption=f"{name}: {units.count(len(samples))} blocks, time per call")
+
+
+def show_moves(page: Page, moves: Sequence[Moves]) -> None:
+    """Print a table of the smallest, middle and largest increase of the mean and of the median."""
+    figures = {"mean": [each.mean for each in moves], "median": [each.median for each in moves]}
+    rows = [(name, min(values), median(values), max(values)) for name, values in figures.items()]
+    columns = {"": None, "smallest": change, "middle": change, "largest": change}
+    page.table(Table.of(f"Increase with neighbours, in {len(moves)} rounds", columns, rows))
+
+
+def moved_more(moves: Sequence[Moves], noise: float) -> Interval:
+    """Return the increase of the median minus the increase of the mean, as an interval that contains each round.
+
+    If the mean did not increase by more than `noise` in each round, the neighbours had no clear effect. The interval
+    then has no limits, unless the two increases differ by at most 2 % in each round.
+    """
+    more = Interval.every(each.median - each.mean for each in moves)
+    together = more.compare(at_least=-0.02, at_most=0.02) is Standing.HELD
+    noticed = Interval.every(each.mean for each in moves).widened(noise).compare(at_least=0) is Standing.HELD
+    return more.void_if(not (together or noticed))
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Answers(NamedTuple):
+    mul_sum: list[Measurement]
+    bmm: list[Measurement]
+
+
 @lesson.step(
-    "Until the answer is steady",
-    predict=Choice(
-        "Each answer is to be steady within 5 %. How far apart will the medians for `mul_sum` lie?",
-        {"a": "within 1 %", "b": "1 to 5 % apart", "c": "more than 5 % apart"},
+    "Until the result is steady",
+    predict=Choice.ranges(
+        "We measure `mul_sum` several times, each time until the IQR is below 5 % of the median. By what percentage is "
+        "the largest of these medians above the smallest?",
+        (0.01, 0.05),
+        units.percent,
     ),
-    claims={
-        "steady-is-quick": "an answer that became steady took less than half the time of step 3",
-        "answers-differ": "steady answers lie twice as far apart as their own blocks explain, or more",
-        "mul-sum-wins": "`mul_sum` beats `bmm` at this size, whichever turn we look at",
-    },
     fast={"times": 3, "limit": 0.15},
 )
-def until_steady(
-    times: int = 5,
-    limit: float = 0.3,
-) -> tuple[list[Measurement], list[Measurement]]:
-    """How long is long enough? `adaptive_autorange` lets the samples say.
+def until_steady(times: int = 5, limit: float = 0.3) -> Answers:
+    """How long should a measurement take? `adaptive_autorange` decides this from the samples.
 
-    It adds blocks, four at least, until the IQR is a small part of the median. We ask the same question
-    several times over, and ask it about `bmm` in between.
+    `adaptive_autorange` measures at least four blocks, and adds blocks until the IQR is a small part of the median. The
+    measurement is then called steady. We measure `mul_sum` and `bmm` alternately, several times each.
     """
-    ask_sum = Timer("mul_sum(a, b)", globals=names())
-    ask_bmm = Timer("bmm(a, b)", globals=names())
+    first = Timer("mul_sum(a, b)", globals=names())
+    second = Timer("bmm(a, b)", globals=names())
     sums, bmms = [], []
     for _ in range(times):
-        sums.append(ask_sum.adaptive_autorange(0.05, max_run_time=limit))
-        bmms.append(ask_bmm.adaptive_autorange(0.05, max_run_time=limit))
-    return sums, bmms
+        sums.append(first.adaptive_autorange(0.05, max_run_time=limit))
+        bmms.append(second.adaptive_autorange(0.05, max_run_time=limit))
+    return Answers(sums, bmms)
 
+
+QUICK = until_steady.claim(
+    "steady-is-quick",
+    "each measurement that became steady took less than half as long as the blocks of step 3",
+    at_most=0.5,
+    unit=units.percent,
+)
+DIFFER = until_steady.claim(
+    "answers-differ",
+    "the range of the medians of the steady measurements is at least twice the range that chance would give",
+    at_least=2,
+    unit=units.ratio,
+)
+SUM_WINS = until_steady.claim(
+    "mul-sum-wins",
+    "in each repetition, `mul_sum` is faster than `bmm` on 256 pairs of rows",
+    at_least=1,
+    unit=units.ratio,
+)
 
 FEWEST_BLOCKS = 4
-"""`adaptive_autorange` calls no answer steady that has fewer: it ran out of time."""
+"""The smallest number of blocks with which `adaptive_autorange` ends a measurement as steady."""
 FEWEST_STEADY = 3
-"""Of fewer answers that became steady, nothing is said about how long that takes."""
+"""The smallest number of steady measurements from which the lesson computes how long such measurements take."""
 ROOM = 2 * FEWEST_BLOCKS
-"""How many blocks must fit into half the time of step 3, or an answer cannot show that it needs less."""
+"""The number of blocks that must fit into half the time of step 3.
+
+If fewer blocks fit, the length of the blocks alone would refute the claim `steady-is-quick`.
+"""
 
 
-@until_steady.observe
-def explain_steady(page: Page, answers: tuple[list[Measurement], list[Measurement]]) -> None:
-    sums, bmms = answers
-    page.table(turns("mul_sum", sums))
-    page.table(turns("bmm", bmms))
-
-    far = apart(sums)
-    page.reveal("a" if far < 0.01 else "b" if far <= 0.05 else "c", f"They lie {units.percent(far)} apart.")
-    whole_s = sum(page.result(many_blocks)[1][0].raw_times)
-    steady = became_steady(sums)
-    quick, error = part_spent(steady, whole_s)
-    noise = 0.0 if math.isnan(quick) else quick * page.noise
-    page.claim("steady-is-quick", quick, high=0.5, error=error, noise=noise, unit=units.percent, remark="of that time")
-    times, error, explained = wandered(steady)
-    blocks_say = f"they explain {units.percent(explained)}"
-    differ = page.claim("answers-differ", times, low=2, error=error, unit=units.ratio, remark=blocks_say)
-    ratio, error = every([bm.median / mul.median for mul, bm in zip(sums, bmms, strict=True)])
-    page.claim("mul-sum-wins", ratio, low=1, error=error, noise=ratio * page.noise, unit=units.ratio)
-    impatient = len(sums) - len(steady)
+@until_steady.explain
+def _(page: Page, answers: Answers) -> None:
+    page.table(turns("mul_sum", answers.mul_sum))
+    page.table(turns("bmm", answers.bmm))
+    far = apart(answers.mul_sum)
+    page.reveal(Interval.exact(far), f"The largest median is {units.percent(far)} above the smallest.")
+    steady = became_steady(answers.mul_sum)
+    whole_s = sum(page.result(many_blocks).blocks.raw_times)
+    page.settle(QUICK, part_spent(steady, whole_s).with_noise(page.noise), remark="time ÷ time of the blocks of step 3")
+    page.settle(DIFFER, wandered(steady), remark=f"chance would give {units.percent(by_chance(steady).mean)}")
+    ratio = Interval.every(bmm.median / mul.median for mul, bmm in zip(*answers, strict=True))
+    page.settle(SUM_WINS, ratio.with_noise(page.noise))
     page.say(
-        f"{impatient} of the {len(sums)} ran out of patience and never were steady. Nobody tells: check."
-        if impatient
-        else "All of them became steady in time.",
-        "The IQR tells how the blocks of one moment agree, and knows nothing of the next moment.",
-        "Here the machine changed in between, and the answers wandered further than it said. To stop as soon"
-        " as things look calm is to pick the calm moments."
-        if differ.standing is Standing.HELD
-        else "Here the moments were much alike, and what the blocks said was near the truth. Few machines are so.",
+        f"{len(steady)} of the {len(answers.mul_sum)} measurements of `mul_sum` became steady in time.",
+        "torch does not report that a measurement ran out of time, so compare its IQR with your limit.",
     )
     page.say(
-        f"In the turns here, `bmm` took {units.ratio(ratio)} as long as `mul_sum`. Whether two such answers differ at",
-        "all is lesson 05, where both are measured in turn.",
+        "The IQR describes how much the blocks of one measurement differ. The IQR does not describe how much two",
+        "measurements differ.",
+        DIFFER.words(
+            held="In this run, the speed of the machine changed between the measurements: their medians differ more"
+            " than chance explains. A measurement that stops when its samples agree often stops at a moment without"
+            " disturbances.",
+            refuted="In this run, the speed of the machine did not change between the measurements, so the IQR was a"
+            " good estimate of how much medians differ. On most machines, the IQR is not a good estimate.",
+            unclear="This run does not show whether the speed of the machine changed between the measurements. Too few"
+            " measurements were steady, or their medians could differ by chance.",
+        ),
+    )
+    page.say(
+        SUM_WINS.words(
+            held=f"In each repetition, `bmm` took longer than `mul_sum`: {units.ratio(ratio.low)} to"
+            f" {units.ratio(ratio.high)} as long.",
+            refuted=f"In each repetition, `bmm` was faster than `mul_sum`: it took {units.ratio(ratio.low)} to"
+            f" {units.ratio(ratio.high)} as long.",
+            unclear="This run does not show whether `bmm` or `mul_sum` is faster: the repetitions disagree, or the"
+            " machine is too noisy.",
+        ),
+        "Lesson 05 measures the two functions in pairs, which shows small differences more clearly.",
     )
 
 
-def became_steady(answers: list[Measurement]) -> list[Measurement]:
-    """Return the answers that `adaptive_autorange` ended because they were steady, not because the time was over."""
+def became_steady(answers: Sequence[Measurement]) -> list[Measurement]:
+    """Return the measurements that `adaptive_autorange` ended as steady, without those that ran out of time."""
     return [each for each in answers if len(each.times) >= FEWEST_BLOCKS and each.iqr / each.median < 0.05]
 
 
-def part_spent(steady: list[Measurement], whole_s: float) -> tuple[float, float]:
-    """Return how long steady answers took, as a part of `whole_s`, and the doubt about it; NaN where it says nothing.
+def part_spent(steady: Sequence[Measurement], whole_s: float) -> Interval:
+    """Return the times of the steady measurements divided by `whole_s`, as an interval that contains all quotients.
 
-    How long an answer takes depends on how restless the machine is; one or two answers are too few to show that. If a
-    block is long, the time is that of the four blocks that torch always takes, on any machine.
+    Return an unknown interval for fewer than three measurements, because they do not show the noise of the machine.
+    Also return an unknown interval for long blocks, because torch always measures at least four of them.
     """
     blocks = [seconds for each in steady for seconds in each.raw_times]
     if len(steady) < FEWEST_STEADY or max(blocks) * ROOM > whole_s / 2:
-        return math.nan, 0.0
-    return every([sum(each.raw_times) / whole_s for each in steady])
+        return Interval.unknown()
+    return Interval.every(sum(each.raw_times) / whole_s for each in steady)
 
 
-def turns(name: str, answers: list[Measurement]) -> Table:
-    """Return the answers about one function as a table, one row a turn."""
+def turns(name: str, answers: Sequence[Measurement]) -> Table:
+    """Return a table of the measurements of one function, one row per measurement."""
     rows = [(each.median, each.iqr / each.median, len(each.times), sum(each.raw_times)) for each in answers]
     return Table.of(
-        f"{name}, one row a turn",
+        f"`{name}`, one row per measurement",
         {"median": units.seconds, "IQR": units.percent, "blocks": units.count, "time spent": units.seconds},
         rows,
     )
 
 
-def apart(answers: list[Measurement]) -> float:
-    """Return how far the largest median lies above the smallest, as a fraction of it; NaN of no answers."""
+def apart(answers: Sequence[Measurement]) -> float:
+    """Return the largest median divided by the smallest, minus 1; NaN without measurements."""
     medians = [each.median for each in answers]
     return max(medians) / min(medians) - 1 if medians else math.nan
 
 
-RANGES = {2: (1.13, 0.04, 3.17), 3: (1.69, 0.30, 3.68), 4: (2.06, 0.59, 3.98), 5: (2.33, 0.85, 4.20)}
-"""Of the range of so many normal values: its mean, and between what it lies 95 times in 100, all in standard deviations
-(d₂ of control charts, and percentage points of the range)."""
+class Range(NamedTuple):
+    """The distribution of a range (largest minus smallest value): its mean, and the limits of its middle 95 %."""
+
+    mean: float
+    least: float
+    most: float
 
 
-def by_chance(answers: list[Measurement]) -> tuple[float, float, float]:
-    """Return how far apart, as a fraction, medians lie when all blocks are of one kind, and within which multiples.
+RANGES = {
+    2: Range(1.13, 0.04, 3.17),
+    3: Range(1.69, 0.30, 3.68),
+    4: Range(2.06, 0.59, 3.98),
+    5: Range(2.33, 0.85, 4.20),
+}
+"""The range of 2 to 5 normally distributed values, in standard deviations.
 
-    The median of n normal values strays by 1.25/√n of their deviation, and an IQR is 1.35 deviations. 95 times in 100
-    what is seen lies between the second and the third of what is returned, times the first. NaN where nothing is known:
-    of fewer than two answers, and of answers without a spread, since most of them are one block each.
+The means are the constants d₂ of control charts. The limits are percentage points of the range.
+"""
+
+
+def by_chance(answers: Sequence[Measurement]) -> Range:
+    """Return the range that the medians would have if all blocks came from one normal distribution, as fractions.
+
+    For n normal values, the standard error of the median is 1.25/√n standard deviations, and the IQR is 1.35 standard
+    deviations. Return NaN for fewer than two measurements, and for measurements without a spread (of one block).
     """
     if len(answers) < 2:
-        return math.nan, 1.0, 1.0
-    mean, least, most = RANGES[len(answers)]
-    strays = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
-    return mean * strays or math.nan, least / mean, most / mean
+        return Range(math.nan, math.nan, math.nan)
+    error = median(each.iqr / each.median / 1.35 * 1.25 / math.sqrt(len(each.times)) for each in answers)
+    return Range(*(each * (error or math.nan) for each in RANGES[len(answers)]))
 
 
-def wandered(answers: list[Measurement]) -> tuple[float, float, float]:
-    """Return how many times as far apart answers lie as chance explains, the doubt about that, and what it explains."""
-    explained, least, most = by_chance(answers)
-    times = apart(answers) / explained
+def wandered(answers: Sequence[Measurement]) -> Interval:
+    """Return the range of the medians divided by the range that chance would give; unknown if `by_chance` is NaN.
+
+    By chance, a few medians can be close together or far apart. The interval is therefore wide on both sides.
+    """
+    chance = by_chance(answers)
+    times = apart(answers) / chance.mean
     if math.isnan(times):
-        return times, 0.0, explained
-    # Few answers may lie close by chance as well as far apart: the doubt is on the side on which the claim is.
-    doubt = max(times, 0.1) * (1 / least - 1) if times < 2 else times * (1 - 1 / most)
-    return times, doubt, explained
+        return Interval.unknown()
+    low, high = chance.mean / chance.most, chance.mean / chance.least
+    return Interval(times, times * low, max(times, 0.1 * (1 - 1 / high)) * high)
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Slow(NamedTuple):
+    usual: Measurement
+    longer: Measurement
+
+
 @lesson.step(
     "One slow statement",
     predict=Choice(
-        "How many samples does the first of the two give?",
-        {"a": "one", "b": "two or three", "c": "four or more, or there would be no IQR"},
+        "A statement takes longer than `min_run_time`. How many samples does `blocked_autorange` collect?",
+        {"a": "one", "b": "two or three", "c": "four or more"},
+        limits=(2, 4),
     ),
-    claims={
-        "slow-gives-one": "a statement slower than `min_run_time` gives a single sample",
-        "nobody-warns": "and no warning comes with it",
-        "longer-cures": "time for six of them gives four samples or more",
-    },
     fast={"statement_s": 0.04, "min_run_time": 0.03},
 )
 def one_slow_statement(
     statement_s: float = 0.3,
     min_run_time: float = 0.2,
-) -> tuple[Measurement, Measurement]:
-    """Last, something slow; a sleep stands for it.
+) -> Slow:
+    """Finally, we time a slow statement: a sleep.
 
-    The usual `min_run_time` of `blocked_autorange` is 0.2 s. We ask once with a limit shorter than the
-    statement, and once with time for six of them.
+    The default `min_run_time` of `blocked_autorange` is 0.2 s. In the first measurement, `min_run_time` is shorter
+    than the statement. In the second measurement, it is six times as long as the statement.
     """
     timer = Timer(f"time.sleep({statement_s})", setup="import time")
     usual = timer.blocked_autorange(min_run_time=min_run_time)
     longer = timer.blocked_autorange(min_run_time=6 * statement_s)
-    return usual, longer
+    return Slow(usual, longer)
 
 
-@one_slow_statement.observe
-def explain_slow(page: Page, runs: tuple[Measurement, Measurement]) -> None:
-    usual, longer = runs
-    samples = len(usual.times)
-    truth = "a" if samples == 1 else "b" if samples < 4 else "c"
-    page.reveal(truth, f"Each took {units.seconds(usual.median)}.")
-    page.claim("slow-gives-one", samples, 1, 1, unit=units.count)
-    page.claim("nobody-warns", float(usual.has_warnings), 0, 0, unit=lambda warned: "one came" if warned else "none")
-    page.claim("longer-cures", len(longer.times), low=4, unit=units.count)
+ONE_SAMPLE = one_slow_statement.claim(
+    "slow-gives-one", "a statement that takes longer than `min_run_time` gives one sample", equals=1, unit=units.count
+)
+NO_WARNING = one_slow_statement.claim(
+    "nobody-warns", "torch prints no warning about a single sample", equals=0, unit=things("warning")
+)
+LONGER_HELPS = one_slow_statement.claim(
+    "longer-cures",
+    "a `min_run_time` of six times the statement's time gives at least four samples",
+    at_least=4,
+    unit=units.count,
+)
+
+
+@one_slow_statement.explain
+def _(page: Page, slow: Slow) -> None:
+    samples = len(slow.usual.times)
+    page.reveal(samples, f"The statement took {units.seconds(slow.usual.median)}.")
+    page.settle(ONE_SAMPLE, samples)
+    page.settle(NO_WARNING, slow.usual.has_warnings)
+    page.settle(LONGER_HELPS, len(slow.longer.times))
     page.say(
-        f"The IQR of a single sample is {units.seconds(usual.iqr)}, which looks perfect. torch prints no",
-        "IQR below four samples, yet `.iqr` gives it to any program that asks. Count the samples before",
-        f"believing it: `len(m.times)` was {samples} here, and {len(longer.times)} with more time.",
+        f"`.iqr` of the first measurement is {units.seconds(slow.usual.iqr)}, which looks like perfect precision.",
+        "torch prints the IQR only if there are at least four samples, but a program can always read `.iqr`.",
+        f"Check the number of samples first: `len(m.times)` was {samples} in the first measurement, and",
+        f"{len(slow.longer.times)} in the second.",
     )
 
 
-lesson.take_along(
-    "Enough calls in a sample that the clock's share is small, and no more: spend the time on samples.",
-    "Keep every sample. Median and IQR resist what hits few of them; a picture shows what they leave out.",
-    "Many samples of one moment are one moment. Ask again later, and count samples before trusting an IQR.",
+lesson.key_points = (
+    "Put just enough calls into a block that the clock's share is small. Use the remaining time for more blocks.",
+    "Keep all samples. A few disturbed samples hardly change the median and the IQR, but a histogram shows them.",
+    "Samples taken together share the same conditions. Measure again later. Count samples before you trust an IQR.",
 )
-lesson.read_on(
+lesson.references = (
     "Python, `timeit.Timer.autorange`: docs.python.org/3/library/timeit.html",
     "PyTorch, `torch.utils.benchmark`: docs.pytorch.org/docs/stable/benchmark_utils.html",
     "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,45 +1,42 @@
-"""Lesson 05: which of two is faster, at which size, on how many threads, and when nobody can say.
+"""Lesson 05: compare two functions at several sizes and numbers of threads, and recognize when both are equally fast.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 import math
 import os
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Compare, Measurement, Timer
 
-from harness import units
-from harness.duel import Duel, Finding, duel
-from harness.grid import Grid, grid
-from harness.others import Others, others_watched
-from harness.tables import Heads, Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every, middle
-from lessons.engine.words import yes_no
+from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.paired.duel import MARGIN, Duel, Finding, duel
+from harness.rendering import units
+from harness.rendering.tables import Heads, Table
+from harness.torch_benchmark.grid import Grid, grid
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
+from lessons.engine.published import GRIDS
+from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Which one, where?",
-    objective="Afterwards you can say at which sizes one way beats another, and when there is no winner at all.",
+    title="Which function is faster, and where?",
+    objective="You can find the sizes at which one function is faster, and recognize equally fast functions.",
     minutes=15,
 )
 
 
-def doubt(*measured: Measurement) -> float:
-    """Return how far a ratio of these medians may be off, as a fraction: half of each one's IQR."""
-    return sum(each.iqr / each.median for each in measured) / 2
-
-
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -50,60 +47,71 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     return torch.bmm(a[:, None], b[:, :, None])[:, 0, 0]
 
 
+@lesson.given
+class Turn(NamedTuple):
+    mul_sum: Measurement
+    bmm: Measurement
+
+
 @lesson.step(
     "One size",
     predict=Choice(
-        "A dot product of two rows of 64 numbers. Which is faster?",
-        {"a": "the two steps, mul_sum", "b": "the one product, bmm", "c": "neither by 10 %"},
+        "Which function computes the dot product of two rows of 64 numbers faster?",
+        {
+            "a": "`bmm`, by 10 % or more",
+            "b": "neither, the difference is below 10 %",
+            "c": "`mul_sum`, by 10 % or more",
+        },
+        limits=(1 / 1.1, 1.1),
     ),
-    claims={"small-mul-sum": "`mul_sum` beats `bmm` on 64 numbers"},
     fast={"seconds": 0.001},
 )
-def one_size(
-    turns: int = 5,
-    seconds: float = 0.05,
-) -> list[tuple[Measurement, Measurement]]:
-    """The usual benchmark: two ways to do one thing, and one input. We measure each five times, in turn.
+def one_size(turns: int = 5, seconds: float = 0.05) -> list[Turn]:
+    """A usual benchmark compares two functions on one input. We measure the functions alternately.
 
-    `mul_sum` takes two steps and writes the products down in between. `bmm` is one matrix product, and
-    somebody else's optimised code.
+    `mul_sum` has two steps, and stores all products before it adds them. `bmm` computes a matrix product of a
+    row and a column.
     """
     a, b = torch.rand(2, 1, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
     first = Timer("mul_sum(a, b)", globals=names)
     second = Timer("bmm(a, b)", globals=names)
-    return [
-        (
-            first.blocked_autorange(min_run_time=seconds),
-            second.blocked_autorange(min_run_time=seconds),
+    result = []
+    for _ in range(turns):
+        one = first.blocked_autorange(min_run_time=seconds)
+        other = second.blocked_autorange(min_run_time=seconds)
+        result.append(Turn(one, other))
+    return result
+
+
+SMALL = one_size.claim("small-mul-sum", "`mul_sum` is faster than `bmm` on 64 numbers", at_least=1, unit=units.ratio)
+
+
+@one_size.explain
+def _(page: Page, turns: list[Turn]) -> None:
+    rows = [(number, turn.mul_sum.median, turn.bmm.median) for number, turn in enumerate(turns, 1)]
+    page.table(
+        Table.of(
+            "Median time per call", {"repetition": units.count, "mul_sum": units.seconds, "bmm": units.seconds}, rows
         )
-        for _ in range(turns)
-    ]
-
-
-@one_size.observe
-def explain_one_size(page: Page, turns: list[tuple[Measurement, Measurement]]) -> None:
-    rows = [(turn, mul.median, matrix.median) for turn, (mul, matrix) in enumerate(turns, 1)]
-    page.table(Table.of("Medians", {"turn": units.count, "mul_sum": units.seconds, "bmm": units.seconds}, rows))
-    ratios = [matrix.median / mul.median for mul, matrix in turns]
-    ratio, error = every(ratios)
-    middle = median(ratios)
-    truth = "c" if 1 / 1.1 < middle < 1.1 else "a" if middle > 1 else "b"
-    page.reveal(truth, f"`mul_sum` was {units.ratio(middle)} as fast, in the middle turn.")
-    shown = f"{units.ratio(min(ratios))} to {units.ratio(max(ratios))}"
-    won = page.claim("small-mul-sum", ratio, low=1, error=error, unit=units.ratio, shown=shown, remark="over all turns")
+    )
+    ratios = [turn.bmm.median / turn.mul_sum.median for turn in turns]
+    page.reveal(
+        Interval.every(ratios),
+        f"In the median repetition, `mul_sum` was {units.ratio(median(ratios))} as fast as `bmm`.",
+    )
+    page.settle(SMALL, Interval.every(ratios), remark="speed of `mul_sum` ÷ speed of `bmm`")
     page.say(
-        f"So `mul_sum` it is, {units.ratio(middle)} as fast. Shall we write that down and go home?"
-        if won.standing is Standing.HELD
-        else "Here it does not win for certain, as it did where this was written. Another machine, or another moment,"
-        " and another answer: that is half of this lesson.",
-        "Sixty-four numbers are sixty-four numbers. Nothing was asked about sixty-five.",
+        SMALL.words(
+            held="`mul_sum` was faster in each repetition. A benchmark of a single size would end with this result.",
+            refuted="`bmm` was faster in each repetition. On some other machines, `mul_sum` is faster.",
+            unclear="The repetitions disagree, so this run does not show which function is faster on 64 numbers.",
+        ),
+        "This step measured only one size, so it does not show which function is faster at another size.",
     )
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 SIZES = (1, 64, 4096, 65_536, 1_048_576)
 
 
@@ -123,23 +131,23 @@ def timed(n: int, function: object, seconds: float) -> Measurement:
 @lesson.step(
     "Five sizes",
     predict=Choice(
-        "From 1 number to a million: at how many of the five sizes does `bmm` win?",
-        {"a": "none", "b": "some", "c": "all"},
+        "We measure both functions at five sizes, from 1 number to a million. At how many sizes is the median of `bmm` "
+        "smaller than the median of `mul_sum`?",
+        {"a": "at none", "b": "at one to four", "c": "at all five"},
+        limits=(1, len(SIZES)),
     ),
-    claims={
-        "winner-changes": "on a million numbers it is `bmm` that beats `mul_sum`",
-        "margin-changes": "from one size to another, the ratio of the two moves by 1.5 times or more",
-    },
     fast={"turns": 3, "seconds": 0.0005},
 )
 def five_sizes(
     turns: int = 5,
     seconds: float = 0.01,
 ) -> list[Measurement]:
-    """So we ask at five sizes. `Compare` makes the table of it, and goes by what each Timer was told.
+    """Now we measure five sizes. torch's `Compare` prints all measurements in one table.
 
-    `label` is the table, `sub_label` the row, `description` the column. Measurements that agree in all three,
-    and in everything else a Timer knows, are merged into one cell: here, all turns of it.
+    `label` is the title of the table, `sub_label` names the row, and `description` names the column. `Compare`
+    merges measurements into one cell if these three names, the statement, the setup, `env` and the number of threads
+    are equal. In this step, a cell contains all repetitions of a measurement. `Compare` ignores `globals`. With the
+    same `description`, it would therefore merge the measurements of our two functions.
     """
     results = []
     for _ in range(turns):
@@ -149,77 +157,98 @@ def five_sizes(
     return results
 
 
-def bmm_wins(results: list[Measurement]) -> int:
-    """Return at how many sizes the median of all turns together, which the table shows, is smaller for bmm."""
+WINNER_CHANGES = five_sizes.claim(
+    "winner-changes", "`bmm` is faster than `mul_sum` on a million numbers", at_least=1, unit=units.ratio
+)
+MARGIN_CHANGES = five_sizes.claim(
+    "margin-changes",
+    "between two of the five sizes, time of `mul_sum` ÷ time of `bmm` changes by a factor of 1.5 or more",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+def bmm_wins(results: Sequence[Measurement]) -> int:
+    """Return the number of sizes at which bmm has a smaller median than mul_sum in the table of `Compare`."""
     merged = {(each.sub_label, each.description): each.median for each in Measurement.merge(results)}
     sizes = {size for size, _ in merged}
     return sum(merged[size, "bmm"] < merged[size, "mul_sum"] for size in sizes)
 
 
-def ratios_by_size(results: list[Measurement]) -> list[list[float]]:
-    """Return, for each size, mul_sum ÷ bmm in every turn, by medians."""
+def ratios_by_size(results: Sequence[Measurement]) -> list[list[float]]:
+    """Return a list for each size, which contains median of mul_sum ÷ median of bmm for each repetition."""
     ratios = [mul.median / matrix.median for mul, matrix in zip(results[::2], results[1::2], strict=True)]
     return [ratios[at :: len(SIZES)] for at in range(len(SIZES))]
 
 
-@five_sizes.observe
-def explain_five(page: Page, results: list[Measurement]) -> None:
+@five_sizes.explain
+def _(page: Page, results: list[Measurement]) -> None:
     page.output(str(Compare(results)).strip(), caption="print(Compare(results))")
+    page.reveal(bmm_wins(results), "This number of sizes is counted from the medians in the table.")
     by_size = ratios_by_size(results)
-    middles = [median(ratios) for ratios in by_size]
-    wins = bmm_wins(results)
-    page.reveal("a" if wins == 0 else "c" if wins == len(SIZES) else "b", f"{wins} of {len(SIZES)}, by this table.")
-    large, error = every(by_size[-1])
-    shown = f"{units.ratio(min(by_size[-1]))} to {units.ratio(max(by_size[-1]))}"
-    changes = page.claim(
-        "winner-changes", large, low=1, error=error, unit=units.ratio, shown=shown, remark="as fast, over all turns"
-    )
-    least, most = (choose(range(len(SIZES)), key=lambda at: middles[at]) for choose in (min, max))
-    moved, error = every([high / low for low, high in zip(by_size[least], by_size[most], strict=True)])
-    page.claim("margin-changes", moved, low=1.5, error=error, unit=units.ratio)
+    page.settle(WINNER_CHANGES, Interval.every(by_size[-1]), remark="speed of `bmm` ÷ speed of `mul_sum`")
+    least, most = (choose(by_size, key=median) for choose in (min, max))
+    changes = (high / low for low, high in zip(least, most, strict=True))
+    page.settle(MARGIN_CHANGES, Interval.every(changes), remark="largest ratio ÷ smallest ratio")
     page.say(
-        "Small inputs are all price of the call, and `mul_sum` makes two cheap calls where `bmm` makes one that is"
-        " dear to set up. Large ones are all memory: `mul_sum` writes a million products down and reads them back,"
-        " `bmm` adds them up as it goes."
-        if changes.standing is Standing.HELD
-        else "It could not be shown for certain here that the winner changes. Look at the ratios all the same: with"
-        " size they move from the price of a call to the price of memory, and the two ways pay those differently.",
+        "On small inputs, the overhead of the calls takes most of the time. `mul_sum` calls two operations of torch.",
+        "`bmm` calls one operation, but also makes four views, such as `a[:, None]`.",
+        "On large inputs, access to memory takes most of the time: `mul_sum` stores all products and reads them again.",
+        WINNER_CHANGES.words(
+            held="`bmm` adds the products without storing them, and was faster on a million numbers.",
+            refuted="`bmm` adds the products without storing them, but was slower on a million numbers in this run.",
+            unclear="The repetitions with a million numbers disagree, so this run does not show which function is"
+            " faster at this size.",
+        ),
     )
+    page.table(race("Published: PyTorch's benchmark recipe, and a reader's re-run of its notebook"))
     page.say(
-        "PyTorch's benchmark recipe has such a grid, mul-sum against bmm in µs: [1, 1] 5.8 and 9.8, [1, 10000] 16.2",
-        "and 11.4, [1024, 64] 120.8 and 81.9, [10000, 10000] 152 419 and 206 060. There the winner changes twice.",
-        "Whoever had asked at one size would have been sure, and sometimes right.",
+        "In the recipe, `mul_sum` is faster on small inputs, and `bmm` on large inputs. In the re-run, the faster",
+        "function changes twice as the input grows. A benchmark of one size cannot show such changes.",
     )
+
+
+def race(title: str) -> Table:
+    """Return a table of the published times of `mul_sum` and `bmm` at several sizes, in seconds."""
+    columns = {"rows × numbers": None, "mul_sum": units.seconds, "bmm": units.seconds, "bmm ÷ mul_sum": units.ratio}
+    return Table.of(title, columns, [(size, sum_s, bmm_s, bmm_s / sum_s) for size, sum_s, bmm_s in GRIDS])
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Threads(NamedTuple):
+    cells: Grid
+    small_gains: list[float]
+    others: BackgroundLoad
 
 
 @lesson.step(
     "Sizes and threads",
     predict=Choice(
-        "All cores instead of one thread: what happens to the ratio of the two on a million numbers?",
-        {"a": "it stays: both gain alike", "b": "it shifts towards mul_sum", "c": "it shifts towards bmm"},
+        "torch uses all cores instead of one. On a million numbers, which function becomes faster by the larger "
+        "factor?",
+        {
+            "a": "`bmm`, by 10 % or more",
+            "b": "neither, the difference is below 10 %",
+            "c": "`mul_sum`, by 10 % or more",
+        },
+        limits=(1 / 1.1, 1.1),
     ),
-    claims={
-        "small-gain-nothing": "on 64 numbers, more threads make `mul_sum` less than 1.5 times as fast",
-        "threads-move-margin": "on a million, more threads move the ratio of the two by 10 % or more",
-    },
     fast={"seconds": 0.003, "turns": 1},
 )
 def sizes_and_threads(
     seconds: float = 0.1,
     turns: int = 3,
     rounds: int = 25,
-) -> tuple[Grid, list[float], Others]:
-    """Timer uses one thread unless told otherwise, and a user of torch has them all. So: sizes × threads.
+) -> Threads:
+    """By default, torch's `Timer` uses one thread. We measure with one thread, and with one thread per core.
 
-    `harness.grid` makes the same Timers as we did, and lets all cells take turns, so that a bad moment of this
-    machine falls on every cell a little and on no cell wholly. The smallest size then runs round by round, once with
-    one thread and once with several, for a close look at what they gain it. Several threads need several free cores,
-    so we watch how busy other programs keep them.
+    `grid` makes a Timer for each function, size and number of threads. It measures with all of these Timers
+    alternately, so that a disturbance does not affect only one of them. We also compare one thread with several threads
+    on the smallest size, in many rounds. Several threads need several free cores, so we record how many cores other
+    programs use.
     """
-    with others_watched() as others:
+    with watch_background_load() as others:
         cells = grid(
             {"mul_sum": mul_sum, "bmm": bmm},
             lambda n: tuple(torch.rand(2, 1, n)),
@@ -229,281 +258,396 @@ def sizes_and_threads(
             min_run_time=seconds,
             turns=turns,
         )
-    a, b = torch.rand(2, 1, cells.sizes[0])
-    given = {"mul_sum": mul_sum, "a": a, "b": b}
-    one, several = (
-        Timer("mul_sum(a, b)", globals=given, num_threads=n)
-        for n in cells.threads
-    )  # fmt: skip
+    a, b = torch.rand(2, 1, 64)
+    names = {"mul_sum": mul_sum, "a": a, "b": b}
+    new = partial(Timer, "mul_sum(a, b)", globals=names)
+    one, several = (new(num_threads=n) for n in cells.threads)
     gains = []
     for _ in range(rounds):
         one_s = one.timeit(100).mean
         gains.append(one_s / several.timeit(100).mean)
-    return cells, gains, others
+    return Threads(cells, gains, others)
 
 
-@sizes_and_threads.observe
-def explain_threads(page: Page, found: tuple[Grid, list[float], Others]) -> None:
-    cells, small_gains, others = found
+SMALL_GAIN = sizes_and_threads.claim(
+    "small-gain-nothing",
+    "on 64 numbers, `mul_sum` with several threads is at most 1.5 times as fast as with one thread",
+    at_most=1.5,
+    unit=units.ratio,
+)
+THREADS_MATTER = sizes_and_threads.claim(
+    "threads-move-margin",
+    "on a million numbers, more threads change time of `mul_sum` ÷ time of `bmm` by 10 % or more",
+    at_least=1.1,
+    unit=units.ratio,
+)
+
+
+@sizes_and_threads.explain
+def _(page: Page, found: Threads) -> None:
+    cells, others = found.cells, found.others
     page.output(str(cells.compare()).strip(), caption="print(grid.compare())")
-    page.drawing(cells.plot(), cells.svg(), name="grid", caption="Time of a call against the size, both logarithmic")
-    one, several = cells.threads
-    large = cells.sizes[-1]
-    gains = {
-        name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in ("mul_sum", "bmm")
-    }
-    moved = gains["mul_sum"] / gains["bmm"]
-    apart = math.exp(abs(math.log(moved)))
-    error = apart * doubt(*(m for place, m in cells.cells.items() if place.size == large))
-    noise = math.inf if others.crowd else 2 * apart * page.noise
-    told = apart - error - noise > 1.1 or apart + error + noise < 1.1
-    truth = ("a" if apart < 1.1 else "b" if moved > 1 else "c") if told else None
-    gained = ", ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains.items())
-    page.reveal(truth, f"{several} threads made {gained}.")
-    measured = cells.cells.values()
-    small_gain, error_small = middle(small_gains)
-    page.claim("small-gain-nothing", small_gain, high=1.5, error=error_small, unit=units.ratio)
-    if (os.cpu_count() or 1) < 2:
-        page.skip("threads-move-margin", "a second core; take the lesson on a machine that has one")
+    page.drawing(cells.plot(), cells.svg(), name="grid", caption="Time per call at each size, on logarithmic axes")
+    cores = os.cpu_count() or 1
+    shift = log_shift(cells).widened(2 * page.noise)
+    gained = ", and ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains_on_large(cells).items())
+    page.reveal(
+        shift.mapped(math.exp).void_if(others.is_high or cores < 2),
+        f"Compared with one thread, {cells.threads[-1]} threads made {gained}.",
+    )
+    page.settle(SMALL_GAIN, Interval.median(found.small_gains))
+    if cores < 2:
+        page.skip(THREADS_MATTER, "needs a second core; use a machine with at least two cores")
     else:
-        page.claim("threads-move-margin", apart, low=1.1, error=error, noise=noise, unit=units.ratio)
+        page.settle(THREADS_MATTER, change_of_ratio(shift).void_if(others.is_high))
     page.say(
-        "torch shares work out only when there is enough of it (32 768 elements at least, `GRAIN_SIZE` in torch's"
-        " TensorIterator.h), so small inputs gain nothing from threads.",
-        "Large ones gain as far as the memory lets them, and as far as the kernel was written for it: that differs"
-        " from function to function."
-        if min(gains.values()) > 1
-        else "Large ones gain where a core is free for each thread. Here one of the two lost: a call waits for its"
-        " last thread, and where others are at work on that core, the last one comes late."
-        f" Other programs used {units.number(others.cores)} cores meanwhile.",
+        "torch's elementwise operations and sums use one thread below 32 768 elements (`GRAIN_SIZE` in torch's",
+        "TensorIterator.h), so smaller inputs gain nothing from more threads.",
+        "A call waits for its slowest thread. If another program uses the core of a thread, this thread finishes late.",
+        f"During this step, other programs used {units.number(others.cores)} cores.",
     )
-    warned = sum(each.has_warnings for each in measured)
     page.say(
-        f"“(! …%)” marks {units.count(warned)} of the {len(measured)} cells: torch warns where the IQR is above 10 %."
-        if warned
-        else "No cell is marked with “(! …%)”: torch warns where the IQR is above 10 % of the median.",
-        f"“Winner” is now a question of size and threads: {winners(cells)}.",
+        THREADS_MATTER.words(
+            held="More threads make the two functions faster by different factors. Compare functions with the number of"
+            " threads that your program uses.",
+            refuted="In this run, more threads changed the times of both functions by the same factor. For other"
+            " functions, the factors can differ.",
+            unclear="This run does not show whether more threads change the ratio of the two times. Run the step again"
+            " when the machine is less busy.",
+        ),
+        f"From the smallest size to the largest, the faster function is: {winners(cells)}.",
     )
+    warned = sum(each.has_warnings for each in cells.cells.values())
+    page.say(
+        "torch warns with the mark “(! …%)” if the IQR of a cell is 10 % of its median or more.",
+        f"In this run, {warned} of {len(cells.cells)} cells have this mark.",
+    )
+
+
+def gains_on_large(cells: Grid) -> dict[str, float]:
+    """Return time with one thread ÷ time with several threads, for each function at the largest size."""
+    (one, several), large = cells.threads, cells.sizes[-1]
+    return {name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in cells.names}
+
+
+def log_shift(cells: Grid) -> Interval:
+    """Return the logarithm of gain of mul_sum ÷ gain of bmm, where `gains_on_large` returns the gains."""
+    gains, large = gains_on_large(cells), cells.sizes[-1]
+    error = doubt(*(measured for place, measured in cells.cells.items() if place.size == large))
+    return Interval.plus_minus(math.log(gains["mul_sum"] / gains["bmm"]), error)
+
+
+def change_of_ratio(shift: Interval) -> Interval:
+    """Return the factor by which a ratio grew or shrank, as a number of at least 1.
+
+    `shift` is the logarithm of new ratio ÷ old ratio.
+    """
+    return Interval.plus_minus(abs(shift.middle), shift.half_width).widened(shift.noise).mapped(math.exp)
+
+
+def doubt(*measured: Measurement) -> float:
+    """Return the uncertainty of a ratio of the measurements' medians, as a fraction.
+
+    The uncertainty is half the sum of IQR ÷ median over all measurements.
+    """
+    return sum(each.iqr / each.median for each in measured) / 2
 
 
 def winners(cells: Grid) -> str:
-    """Return in words which function has the smallest median, for each number of threads."""
+    """Return a text that names, for each number of threads, the faster functions in the order of the sizes."""
     parts = []
     for threads in cells.threads:
         best = [cells.fastest(size, threads) for size in cells.sizes]
-        words = f"{best[0]} throughout" if len(set(best)) == 1 else ", then ".join(dict.fromkeys(best))
+        words = ", then ".join(f"`{each}`" for each in runs(best))
         parts.append(f"with {units.some(threads, 'thread')} {words}")
     return "; ".join(parts)
 
 
+def runs(names: Sequence[str]) -> list[str]:
+    """Return the names, but leave out each name that equals the name directly before it."""
+    return [name for at, name in enumerate(names) if at == 0 or name != names[at - 1]]
+
+
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Compared(NamedTuple):
+    numbers: int
+    duel: Duel
+
+
+@lesson.given
+class Search(NamedTuple):
+    steps: list[Compared]
+    quarter: Duel
+    fourfold: Duel
+
+
+LEAST, MOST, NEAR = 64, 1_048_576, 1.25
+"""The smallest and the largest size of the search in step 4, and the ratio of two sizes at which the search ends."""
 
 
 @lesson.step(
     "Where the winner changes",
-    predict=Guess("Up to how many elements is `mul_sum` the faster one, on one thread?", "elements", near=3),
-    claims={
-        "below-it-mul-sum": "at a quarter of the size where it changes, `mul_sum` is the faster one",
-        "above-it-bmm": "at four times that size, `bmm` is",
-    },
+    predict=Guess(
+        "What is the largest row length at which `mul_sum` is faster than `bmm`, with one thread?", "elements", near=3
+    ),
     fast={"budget_s": 0.03},
 )
-def where(
-    budget_s: float = 0.2,
-) -> tuple[list[tuple[int, Duel]], list[Duel]]:
-    """Somewhere between two rows of the table the winner changes. We need no more rows to find out where.
+def where(budget_s: float = 0.2) -> Search:
+    """At some size, the winner (the faster function) changes. Bisection finds this size with few measurements.
 
-    Compare in the middle of what is left, and keep the half in which it changes. The middle is that of a
-    logarithmic scale. The comparison is a duel: both functions in turn, in one process, back to back. Two more
-    duels, far on either side, show whether it was worth the trouble.
+    We compare the functions at the middle of a range of sizes, on a logarithmic scale, and keep the half in which the
+    winner changes. Each comparison is a duel, which runs both functions alternately in one process. Two more duels
+    check the result: at a quarter of the size that was found, and at four times this size.
     """
 
-    def bmm_at(n: int) -> Duel:
+    def compare(n: int) -> Duel:
         a, b = torch.rand(2, 1, n)
         candidate, baseline = partial(bmm, a, b), partial(mul_sum, a, b)
         return duel(candidate, baseline, budget_s=budget_s)
 
-    found: list[tuple[int, Duel]] = []
+    steps: list[Compared] = []
     low, high = 64, 1_048_576
     while high > 1.25 * low:
         n = round(math.sqrt(low * high))
-        found.append((n, bmm_at(n)))
-        low, high = (n, high) if found[-1][1].ratio < 1 else (low, n)
-    return found, [bmm_at(high // 4), bmm_at(4 * low)]
+        steps.append(Compared(n, compare(n)))
+        if steps[-1].duel.ratio < 1:
+            low = n
+        else:
+            high = n
+    return Search(steps, compare(high // 4), compare(4 * low))
 
 
-@where.observe
-def explain_where(page: Page, outcome: tuple[list[tuple[int, Duel]], list[Duel]]) -> None:
-    found, (quarter, fourfold) = outcome
+BELOW = where.claim(
+    "below-it-mul-sum",
+    "at a quarter of the size where the winner changes, `mul_sum` is faster than `bmm`",
+    at_most=1,
+    unit=units.ratio,
+)
+ABOVE = where.claim(
+    "above-it-bmm",
+    "at four times the size where the winner changes, `bmm` is faster than `mul_sum`",
+    at_least=1,
+    unit=units.ratio,
+)
+
+
+@where.explain
+def _(page: Page, search: Search) -> None:
+    show_search(page, search.steps)
+    crossing, found = crossing_of(search.steps)
+    page.reveal(crossing, found)
+    # An undecided duel can lead the search to a wrong range, in which one of the functions never wins.
+    lost = not (any(each.duel.high < 1 for each in search.steps) and any(each.duel.low > 1 for each in search.steps))
+    for claim, each in ((BELOW, search.quarter), (ABOVE, search.fourfold)):
+        page.settle(claim, Interval.duel(each).void_if(lost), remark="speed of `bmm` ÷ speed of `mul_sum`")
+    size_count = math.log(MOST / LEAST) / math.log(NEAR)
+    decided = sum(each.duel.verdict in {Finding.FASTER, Finding.SLOWER} for each in search.steps)
+    page.say(
+        f"The bisection measured {len(search.steps)} sizes. A search in which each size is a quarter larger than the",
+        f"size before would measure {units.count(size_count)} sizes.",
+        f"{decided} of the {len(search.steps)} duels had a winner. Near the size where the winner changes, the ratio",
+        "is close to 1.",
+        f"SAME means that the difference is at most {units.percent(MARGIN)}, so either function is a good choice.",
+        "UNDECIDED means that the time ran out before the result was clear.",
+    )
+    page.say(
+        "A dispatcher is a function that checks the size with one `if`, and calls the faster function. The limit in",
+        "the `if` need not be exact, because both functions take about the same time near this limit. Measure the",
+        "limit again on each machine. In the exercise, you write a dispatcher.",
+    )
+
+
+def show_search(page: Page, steps: Sequence[Compared]) -> None:
+    """Print a table of the duels of the search, one row per duel."""
+    columns: Heads = {"numbers": units.count, "`bmm` is": None, "ratio": units.ratio, "between": None}
     rows = [
         (n, each.verdict.value, each.ratio, f"{units.ratio(each.low)} and {units.ratio(each.high)}")
-        for n, each in found
+        for n, each in steps
     ]
-    heads = {"numbers": units.count, "bmm is": None, "ratio": units.ratio, "between": None}
-    page.table(Table.of("A duel a row, in the order fought", heads, rows))
-    low = max((n for n, each in found if each.ratio < 1), default=None)
-    high = min((n for n, each in found if each.ratio >= 1), default=None)
-    if low is None or high is None:
-        page.reveal(None, f"One of them is ahead wherever we looked: `{'mul_sum' if high is None else 'bmm'}`.")
-    else:
-        page.reveal(math.sqrt(low * high), f"It changes between {units.count(low)} and {units.count(high)}.")
-    # Whoever takes a wrong turn at an undecided duel never meets a clear winner on the other side.
-    met = any(each.high < 1 for _, each in found) and any(each.low > 1 for _, each in found)
-    for id_, each, low_, high_ in (
-        ("below-it-mul-sum", quarter, -math.inf, 1.0),
-        ("above-it-bmm", fourfold, 1.0, math.inf),
-    ):
-        if met:
-            page.claim_duel(id_, each, low_, high_, remark="bmm's speed ÷ mul_sum's")
-        else:
-            page.claim(id_, math.nan, low_, high_, unit=units.ratio, remark="no clear winner on one side")
-    walk = math.log(1_048_576 / 64) / math.log(1.25)
-    verdicts = {each.verdict for _, each in found}
-    page.say(
-        f"It took {len(found)} sizes to find the place within a quarter. A walk through all sizes in such steps takes",
-        f"{units.count(walk)}.",
-        "Near the crossing the duels get closer, and some end SAME or UNDECIDED. That is no failure. It says that"
-        " here it does not matter which one you take."
-        if verdicts & {Finding.SAME, Finding.UNDECIDED}
-        else "Every duel had a winner, even those next to the crossing: these two differ"
-        f" by more than {units.percent(found[0][1].margin)} nearly everywhere.",
-    )
-    page.say(
-        "A dispatcher is one `if` on such a size. It need not be exact, for around the crossing both are as good. It"
-        " needs measuring, and on another machine measuring again. That is your exercise."
-    )
+    page.table(Table.of("One duel per row, in the order of the search", columns, rows))
+
+
+def crossing_of(steps: Sequence[Compared]) -> tuple[Interval, str]:
+    """Return the range of sizes in which the winner changes, and a sentence about this range.
+
+    The range is unknown if the winner never changes.
+    """
+    low = max((n for n, each in steps if each.ratio < 1), default=None)
+    high = min((n for n, each in steps if each.ratio >= 1), default=None)
+    if low is None:
+        return Interval.unknown(), "In each duel, `bmm` had the smaller time, so the winner never changes in this run."
+    if high is None:
+        return (
+            Interval.unknown(),
+            "In each duel, `mul_sum` had the smaller time, so the winner never changes in this run.",
+        )
+    found = f"In this run, the winner changes between {units.count(low)} and {units.count(high)} numbers."
+    return Interval(math.sqrt(low * high), low, high), found
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
-def naps(turns: int) -> Measurement:
+def sleeps(turns: int) -> Measurement:
     timer = Timer(
         "sleep(0.001 + random() / 250)",
         "from random import random; from time import sleep",
         label="dot product of two rows",
-        sub_label="naps",
+        sub_label="sleeps",
         description="mul_sum",
     )
     singly = [timer.timeit(1) for _ in range(turns)]
     return next(iter(Measurement.merge(singly)))
 
 
+@lesson.given
+class Looks(NamedTuple):
+    results: list[Measurement]
+    plain: str
+    trimmed: str
+    coloured: str
+    in_file: str
+
+
 @lesson.step(
-    "What the table can wear",
+    "Other forms of the table",
     predict=Choice(
-        "The coloured table is written to a file. What stands there where the screen was green?",
-        {"a": "nothing, files have no colour", "b": "codes for a terminal", "c": "the word “best”"},
+        "`colorize` prints the best figures of a table in green. We write this table to a file. How does the file "
+        "contain the colour?",
+        {"a": "not at all", "b": "as control codes for a terminal", "c": "as the word “best”"},
     ),
-    claims={
-        "plain-one-decimal": "as it comes, every figure has one decimal, whatever is known of it",
-        "trim-four-digits": "trimmed, no figure claims more than four digits",
-        "naps-warned": "a row of random naps gets a warning: its IQR is above 10 % of its median",
-        "file-holds-codes": "the file holds the terminal's codes, unless it is written before `colorize`",
-    },
     fast={"seconds": 0.005, "turns": 15},
 )
-def dressed(
-    seconds: float = 0.08,
-    turns: int = 30,
-) -> tuple[list[Measurement], list[str], str]:
-    """`Compare` has three more methods, and a table is text: `str(table)` goes into a file as well.
+def dressed(seconds: float = 0.08, turns: int = 30) -> Looks:
+    """Three more methods of `Compare` change the form of the table. `str(table)` is the table as text.
 
-    To have something to warn of, one row is a nap of random length. We time each nap alone: `blocked_autorange` may
-    put ten of them into one sample, and the mean of ten naps varies much less than a nap.
+    To get a row with a warning, we time sleeps of random length. We time each sleep separately, because the mean of
+    ten sleeps would vary less.
     """
     results = [timed(64, mul_sum, seconds), timed(64, bmm, seconds)]
-    results.append(naps(turns))
+    results.append(sleeps(turns))
 
     table = Compare(results)
-    looks = [str(table)]
+    plain = str(table)
     table.trim_significant_figures()
-    looks.append(str(table))
+    trimmed = str(table)
     table.highlight_warnings()
     table.colorize()
-    looks.append(str(table))
+    coloured = str(table)
     with TemporaryDirectory() as folder:
         file = Path(folder, "table.txt")
-        file.write_text(str(table))
-        return results, looks, file.read_text()
+        file.write_text(coloured)
+        in_file = file.read_text()
+    return Looks(results, plain, trimmed, coloured, in_file)
 
 
-@dressed.observe
-def explain_dressed(page: Page, outcome: tuple[list[Measurement], list[str], str]) -> None:
-    results, (plain, trimmed, coloured), written = outcome
-    page.output(plain.strip(), caption="str(Compare(results))")
-    page.output(coloured.strip(), caption="after trim_significant_figures(), highlight_warnings() and colorize()")
-    row = next(line for line in written.splitlines() if "64 numbers" in line)
-    page.output(ascii(row)[1:-1], caption="one row of it, as the file has it")
-    codes = written.count("\033[")
-    page.reveal("b" if codes else "a", f"There are {units.count(codes)} of them in it.")
-    figures = figures_in(plain)
-    one = sum(len(each.partition(".")[2]) == 1 for each in figures) / len(figures)
-    page.claim("plain-one-decimal", one, 1, 1, unit=units.percent, remark=f"of {len(figures)} figures")
-    digits = max(len(each.replace(".", "").strip("0")) for each in figures_in(trimmed))
-    page.claim("trim-four-digits", digits, high=4, unit=units.count)
-    napped = results[-1]
-    page.claim("naps-warned", napped.iqr / napped.median, low=0.1, unit=units.percent)
-    page.claim("file-holds-codes", codes, low=1, unit=units.count, remark=f"before: {plain.count(chr(27))}")
+ONE_DECIMAL = dressed.claim(
+    "plain-one-decimal",
+    "by default, `Compare` prints each figure with one decimal place, whatever the precision of the figure",
+    equals=1,
+    unit=followed("of the figures", units.percent),
+)
+FOUR_DIGITS = dressed.claim(
+    "trim-four-digits",
+    "after `trim_significant_figures`, each figure has at most four significant digits",
+    at_most=4,
+    unit=things("digit"),
+)
+WARNED = dressed.claim(
+    "naps-warned",
+    "the row of random sleeps gets a warning, because its IQR is 10 % of its median or more",
+    at_least=0.1,
+    unit=units.percent,
+)
+CODES = dressed.claim(
+    "file-holds-codes",
+    "a table that is written to a file after `colorize` contains control codes for a terminal",
+    at_least=1,
+    unit=things("code"),
+)
+
+
+@dressed.explain
+def _(page: Page, looks: Looks) -> None:
+    page.output(looks.plain.strip(), caption="str(Compare(results))")
+    page.output(looks.coloured.strip(), caption="after trim_significant_figures(), highlight_warnings() and colorize()")
+    row = next(line for line in looks.in_file.splitlines() if "64 numbers" in line)
+    page.output(ascii(row)[1:-1], caption="one row of the file")
+    figures = figures_in(looks.plain)
+    with_one = sum(len(each.partition(".")[2]) == 1 for each in figures)
+    page.settle(ONE_DECIMAL, with_one / len(figures), remark=f"the table has {len(figures)} figures")
+    page.settle(FOUR_DIGITS, max(len(each.replace(".", "").strip("0")) for each in figures_in(looks.trimmed)))
+    slept = looks.results[-1]
+    page.settle(WARNED, slept.iqr / slept.median)
+    codes, before = (text.count("\033[") for text in (looks.in_file, looks.plain))
+    page.settle(CODES, codes, remark=f"{before} without `colorize`")
+    page.reveal(CODES.answer(held="b", refuted="a"), f"The file contains {units.some(codes, 'control code')}.")
     page.say(
-        "`trim_significant_figures` shows as many digits as the middle half of the samples bears, four at most.",
-        "`highlight_warnings` marks what torch would warn of. `colorize()` compares down each column, and",
-        "`colorize(rowwise=True)` along each row, which is what you want when the columns are rivals.",
+        "`trim_significant_figures` prints fewer digits if the samples have a large IQR, and at most four digits.",
+        "`highlight_warnings` marks the cells with a large IQR. `colorize()` compares the figures of each column.",
+        "`colorize(rowwise=True)` compares the figures of each row: use it if each column is an alternative.",
     )
     page.say(
-        "So keep the text for the file before you colour it, or better, keep the measurements: a table is a view of",
-        "them, rounded. How to keep them is lesson 06.",
+        "To write a table to a file, call `str` before you call `colorize`. It is better to save the measurements",
+        "themselves, because the table contains only rounded medians. Lesson 06 shows how to save measurements.",
     )
 
 
 def figures_in(table: str) -> list[str]:
-    """Return the figures in the cells of a table without colours, as they are printed."""
+    """Return the numbers in the cells of a table without colours, as texts."""
     cells = [line.split("|")[1:] for line in table.splitlines() if "|" in line]
     return [match[0] for row in cells for cell in row if (match := re.match(r"\d+(\.\d+)?", cell.strip()))]
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def again(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
 
 
+@lesson.given
+class Duels(NamedTuple):
+    same_code: Duel
+    sum_to_bmm: Duel
+    bmm_to_sum: Duel
+    two_ms: Duel
+
+
+@lesson.given
+class Copies(NamedTuple):
+    cells: Grid
+    duels: Duels
+
+
 @lesson.step(
     "No difference",
     predict=Choice(
-        "`again` is `mul_sum`, word for word. In how many of five rows will one of the two have the smaller median?",
-        {"a": "none", "b": "one to three", "c": "four or five"},
+        "`again` has the same code as `mul_sum`. We measure both functions at five sizes. At how many sizes do their "
+        "medians differ?",
+        {"a": "at none", "b": "at one to three", "c": "at four or five"},
+        limits=(1, 4),
     ),
-    claims={
-        "table-has-winners": "the table of medians names a winner in every row, or nearly",
-        "duel-same": "the duel says that the two are within 1 % of each other: SAME",
-        "duel-faster": "on 64 numbers, `mul_sum` against `bmm`: FASTER",
-        "duel-slower": "`bmm` against `mul_sum`: SLOWER",
-        "duel-undecided": "too little time: UNDECIDED, and no guess",
-    },
     fast={"seconds": 0.0005, "budget_s": 0.1},
 )
 def no_difference(
     seconds: float = 0.06,
     budget_s: float = 1.5,
-) -> tuple[Grid, dict[str, Duel]]:
-    """Now the question that no table answers. We time the same code under two names, then let them duel.
+) -> Copies:
+    """A table of medians cannot show that two functions are equally fast. We time the same code under two names.
 
-    A duel goes on until it is clear that the candidate is faster or slower than the baseline by more than
-    1 %, or that it is neither. When the time is up before that, it says so.
+    A duel compares a candidate with a baseline until the result is clear. FASTER means that the candidate is more than
+    1 % faster. SLOWER means that the candidate is more than 1 % slower. SAME means that the difference is at most 1 %.
+    If the time runs out first, the result is UNDECIDED.
     """
     a, b = torch.rand(2, 1, 64)
-    way, same, other = (partial(f, a, b) for f in (mul_sum, again, bmm))
-    duels = {
-        "again / mul_sum": duel(same, way, budget_s=budget_s),
-        "mul_sum / bmm": duel(way, other, budget_s=budget_s),
-        "bmm / mul_sum": duel(other, way, budget_s=budget_s),
-        "again, 2 ms": duel(same, way, budget_s=0.002),
-    }
-    rows = grid(
+    way, copy, other = (partial(f, a, b) for f in (mul_sum, again, bmm))
+    duels = Duels(
+        same_code=duel(copy, way, budget_s=budget_s),
+        sum_to_bmm=duel(way, other, budget_s=budget_s),
+        bmm_to_sum=duel(other, way, budget_s=budget_s),
+        two_ms=duel(copy, way, budget_s=0.002),
+    )
+    cells = grid(
         {"mul_sum": mul_sum, "again": again},
         lambda n: tuple(torch.rand(2, 1, n)),
         sizes=(1, 16, 64, 1024, 4096),
@@ -511,65 +655,110 @@ def no_difference(
         min_run_time=seconds,
         turns=1,
     )
-    return rows, duels
+    return Copies(cells, duels)
 
 
-@no_difference.observe
-def explain_no_difference(page: Page, outcome: tuple[Grid, dict[str, Duel]]) -> None:
-    cells, duels = outcome
-    pairs = [[cells.median_s(name, n) for name in ("mul_sum", "again")] for n in cells.sizes]
-    digits = partial(units.seconds, digits=5)
-    rows = [(n, *pair, "mul_sum" if pair[0] < pair[1] else "again") for n, pair in zip(cells.sizes, pairs, strict=True)]
-    heads: Heads = {"numbers": units.count, "mul_sum": digits, "again": digits, "smaller": None}
-    page.table(Table.of("Medians of the same code under two names", heads, rows))
-    apart = [abs(math.log(ratio)) for ratio in cells.ratios("again", "mul_sum")]
-    won = sum(each > 0 for each in apart)
-    page.reveal(
-        "a" if won == 0 else "b" if won <= 3 else "c",
-        f"{won} of {len(apart)}. Their medians are up to {units.percent(math.expm1(max(apart)))} apart.",
-    )
-    fought = [(name, each.verdict.upper(), each.ratio) for name, each in duels.items()]
-    heads = {"candidate / baseline": None, "verdict": None, "ratio": partial(units.ratio, digits=4)}
-    page.table(Table.of("Four duels", heads, fought))
-    page.claim("table-has-winners", won / len(apart), low=0.8, unit=units.percent)
-    same, faster, slower, hurried = duels.values()
-    for id_, found, low, high in (
-        ("duel-same", same, 1 / (1 + same.margin), 1 + same.margin),
-        ("duel-faster", faster, 1 + faster.margin, math.inf),
-        ("duel-slower", slower, -math.inf, 1 / (1 + slower.margin)),
-    ):
-        rounds = f"{units.count(len(found.rounds))} rounds"
-        page.claim_duel(id_, found, low, high, unit=partial(units.ratio, digits=4), remark=rounds)
-    undecided = float(hurried.verdict is Finding.UNDECIDED)
-    page.claim("duel-undecided", undecided, 1, 1, unit=yes_no, shown=hurried.verdict.upper())
-    page.say(
-        "The table has a figure for each, the figures are not equal, so the eye finds a winner: every time, also"
-        " where there is none. A median has no word for “the same”."
-        if won >= 0.8 * len(apart)
-        else "Here some medians are equal to the last digit, which is luck: a median has no word for “the same”.",
-        "Nor does the IQR help: it tells how the samples of one cell agree, not how two cells do.",
-    )
-    page.say(
-        "The duel had that word today."
-        if same.verdict is Finding.SAME
-        else f"Today the duel did not get as far as that either: it says {same.verdict.upper()}, with a ratio between"
-        f" {units.ratio(same.low, 4)} and {units.ratio(same.high, 4)}. In one process a function can lie in memory"
-        " a little better than its double; `duel(…, twins=True)` asks in fresh processes.",
-        f"It played {units.count(len(same.rounds))} rounds, each with both sides back to back, and its answer is an",
-        "interval. What no interval excludes, nobody has measured.",
-    )
+exactly = partial(units.ratio, digits=4)
+"""A format with four digits, for ratios close to 1."""
 
-
-lesson.take_along(
-    "A winner is a winner at a size, on a number of threads, on a machine: measure the grid, not the point.",
-    "Find a crossing by bisection, with a comparison that takes turns; dispatch on it, and do not polish it.",
-    "A table of medians always shows a winner. Ask a duel whether there is one: faster, slower, same, undecided.",
+WINNERS = no_difference.claim(
+    "table-has-winners",
+    "at four or five of the five sizes, the medians of the same code under two names differ",
+    at_least=4,
+    unit=followed("of 5"),
 )
-lesson.read_on(
+SAME = no_difference.claim(
+    "duel-same",
+    "a duel of the same code under two names ends with SAME: the two times differ by at most 1 %",
+    at_least=1 / (1 + MARGIN),
+    at_most=1 + MARGIN,
+    unit=exactly,
+)
+FASTER = no_difference.claim(
+    "duel-faster",
+    "a duel of `mul_sum` against `bmm` on 64 numbers ends with FASTER",
+    at_least=1 + MARGIN,
+    unit=exactly,
+)
+SLOWER = no_difference.claim(
+    "duel-slower",
+    "a duel of `bmm` against `mul_sum` on 64 numbers ends with SLOWER",
+    at_most=1 / (1 + MARGIN),
+    unit=exactly,
+)
+UNDECIDED = no_difference.claim(
+    "duel-undecided", "a duel that has only 2 ms ends with UNDECIDED", equals=True, unit=yes_no
+)
+
+
+@no_difference.explain
+def _(page: Page, found: Copies) -> None:
+    cells, duels = found.cells, found.duels
+    page.table(medians_of_copies(cells))
+    apart = [abs(math.log(ratio)) for ratio in cells.ratios("again", "mul_sum")]
+    differ = sum(each > 0 for each in apart)
+    page.reveal(
+        differ,
+        f"The medians differ at {differ} of {len(apart)} sizes, by up to {units.percent(math.expm1(max(apart)))}.",
+    )
+    names = ("again / mul_sum", "mul_sum / bmm", "bmm / mul_sum", "again / mul_sum, 2 ms")
+    rows = [(name, each.verdict.upper(), each.ratio) for name, each in zip(names, duels, strict=True)]
+    columns = {"candidate / baseline": None, "result": None, "ratio": exactly}
+    page.table(Table.of("Four duels on 64 numbers", columns, rows))
+    page.settle(WINNERS, differ)
+    for claim, each in ((SAME, duels.same_code), (FASTER, duels.sum_to_bmm), (SLOWER, duels.bmm_to_sum)):
+        page.settle(claim, Interval.duel(each), remark=units.some(len(each.rounds), "round"))
+    hurried = duels.two_ms.verdict
+    page.settle(UNDECIDED, hurried is Finding.UNDECIDED, shown=hurried.upper())
+    page.say(
+        WINNERS.words(
+            held="At nearly every size, one name has the smaller median, although both names stand for the same code.",
+            refuted="In this run, the two medians are equal at several sizes, which is rare on other machines.",
+            unclear="The medians of the two names could not be compared.",
+        ),
+        "Two medians do not show whether their difference is real. The IQR does not show this either, because an IQR",
+        "describes the samples of one cell, not the difference between two cells.",
+    )
+    page.say(
+        f"The duel of the same code had {units.some(len(duels.same_code.rounds), 'round')}. Each round timed the code",
+        "under both names, one directly after the other. The result is a ratio with an interval.",
+        SAME.words(
+            held=f"All ratios in the interval differ from 1 by at most {units.percent(MARGIN)}, so the result is SAME.",
+            refuted="In this process, the two copies differ in speed, because their addresses in memory differ."
+            " `duel(…, paired_processes=True)` compares the copies in new processes instead.",
+            unclear=f"The interval is too wide: a difference of more than {units.percent(MARGIN)} is still possible."
+            " A duel with a larger `budget_s` has a narrower interval.",
+        ),
+    )
+
+
+def medians_of_copies(cells: Grid) -> Table:
+    """Return a table of the medians of the same code under two names, with the name of the smaller median."""
+    exact_s = partial(units.seconds, digits=5)
+    columns: Heads = {"numbers": units.count, "mul_sum": exact_s, "again": exact_s, "smaller": None}
+    rows = [(n, cells.median_s("mul_sum", n), cells.median_s("again", n), smaller(cells, n)) for n in cells.sizes]
+    return Table.of("Medians of the same code under two names", columns, rows)
+
+
+def smaller(cells: Grid, size: int) -> str:
+    """Return the name of the function with the smaller median, or "equal" if the medians are equal."""
+    one, other = cells.median_s("mul_sum", size), cells.median_s("again", size)
+    if one == other:
+        return "equal"
+    return "mul_sum" if one < other else "again"
+
+
+lesson.key_points = (
+    "Which function is faster can depend on the size and on the number of threads. Measure several of each.",
+    "Find the size where the winner changes by bisection with duels. The limit in your code need not be exact.",
+    "A table of medians nearly always shows a winner. A duel can also end without a winner: SAME or UNDECIDED.",
+)
+lesson.references = (
     "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
     "PyTorch, `torch.utils.benchmark.Compare`: docs.pytorch.org/docs/stable/benchmark_utils.html",
-    "`harness.grid` and `harness.duel` in this kit: help(harness.grid.grid), help(harness.duel.duel)",
+    "`grid` in this kit: help(harness.torch_benchmark.grid.grid)",
+    "`duel` in this kit: help(harness.paired.duel.duel)",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,7 +1,7 @@
-"""Lesson 06: the same code in two environments, compared without fooling oneself.
+"""Lesson 06: compare the same code in two environments, and find out how often such a comparison is wrong.
 
-Read it top to bottom: it is the screen's own order. Every step is teaching code, a question, and an
-explanation in words that are chosen by what this machine has just measured.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured.
 """
 
 import json
@@ -19,30 +19,30 @@ from random import choice
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import CallgrindStats, Compare, Measurement, Timer
 
 import lessons
-from harness import plots, units
-from harness.noise import p95
-from harness.store import Kept, keep, load, save, table
-from harness.tables import Heads, Row, Table
-from lessons.engine import Choice, Lesson, Page, Standing, counted, every, middle
+from harness.paired.noise import p95
+from harness.rendering import plots, units
+from harness.rendering.tables import Heads, Row, Table
+from harness.torch_benchmark.result_store import Result, SavedResult, load, save, table, with_environment
+from lessons.engine import Choice, Interval, Lesson, Page, smallest
+from lessons.engine.command import main
 from lessons.engine.words import change, things, yes_no
 
 lesson = Lesson(
     __file__,
     title="The same code, two environments",
-    objective="Afterwards you can compare today with yesterday, and say how often you would be wrong.",
+    objective="You can compare today's measurement with yesterday's, and know how often such a comparison is wrong.",
     minutes=18,
 )
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -57,97 +57,125 @@ def measure(seconds: float) -> Measurement:
 
 
 @lesson.given
-def recorded() -> tuple[Kept, ...]:
+def recorded() -> tuple[SavedResult, ...]:
     folder = Path(lessons.__path__[0], "recorded")
     return load(folder / "06_counts.jsonl")
 
 
+@lesson.given
+class Copies(NamedTuple):
+    result: Measurement
+    result_copy: Measurement
+    counts: Result
+    counts_copy: Result
+    line: str
+    saved: SavedResult
+    loaded: SavedResult
+
+
 @lesson.step(
-    "Something to keep",
+    "Save results for later",
     predict=Choice(
-        "A `Measurement` is pickled and loaded again, and so are instruction counts. Which copy equals its original?",
-        {"a": "both", "b": "that of the Measurement", "c": "neither"},
+        "We pickle a `Measurement` and a `CallgrindStats` object (instruction counts), and load both again. For which "
+        "of the two objects is `copy == original` true?",
+        {"a": "for both", "b": "for the Measurement only", "c": "for neither"},
     ),
-    claims={
-        "pickle-equal": "a pickled `Measurement` comes back equal, sample for sample",
-        "counts-unequal": "pickled `CallgrindStats` come back and are not `==` to the original",
-        "counts-same": "and yet not one count of theirs differs",
-        "line-equal": "a line of JSON gives all of it back as well, environment included",
-    },
     fast={"seconds": 0.05},
 )
-def kept(seconds: float = 0.2) -> dict[str, object]:
-    """To compare with yesterday you need yesterday: every sample of it, and what it was measured on.
+def kept(seconds: float = 0.2) -> Copies:
+    """To compare a result with yesterday's result, you need yesterday's samples and a description of the machine.
 
-    We keep a measurement made just now in two ways. Collecting instruction counts takes a while, so those here
-    were recorded before, in two environments (lesson 08 collects its own).
+    We measure a function and save the result in two ways: as a pickle, and as a line of JSON. We also pickle
+    instruction counts. Callgrind needs a long time to count instructions, so these counts were recorded earlier, in
+    two environments. Lesson 08 counts instructions on your machine.
     """
     result, counts = measure(seconds), recorded()[0].result
-    copy = pickle.loads(pickle.dumps(result))
+    result_copy = pickle.loads(pickle.dumps(result))
     counts_copy = pickle.loads(pickle.dumps(counts))
     with TemporaryDirectory() as folder:
         file = Path(folder, "today.jsonl")
-        save(keep([result]), file)
-        return {
-            "pickled": (result, copy),
-            "counts": (counts, counts_copy),
-            "line": file.read_text(),
-            "loaded": (keep([result])[0], load(file)[0]),
-        }
+        (saved,) = with_environment([result])
+        save([saved], file)
+        (loaded,) = load(file)
+        line = file.read_text()
+    return Copies(
+        result, result_copy, counts, counts_copy, line, saved, loaded
+    )  # fmt: skip
 
 
-@kept.observe
-def explain_kept(page: Page, found: dict[str, object]) -> None:
-    result, copy = pair(found["pickled"])
-    counts, counts_copy = pair(found["counts"])
-    before, after = pair(found["loaded"])
-    assert isinstance(result, Measurement)
+PICKLE_EQUAL = kept.claim(
+    "pickle-equal", "a `Measurement` that was pickled and loaded equals the original", equals=True, unit=yes_no
+)
+COUNTS_UNEQUAL = kept.claim(
+    "counts-unequal",
+    "`CallgrindStats` that were pickled and loaded are not equal to the original, compared with `==`",
+    equals=True,
+    unit=yes_no,
+)
+COUNTS_SAME = kept.claim(
+    "counts-same",
+    "`CallgrindStats` that were pickled and loaded contain the same counts as the original",
+    equals=True,
+    unit=yes_no,
+)
+LINE_EQUAL = kept.claim(
+    "line-equal",
+    "a measurement that was saved with its environment as a line of JSON and loaded equals the original",
+    equals=True,
+    unit=yes_no,
+)
+
+
+@kept.explain
+def _(page: Page, copies: Copies) -> None:
+    result, counts = copies.result, copies.counts
     assert isinstance(counts, CallgrindStats)
-    line = str(found["line"])
-    page.output(short_json(line), caption=f"today.jsonl: one line of {units.size(len(line))}, shortened here")
-    same, unequal = result == copy, counts != counts_copy
-    page.reveal("a" if same and not unequal else "b" if same else "c" if unequal else None)
-    page.claim("pickle-equal", float(same), 1, 1, unit=yes_no, remark=f"{units.count(len(result.times))} samples")
-    page.claim("counts-unequal", float(unequal), 1, 1, unit=yes_no)
-    ours = recorded()
-    reread = pickle.loads(pickle.dumps(ours[0]))
+    size = units.size(len(copies.line))
+    page.output(short_json(copies.line), caption=f"today.jsonl: one line of {size}, shortened for this page")
+    equal, counts_equal = result == copies.result_copy, counts == copies.counts_copy
+    page.reveal(equal_copies(equal, counts_equal))
+    usual, plain = recorded()
     instructions = units.count(counts.counts())
-    page.claim("counts-same", float(reread == ours[0]), 1, 1, unit=yes_no, remark=f"{instructions} instructions")
-    page.claim("line-equal", float(before == after), 1, 1, unit=yes_no)
+    page.settle(PICKLE_EQUAL, equal, remark=f"{units.count(len(result.times))} samples")
+    page.settle(COUNTS_UNEQUAL, not counts_equal)
+    (counts_again,) = with_environment([copies.counts_copy], usual.environment)
+    page.settle(COUNTS_SAME, counts_again == usual, remark=f"{instructions} instructions")
+    page.settle(LINE_EQUAL, copies.saved == copies.loaded)
     page.say(
-        "torch gives `CallgrindStats` no equality of their own, so `==` asks whether they are one object. `Kept`, in"
-        " `harness.store`, compares what is in them.",
-        "A pickle is short to write and bound to the classes of this torch, and loading one runs what is in it. JSON"
-        " lines are longer, and whatever reads text can read them in ten years.",
+        "`CallgrindStats` does not define `__eq__`, so `==` only checks whether both sides are the same object.",
+        "`SavedResult`, in `harness.torch_benchmark.result_store`, compares the contents.",
     )
-    without = ours[1].result
-    assert isinstance(without, CallgrindStats)
-    more = without.counts() / counts.counts() - 1
     page.say(
-        f"The recorded counts are of `x * y` on 128 floats, a hundred times: {instructions} instructions with vector",
-        f"instructions, {change(more)} without. Their file says where: {ours[0].environment.describe()}, Callgrind.",
+        "A pickle is easy to write, but a program that loads it needs the same classes. Loading a pickle can run any",
+        "code, so load only pickles that you trust. A line of JSON is longer, but many programs can read it.",
+    )
+    assert isinstance(plain.result, CallgrindStats)
+    more = plain.result.counts() / counts.counts() - 1
+    page.say(
+        f"The recorded program computes `x * y` on 128 floats a hundred times and needs {instructions} instructions",
+        "with torch's usual kernels (its compiled loops). With kernels that do not use AVX, the number of instructions",
+        f"changes by {change(more)}. The file of the counts also describes the machine:",
+        f"{usual.environment.describe()}.",
     )
 
 
-def pair(value: object) -> tuple[object, object]:
-    """Return the two things that a step has put side by side."""
-    assert isinstance(value, tuple)
-    first, second = value
-    return first, second
+def equal_copies(measurement: bool, counts: bool) -> str | None:
+    """Return the letter of the right answer to the question of step 1, or None if only the counts are equal."""
+    if counts:
+        return "a" if measurement else None
+    return "b" if measurement else "c"
 
 
 def short_json(line: str) -> str:
-    """Return the fields of a kept line, one a line, long values cut."""
+    """Return the fields of a line of JSON, one per line, with long values shortened."""
     fields = json.loads(line)
     shown = {name: json.dumps(value) for name, value in fields.items()}
     return "\n".join(f"{name:>15}  {text if len(text) < 58 else text[:55] + '...'}" for name, text in shown.items())
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
-def here(env: str, seconds: float) -> Kept:
+def here(env: str, seconds: float) -> SavedResult:
     timer = Timer(
         "x.sigmoid()",
         globals={"x": torch.rand(10_000)},
@@ -157,16 +185,16 @@ def here(env: str, seconds: float) -> Kept:
         timer=thread_time,
     )
     result = timer.blocked_autorange(min_run_time=seconds)
-    return keep([result])[0]
+    return with_environment([result])[0]
 
 
 @lesson.given
-def there(env: str, seconds: float, **settings: str) -> Kept:
+def elsewhere(env: str, seconds: float, **settings: str) -> SavedResult:
     code = f"""if True:
         import gc, importlib, pickle, sys
-        gc.disable()  # importing torch is quicker so
+        gc.disable()  # makes the import of torch faster
         lesson = importlib.import_module("lessons.06_ab_testing")
-        gc.freeze()  # and ending as well
+        gc.freeze()  # makes the end of the process faster
         gc.enable()
         result = lesson.here({env!r}, {seconds})
         sys.stdout.buffer.write(pickle.dumps(result))
@@ -178,70 +206,101 @@ def there(env: str, seconds: float, **settings: str) -> Kept:
         check=True,
     )
     result = pickle.loads(run.stdout)
-    assert isinstance(result, Kept)
+    assert isinstance(result, SavedResult)
     return result
+
+
+@lesson.given
+class Results(NamedTuple):
+    a: SavedResult
+    b: SavedResult
 
 
 @lesson.step(
     "Two environments, one table",
     predict=Choice(
-        "Two results of the same statement go to `Compare`, and nobody said `env=`. How many rows are there?",
-        {"a": "two", "b": "one", "c": "none, it refuses"},
+        "We measure one statement in two environments, without `env=`, and pass both measurements to `Compare`. How "
+        "many rows does the table of `Compare` have?",
+        {"a": "none, it raises an error", "b": "one", "c": "two"},
+        limits=(1, 2),
     ),
-    claims={
-        "merged": "without `env=`, the results of two environments become one row",
-        "told-apart": "with it, they are two",
-        "prints-differ": "the fingerprints of the two environments differ",
-        "plain-slower": "without vector instructions the same statement takes 1.2 times as long, or more",
-    },
     fast={"seconds": 0.05},
 )
-def two_environments(seconds: float = 0.3) -> list[Kept]:
-    """The same code in two environments: this process, and another one that may not use vector instructions.
+def two_environments(seconds: float = 0.3) -> Results:
+    """We run the same code in two environments: in this process (A), and in a second process (B).
 
-    torch reads that from `ATEN_CPU_CAPABILITY` when it starts. The other one sends its result and its
-    environment as a pickle. Each goes to a file of its own, and then both are loaded. The clock is this thread's own
-    CPU time, for the two are measured at different moments.
+    Process B starts with the setting `ATEN_CPU_CAPABILITY=default`. torch then uses its plain kernels: loops that
+    are compiled without AVX instructions. Process B sends its result and a description of its environment back as
+    a pickle. We save both results to files and load them again.
+
+    A and B run at different times, so another program may disturb only one of them. We therefore measure the CPU
+    time of the thread instead of wall-clock time.
     """
     with TemporaryDirectory() as folder:
         one, other = Path(folder, "a.jsonl"), Path(folder, "b.pkl")
-        save([here("A: as it comes", seconds)], one)
+        save([here("A: usual kernels", seconds)], one)
         plain = {"ATEN_CPU_CAPABILITY": "default"}
-        save([there("B: no vectors", seconds, **plain)], other)
-        return [*load(one), *load(other)]
+        save([elsewhere("B: plain kernels", seconds, **plain)], other)
+        return Results(*load(one), *load(other))
 
 
-@two_environments.observe
-def explain_environments(page: Page, results: list[Kept]) -> None:
-    first, second = results
+MERGED = two_environments.claim(
+    "merged",
+    "without `env=`, `Compare` merges the results of two environments into one row",
+    equals=1,
+    unit=things("row"),
+)
+SEPARATE = two_environments.claim(
+    "told-apart", "with `env=`, `Compare` prints one row for each of two environments", equals=2, unit=things("row")
+)
+PRINTS_DIFFER = two_environments.claim(
+    "prints-differ", "the two environments have different fingerprints", equals=True, unit=yes_no
+)
+PLAIN_SLOWER = two_environments.claim(
+    "plain-slower",
+    "`x.sigmoid()` takes at least 1.2 times as long with torch's plain kernels (without AVX) as with the usual ones",
+    at_least=1.2,
+    unit=units.ratio,
+)
+
+
+@two_environments.explain
+def _(page: Page, results: Results) -> None:
     one, other = (each.result for each in results)
     assert isinstance(one, Measurement)
     assert isinstance(other, Measurement)
     nameless = [unnamed(each) for each in (one, other)]
-    page.output(str(table(results)).strip(), caption="harness.store.table(results)")
-    merged, apart = (len(rows_of(str(shown))) for shown in (Compare(nameless), table(results)))
-    page.reveal("b" if merged == 1 else "a")
-    page.claim("merged", merged, 1, 1, unit=things("row"))
-    page.claim("told-apart", apart, 2, 2, unit=things("row"))
+    page.output(str(table(results)).strip(), caption="The table of both results, made with `Compare` and `env=`")
+    merged, separate = (len(rows_of(str(shown))) for shown in (Compare(nameless), table(results)))
+    page.reveal(merged)
+    page.settle(MERGED, merged)
+    page.settle(SEPARATE, separate)
     prints = [each.environment.fingerprint() for each in results]
-    page.claim("prints-differ", float(prints[0] != prints[1]), 1, 1, unit=yes_no, shown=" and ".join(prints))
+    page.settle(PRINTS_DIFFER, prints[0] != prints[1], shown=" and ".join(prints))
     (a_low, a_high), (b_low, b_high) = (quartiles(each) for each in (one, other))
-    ratio, error = every([b_low / a_high, b_high / a_low])
-    shown = f"{units.ratio(other.median / one.median)} by the medians"
-    slower = page.claim("plain-slower", ratio, low=1.2, error=error, unit=units.ratio, shown=shown)
+    by_medians = f"{units.ratio(other.median / one.median)} by the medians"
+    page.settle(PLAIN_SLOWER, Interval.every([b_low / a_high, b_high / a_low]), remark=by_medians)
     page.say(
-        f"A and B differ (A's comes first) in {'; '.join(first.environment.differences(second.environment))}.",
-        "A fingerprint is short for all that is known to move a timing: versions, processor, cores, and such settings.",
-        "Keep it beside every figure, for “it got slower” is often “it was measured elsewhere”.",
+        f"The environments differ in {'; '.join(results.a.environment.differences(results.b.environment))} (the value",
+        "of A is the first one). A fingerprint is a short code for everything that is known to change times: versions,",
+        "the processor, its cores, and settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
+        "Without it, you cannot know whether the code became slower or the environment changed.",
     )
     page.say(
-        "`Compare` merges whatever agrees in all that Timer was told. So without a name for the environment, it takes"
-        " the two for replicates and prints a median that was measured nowhere.",
-        "The table has no way to say so."
-        if slower.standing is Standing.HELD
-        else "Here the two hardly differ, so the mixture would look right. Some processors have one kernel only.",
+        "Without `env=`, `Compare` treats both results as repetitions of one measurement. `Compare` merges the samples",
+        "of both results and prints one median. Nothing in the table shows that the samples come from two",
+        "environments.",
+        PLAIN_SLOWER.words(
+            held="",
+            refuted="In this run, both environments are similarly fast, so the merged median is nearly right for both."
+            " For some processors, torch has only one kind of kernel.",
+            unclear="This run does not show how much the speeds of the two environments differ.",
+        ),
     )
-    page.say("And this was A first and then B. Was it the environment, or the moment? On to that.")
+    page.say(
+        "We measured A first and B later. If the machine became slower in between, B looks slower than A. The next two",
+        "steps show how to avoid this error.",
+    )
 
 
 def quartiles(result: Measurement) -> tuple[float, float]:
@@ -251,45 +310,45 @@ def quartiles(result: Measurement) -> tuple[float, float]:
 
 
 def unnamed(result: Measurement) -> Measurement:
-    """Return the result as it had been, had nobody told Timer about the environment."""
+    """Return a copy of the result without the name of its environment."""
     return replace(result, task_spec=replace(result.task_spec, env=None))
 
 
 def rows_of(text: str) -> list[str]:
-    """Return the rows of torch's table, without its head."""
+    """Return the rows of a table that `Compare` printed, without its header."""
     return [line for line in text.splitlines() if "|" in line][1:]
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 WINDOW = 40
-"""Turns of one comparison: 20 of A and 20 of B."""
+"""The number of measured times in one comparison: 20 of A and 20 of B."""
 
 ORDERS = {
     "back to back": "A" * (WINDOW // 2) + "B" * (WINDOW // 2),
-    "in turn, ABAB": "AB" * (WINDOW // 2),
-    "in turn, ABBA": "ABBA" * (WINDOW // 4),
+    "alternating, ABAB": "AB" * (WINDOW // 2),
+    "alternating, ABBA": "ABBA" * (WINDOW // 4),
 }
+"""The orders in which the times of one comparison are assigned to A and B."""
+
+NOTICEABLE = 0.01
+"""The smallest error of an A/A test that a reader would take for a real difference, as a fraction."""
 
 
 @lesson.step(
-    "The same against the same",
+    "The same code against itself",
     predict=Choice(
-        "A and B are the same code, first A is measured, then B. Over many such comparisons, which one looks slower?",
-        {"a": "nearly always A", "b": "nearly always B", "c": "now A, now B", "d": "neither, they come out equal"},
+        "A and B are the same code. We measure A and then B, and repeat this comparison many times. In what share of "
+        "the comparisons does B look slower than A?",
+        {"a": "less than 10 %: A nearly always looks slower", "b": "10 % to 90 %", "c": "90 % or more"},
+        limits=(0.1, 0.9),
     ),
-    claims={
-        "back-to-back-errs": "back to back, the same code usually errs more than when the two take turns",
-        "both-signs": "it errs in both directions: sometimes A looks faster, sometimes B",
-    },
     fast={"turns": 5_000},
 )
 def same_again(turns: int = 40_000) -> list[float]:
-    """An A/A test: compare A with B in every detail, but let both be A. All that comes out is error.
+    """An A/A test compares a piece of code with itself, so each difference that it measures is an error.
 
-    We time the same call again and again. Then we say afterwards which turns were A's and which were B's: 20
-    and then 20, or taking turns. So all orders are judged by the same record, and only the order differs.
+    We time the same call again and again. Then we assign the times to A and B: first 20 to A and then 20 to B
+    (back to back), or alternately. All three orders use the same measured times.
     """
     a, b = torch.rand(2, 256, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum}
@@ -297,63 +356,86 @@ def same_again(turns: int = 40_000) -> list[float]:
     return timer.repeat(turns, number=10)
 
 
-@same_again.observe
-def explain_same(page: Page, times_s: list[float]) -> None:
+BACK_TO_BACK_ERRS = same_again.claim(
+    "back-to-back-errs",
+    "the error of an A/A test is usually larger back to back than in ABBA order",
+    at_least=1,
+    unit=units.ratio,
+)
+BOTH_SIGNS = same_again.claim(
+    "both-signs",
+    "back-to-back A/A tests err in both directions: B looks slower in 10 % to 90 % of these tests",
+    at_least=0.1,
+    at_most=0.9,
+    unit=units.percent,
+)
+
+
+@same_again.explain
+def _(page: Page, times_s: list[float]) -> None:
     errors = {name: aa_errors(times_s, order) for name, order in ORDERS.items()}
-    shown = [(name, min(each), median(each), max(each), within(each)) for name, each in errors.items()]
-    heads: Heads = {"order": None, "least": change, "middle": change, "most": change}
-    heads = {**heads, "95 % within": lambda share: f"±{units.percent(share)}"}
-    page.table(Table.of(f"{units.count(len(next(iter(errors.values()))))} A/A tests: B ÷ A - 1", heads, shown))
-    back, turn = errors["back to back"], errors["in turn, ABBA"]
-    for name, each in (("back-to-back", back), ("abba", turn)):
-        caption = f"B ÷ A - 1 of the same code, {name.replace('-', ' ')}"
-        page.drawing(
-            plots.histogram(each, unit=change), plots.histogram_svg(each, title=caption, unit=change), name=name,
-            caption=caption,
-        )  # fmt: skip
-    later, off = (sum(found) / len(back) for found in ([x > 0 for x in back], [abs(x) >= 0.01 for x in back]))
-    equal = sum(each == 0 for each in back) / len(back)
-    truth = "d" if equal > 0.5 else "b" if later > 0.9 else "a" if later < 0.1 else "c"
-    by = f"{units.percent(off)} of them are off by 1 % or more"
-    page.reveal(truth, f"B looks slower in {units.percent(later)} of the comparisons, and {by}.")
-    times, error = middle([math.log(max(abs(x), 1e-6) / max(abs(y), 1e-6)) for x, y in zip(back, turn, strict=True)])
-    low, high = (units.ratio(math.exp(end)) for end in (times - error, times + error))
-    errs = page.claim(
-        "back-to-back-errs", times, low=0, error=error, unit=exponent, shown=f"{low} to {high}", remark=
-        "in the middle of all tests",
-    )  # fmt: skip
-    page.claim(
-        "both-signs",
-        later,
-        0.1,
-        0.9,
-        error=counted(later, len(back)),
-        unit=units.percent,
-        remark="of the times it is B",
+    back, turn = errors["back to back"], errors["alternating, ABBA"]
+    show_errors(page, errors)
+    slower = b_slower(back)
+    off = units.percent(sum(abs(x) >= NOTICEABLE for x in back) / len(back))
+    page.reveal(slower, f"In {off} of the comparisons, A and B differ by {units.percent(NOTICEABLE)} or more.")
+    ratios = [math.log(max(abs(x), 1e-6) / max(abs(y), 1e-6)) for x, y in zip(back, turn, strict=True)]
+    page.settle(
+        BACK_TO_BACK_ERRS,
+        Interval.median(ratios).mapped(math.exp),
+        remark="error back to back ÷ error in ABBA order, median",
+    )
+    page.settle(BOTH_SIGNS, slower)
+    page.say(
+        "If the machine becomes slower between A and B, only the time of B increases. The two times do not show why.",
+        BACK_TO_BACK_ERRS.words(
+            held="If A and B alternate, each change of the machine's speed affects both A and B, so the error is"
+            " smaller.",
+            refuted="In this run, ABBA did not help: the speed of the machine changes quickly, so even neighbouring"
+            " times differ. Alternation cancels only slow changes of the machine's speed.",
+            unclear="This run does not show that the order matters. Only slow changes of the speed cancel.",
+        ),
     )
     page.say(
-        "What one moment does to A, the next does not do to B, and nothing in the two figures tells. Back to back"
-        " lets the machine change between the sides; taking turns, it changes under both."
-        if errs.standing is Standing.HELD
-        else "Today the order made no certain difference: this machine kept still, or was disturbed in bursts as short"
-        " as a turn. It is the slow changes that taking turns cancels.",
-        "So an A/A test is the first thing to do on a machine. This one has nothing to say below",
-        f"±{units.percent(within(back))} back to back, and in turn nothing below ±{units.percent(within(turn))}.",
+        "Run an A/A test before you compare two versions of code. An A/A test shows which differences are too small to",
+        f"be measured on this machine. In this run, {units.percent(TAIL)} of the A/A tests had an error below",
+        f"{units.percent(within(back))} back to back, and below {units.percent(within(turn))} in ABBA order.",
     )
+
+
+def show_errors(page: Page, errors: Mapping[str, Sequence[float]]) -> None:
+    """Print a table of the A/A tests' errors for each order, and histograms of the errors for two of the orders."""
+    rows = [(name, min(each), median(each), max(each), within(each)) for name, each in errors.items()]
+    heads: Heads = {"order": None, "smallest": change, "middle": change, "largest": change}
+    heads = {**heads, "95 % within": lambda share: f"±{units.percent(share)}"}
+    number = units.count(len(errors["back to back"]))
+    page.table(Table.of(f"Error (time of B ÷ time of A - 1) in {number} A/A tests", heads, rows))
+    for name, order in (("back-to-back", "back to back"), ("abba", "alternating, ABBA")):
+        caption = f"Errors of the A/A tests, {order}"
+        drawing = plots.histogram_svg(errors[order], title=caption, unit=change)
+        page.drawing(plots.histogram(errors[order], unit=change), drawing, name=name, caption=caption)
+
+
+TAIL = 0.95
+"""The share of the errors that do not exceed the limit that `within` returns."""
 
 
 def within(errors: Sequence[float]) -> float:
-    """Return what 95 % of the errors stay below in size."""
+    """Return the limit that the absolute values of 95 % of the errors do not exceed."""
     return p95([abs(each) for each in errors])
 
 
-def exponent(value: float) -> str:
-    """Return what a logarithm is the logarithm of, as a ratio."""
-    return units.ratio(math.exp(value))
+def b_slower(errors: Sequence[float]) -> Interval:
+    """Return the share of comparisons in which B looks slower than A. Comparisons without a difference do not count."""
+    different = [each for each in errors if each]
+    return Interval.share(sum(each > 0 for each in different), len(different))
 
 
 def aa_errors(times_s: Sequence[float], order: str) -> list[float]:
-    """Return B ÷ A - 1, by medians, of each window of turns, dealt out in this order."""
+    """Divide the times into windows, and return median of B ÷ median of A - 1 for each window.
+
+    `order` assigns each time of a window to A or B.
+    """
     windows = [times_s[start : start + WINDOW] for start in range(0, len(times_s) - WINDOW + 1, WINDOW)]
     return [
         median(s for s, side in zip(window, order, strict=True) if side == "B")
@@ -364,10 +446,8 @@ def aa_errors(times_s: Sequence[float], order: str) -> list[float]:
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 DRIFT = 0.04
-"""How much longer the list of step 4 gets with each turn, as a share of its first length."""
+"""The growth of the list in step 4 after each measurement, as a fraction of its first length."""
 
 
 @lesson.given
@@ -382,20 +462,17 @@ def orders() -> dict[str, str]:
 @lesson.step(
     "Drift",
     predict=Choice(
-        "A and B are the same, and everything gets slower all the time. Which order finds no difference?",
+        "A and B are the same code, and this code becomes slower with each measurement. Which order shows the smallest "
+        "difference between A and B?",
         {"a": "AAAA BBBB", "b": "ABAB", "c": "ABBA"},
     ),
-    claims={
-        "blocks-blame-b": "all of A and then all of B: B looks 10 % slower, or more",
-        "turns-leave-a-step": "ABAB: B still looks 1 % slower, or more, for it is always the later one",
-        "abba-cancels": "ABBA: the difference is below one percent",
-    },
     fast={"rounds": 100},
 )
 def drifting(rounds: int = 300) -> dict[str, list[float]]:
-    """Here the drift is ours: a list that grows by 4 % of its first length with every turn, and a sum of it.
+    """A slow change of the machine in one direction is called drift. Here we cause the drift ourselves.
 
-    There are three orders, 32 turns each, and each order in many rounds, since the machine has drifts of its own.
+    A and B both add up the same list. After each measurement, the list grows by 4 % of its first length. We try three
+    orders of 32 measurements, each in many rounds, because the speed of the machine also changes by itself.
     """
     found: dict[str, list[float]] = {name: [] for name in orders()}
     for _ in range(rounds):
@@ -411,34 +488,75 @@ def drifting(rounds: int = 300) -> dict[str, list[float]]:
     return found
 
 
-@drifting.observe
-def explain_drift(page: Page, found: Mapping[str, list[float]]) -> None:
-    middles = {name: middle(values) for name, values in found.items()}
-    shown = [(name, middles[name][0], by_growth(order)) for name, order in orders().items()]
-    heads = {"order": None, "B ÷ A - 1": change, "from the growth alone": change}
-    page.table(Table.of(f"The middle of {len(next(iter(found.values())))} rounds", heads, shown))
-    (blocks, blocks_error), (turns, turns_error), (abba, abba_error) = middles.values()
-    best = min(middles, key=lambda name: abs(middles[name][0]))
-    page.reveal("abc"[list(middles).index(best)], f"It is off by {change(middles[best][0])}.")
-    page.claim("blocks-blame-b", blocks, low=0.1, error=blocks_error, unit=change)
-    page.claim("turns-leave-a-step", turns, low=0.01, error=turns_error, unit=change)
-    cancels = page.claim("abba-cancels", abba, -0.01, 0.01, error=abba_error, unit=change)
+BLOCKS_BLAME_B = drifting.claim(
+    "blocks-blame-b",
+    "with drift, the order AAAA BBBB makes B look at least 10 % slower than A",
+    at_least=0.1,
+    unit=change,
+)
+TURNS_LEAVE_A_STEP = drifting.claim(
+    "turns-leave-a-step",
+    "with drift, the order ABAB makes B look at least 1 % slower than A",
+    at_least=0.01,
+    unit=change,
+)
+ABBA_CANCELS = drifting.claim(
+    "abba-cancels",
+    "with drift, the order ABBA shows a difference of less than 1 %",
+    at_least=-0.01,
+    at_most=0.01,
+    unit=change,
+)
+
+
+@drifting.explain
+def _(page: Page, found: dict[str, list[float]]) -> None:
+    medians = {name: Interval.median(values) for name, values in found.items()}
+    rows = [(name, medians[name].middle, by_growth(order)) for name, order in orders().items()]
+    heads = {"order": None, "B ÷ A - 1": change, "expected from the growth": change}
+    number = units.count(len(next(iter(found.values()))))
+    page.table(Table.of(f"Difference between A and B, median of {number} rounds", heads, rows))
+    page.reveal(smallest(dict(zip("abc", map(size_of, medians.values()), strict=True))))
+    for claim, interval in zip((BLOCKS_BLAME_B, TURNS_LEAVE_A_STEP, ABBA_CANCELS), medians.values(), strict=True):
+        page.settle(claim, interval)
     page.say(
-        "Taking turns takes away all of the drift but one step. In ABBA each side is the later one as often as the"
-        " earlier one, and the step goes too"
-        + ("." if cancels.standing is Standing.HELD else ", as far as this machine's own unrest lets us see."),
-        "A drift that is no straight line leaves a little; drawing the order at random for each pair leaves nothing to"
-        " depend on, and that is what `harness.duel` does.",
+        "In the order AAAA BBBB, all later and slower measurements belong to B. In ABAB, each B comes directly after",
+        "an A, so each B is slower by one step of the drift. In ABBA, A and B come first equally often, so a steady",
+        "drift cancels.",
+        ABBA_CANCELS.words(
+            held="",
+            refuted="In this run, a difference remained: the drift was not steady, because the speed of the machine"
+            " also changed.",
+            unclear="The noise of this machine is too large to show whether ABBA cancels the drift.",
+        ),
+    )
+    page.say(
+        "A drift that is not steady does not cancel completely. If each pair of measurements has a random order, no",
+        "pattern of the drift can favour A or B. `harness.paired.duel` uses such a random order.",
     )
 
 
+def size_of(difference: Interval) -> Interval:
+    """Return the interval of the absolute value of `difference`."""
+    ends = sorted(map(abs, (difference.low, difference.high)))
+    nearest = 0.0 if difference.low <= 0 <= difference.high else ends[0]
+    return Interval(abs(difference.middle), nearest, ends[1])
+
+
 def by_growth(order: str) -> float:
-    """Return B ÷ A - 1 that comes of the growing list alone, each turn costing in proportion to its length."""
+    """Return the relative difference (time of B ÷ time of A - 1) that the growth of the list alone would cause.
+
+    The list grows after each measurement of A or B. We assume that a time is proportional to the list's length.
+    """
     spent = {side: sum(1 + DRIFT * turn for turn, each in enumerate(order) if each == side) for side in "AB"}
     return round(spent["B"] / spent["A"] - 1, 12)
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def t_limit(pairs: int) -> float:
+    freedom = pairs - 1
+    return 1.645 + 1.524 / freedom + 1.42 / freedom**2
 
 
 @lesson.given
@@ -450,7 +568,7 @@ def t_test(values: list[float]) -> list[bool]:
     for n, (total, square) in enumerate(both, start=1):
         variance = (square - total * total / n) / max(1, n - 1)
         error = math.sqrt(max(variance, 1e-30) / n)
-        says.append(n >= 10 and total / n > 1.645 * error)
+        says.append(n >= 10 and total / n > t_limit(n) * error)
     return says
 
 
@@ -463,28 +581,36 @@ def bet(values: list[float]) -> list[bool]:
     return says
 
 
+@lesson.given
+class Decisions(NamedTuple):
+    t_test: list[list[bool]]
+    bet: list[list[bool]]
+
+
 @lesson.step(
     "Peeking",
-    predict=Choice(
-        "A test errs once in 20. We ask after each of 100 pairs, and stop at the first yes. How often does it err?",
-        {"a": "once in 20", "b": "up to twice in 20", "c": "more often"},
+    predict=Choice.ranges(
+        "If a t-test is evaluated once, it wrongly reports a difference in at most about 5 % of comparisons. Now we "
+        "evaluate it after each of up to 100 pairs, and stop at the first report. In what share of comparisons is it "
+        "wrong?",
+        (0.06, 0.09),
+        units.percent,
     ),
-    claims={
-        "one-look-keeps": "asked once, at the end, the test errs in less than 10 %",
-        "peeking-errs": "asked after each pair, it errs at least twice as often",
-        "bet-keeps": "the bet errs in less than 5 %, though it is asked after each pair, too",
-    },
     fast={"tests": 1500, "pairs": 300},
 )
 def peeking(
     tests: int = 4000,
     pairs: int = 1000,
-) -> dict[str, list[list[bool]]]:
-    """Pairs come one by one, and we would like to stop as soon as it is clear that B is slower.
+) -> Decisions:
+    """We measure A and B in pairs. After each pair, we check whether B is clearly slower. This is called peeking.
 
-    The pairs are real: one call timed twice in a row. Which of the two is called B is drawn each time, so the
-    truth is “no difference”. Two rules look at them: the t-test of the textbooks, which errs once in 20
-    when asked once, and a bet on “B is slower”, in which half of a capital is staked every time.
+    For each pair, we time the same call twice in a row, and assign the two times to A and B at random. There is no true
+    difference between A and B, so each report of a difference is a false alarm.
+
+    Two rules decide after each pair whether B is slower. The first rule is a t-test, which needs at least 10 pairs.
+    With the limit `t_limit`, a single evaluation of the t-test gives a false alarm in about 5 % of comparisons. The
+    second rule starts with a capital of 1, and bets half of its capital on “B is slower” in each pair. It reports a
+    difference when the capital reaches 25.
     """
     a, b = torch.rand(2, 256, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum}
@@ -493,64 +619,112 @@ def peeking(
     both = zip(times[::2], times[1::2], strict=True)
     real = [math.log(y / x) for x, y in both]
 
-    said: dict[str, list[list[bool]]] = {"t-test": [], "bet": []}
+    said = Decisions([], [])
     for _ in range(tests):
         drawn = [choice((-1, 1)) * choice(real) for _ in range(100)]
-        said["t-test"].append(t_test(drawn))
-        said["bet"].append(bet(drawn))
+        said.t_test.append(t_test(drawn))
+        said.bet.append(bet(drawn))
     return said
 
 
-@peeking.observe
-def explain_peeking(page: Page, said: Mapping[str, list[list[bool]]]) -> None:
-    tests = len(said["t-test"])
-    once = sum(says[-1] for says in said["t-test"]) / tests
-    peeked = share_by(said["t-test"])
-    bets = share_by(said["bet"])
+ONE_LOOK_KEEPS = peeking.claim(
+    "one-look-keeps",
+    "a t-test that is evaluated once, after 100 pairs, is wrong in less than 10 % of comparisons",
+    at_most=0.1,
+    unit=units.percent,
+)
+PEEKING_ERRS = peeking.claim(
+    "peeking-errs",
+    "a t-test that is evaluated after each pair is wrong at least twice as often as a t-test that is evaluated once",
+    at_least=2,
+    unit=units.ratio,
+)
+BET_KEEPS = peeking.claim(
+    "bet-keeps",
+    "the bet is wrong in less than 5 % of comparisons, although it is evaluated after each pair",
+    at_most=0.05,
+    unit=units.percent,
+)
+
+
+@peeking.explain
+def _(page: Page, said: Decisions) -> None:
+    tests = len(said.t_test)
+    once = sum(says[-1] for says in said.t_test)
+    peeked, bets = share_by(said.t_test), share_by(said.bet)
+    page.table(false_alarms(said))
+    page.reveal(
+        Interval.share(peeked[-1] * tests, tests),
+        f"The t-test with an evaluation after each pair was wrong in {units.percent(peeked[-1])} of the comparisons.",
+    )
+    page.settle(ONE_LOOK_KEEPS, Interval.share(once, tests))
+    page.settle(PEEKING_ERRS, times_as_often(peeked[-1], once / tests, tests))
+    page.settle(BET_KEEPS, Interval.share(bets[-1] * tests, tests))
+    page.say(
+        "Each evaluation is another chance for a false alarm. With enough evaluations, a t-test that stops at the",
+        "first report gives a false alarm in nearly every comparison. `t_limit` is the limit for normally distributed",
+        "differences. With outliers, the t-test reports a difference less often.",
+    )
+    page.say(
+        "The bet allows peeking. If A and B are equally fast, a win and a loss are equally likely in each bet. Then",
+        "the probability that a capital of 1 ever becomes 25 is at most 1/25, however long the test runs (Ville's",
+        "inequality).",
+        BET_KEEPS.words(
+            held="",
+            refuted="In this run, the bet was wrong more often, so wins and losses were not equally likely. Run the"
+            " step again.",
+            unclear="This run has too few comparisons to confirm this limit.",
+        ),
+        "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet depends only on which",
+        "of the two times is longer, so a very slow call has no more effect than any other call.",
+    )
+    page.say(
+        "`harness.paired.duel` also evaluates its measurements several times. A duel plans the number of evaluations",
+        "in advance, and divides the permitted probability of an error among them (`harness/paired/decide.py`).",
+    )
+
+
+def false_alarms(said: Decisions) -> Table:
+    """Return a table of the shares of comparisons with a false alarm, for each rule and four numbers of pairs."""
+    tests = len(said.t_test)
+    peeked, bets = share_by(said.t_test), share_by(said.bet)
     looks = (10, 20, 50, 100)
-    heads = {"asked after": None, **{f"{look} pairs": units.percent for look in looks}}
-    shown: list[Row] = [
-        ("t-test, this once", *(sum(says[look - 1] for says in said["t-test"]) / tests for look in looks)),
-        ("t-test, each time until then", *(peeked[look - 1] for look in looks)),
-        ("bet, each time until then", *(bets[look - 1] for look in looks)),
+    heads = {"pairs": None, **{str(look): units.percent for look in looks}}
+    rows: list[Row] = [
+        ("t-test, evaluated once", *(sum(says[look - 1] for says in said.t_test) / tests for look in looks)),
+        ("t-test, after each pair", *(peeked[look - 1] for look in looks)),
+        ("bet, after each pair", *(bets[look - 1] for look in looks)),
     ]
-    page.table(Table.of(f"Said that B is slower, out of {units.count(tests)} tests of equals", heads, shown))
-    page.reveal("a" if peeked[-1] < 0.07 else "b" if peeked[-1] <= 0.11 else "c", f"{units.percent(peeked[-1])}.")
-    page.claim("one-look-keeps", once, high=0.1, error=counted(once, tests), unit=units.percent)
-    times = peeked[-1] / max(once, 1 / tests)
-    error = times * math.hypot(*(counted(share, tests) / max(share, 1 / tests) for share in (peeked[-1], once)))
-    page.claim("peeking-errs", times, low=2, error=error, unit=units.ratio)
-    keeps = page.claim("bet-keeps", bets[-1], high=0.05, error=counted(bets[-1], tests), unit=units.percent)
-    page.say(
-        "Each look is another chance to be fooled. A rule that errs once in 20 errs, when asked often enough, as often"
-        " as you like: nobody who stops at the first yes ever reports a no."
-    )
-    page.say(
-        "The bet may be watched. If B is not slower, its coin is fair, and no way of staking makes 25 out of 1 on a",
-        "fair coin with more than 1 in 25, however long one plays."
-        if keeps.standing is Standing.HELD
-        else "fair coin with more than 1 in 25; so many tests are not enough to show it.",
-        "For 1 in 100 let it get to 100. And as it asks only who was slower, no outlier sways it.",
-        "`harness.duel` peeks as well. It plans how often, and pays for each look beforehand (`harness/decide.py`).",
-    )
+    return Table.of(f"False alarms in {units.count(tests)} comparisons, by number of pairs", heads, rows)
+
+
+def times_as_often(often: float, rarely: float, tests: int) -> Interval:
+    """Return the share `often` divided by the share `rarely`, as an interval.
+
+    `often` and `rarely` are shares of `tests` comparisons. The interval includes the uncertainty of both shares.
+    """
+    least = 1 / tests
+    times = often / max(rarely, least)
+    doubts = (Interval.share(share * tests, tests).half_width / max(share, least) for share in (often, rarely))
+    return Interval.plus_minus(times, times * math.hypot(*doubts))
 
 
 def share_by(said: Sequence[Sequence[bool]]) -> list[float]:
-    """Return, after each look, the share of tests that have said yes at it or before."""
+    """Return, for each number n of pairs, the share of comparisons with a reported difference within n pairs."""
     ever = [list(accumulate(says, max)) for says in said]
     return [sum(column) / len(said) for column in zip(*ever, strict=True)]
 
 
-lesson.take_along(
-    "Keep every sample with the environment it was made in, and name the environment, or a table will mix them.",
-    "Run A against A first. Then let A and B take turns, in an order that no drift can take sides with.",
-    "Decide beforehand when to look, or use evidence that may be watched. Whoever peeks and stops is always right.",
+lesson.key_points = (
+    "Save all samples with their environment. Name the environment with `env=`, so that tables do not mix results.",
+    "Run an A/A test first. Then measure A and B alternately, in ABBA or random order, so that drift affects both.",
+    "Plan the number of evaluations in advance, or use a rule that allows peeking. Otherwise, false alarms increase.",
 )
-lesson.read_on(
+lesson.references = (
     "PyTorch, `torch.utils.benchmark`, `Compare` and `env=`: docs.pytorch.org/docs/stable/benchmark_utils.html",
     "Ramdas and others 2023, “Game-theoretic statistics and safe anytime-valid inference”: arxiv.org/abs/2210.01948",
-    "`harness.store` and `harness.decide` in this kit",
+    "This project: `harness.torch_benchmark.result_store` and `harness.paired.decide`",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

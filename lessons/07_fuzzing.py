@@ -1,26 +1,32 @@
-"""Lesson 07: the input you did not think of.
+"""Lesson 07: draw random inputs, and find the inputs on which a function is slow.
 
-Read it top to bottom: it is the screen's own order. Inputs are drawn from seeds, so that everybody meets the same
-ones; times are this machine's own.
+The steps appear on the screen in the order of this file. A step has teaching code, a question, claims, and an
+explanation. The words of the explanation depend on what the run measured. Inputs are drawn with fixed seeds, so each
+machine draws the same inputs.
 """
 
 import math
 import time
+from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from harness import fuzz, plots, units
-from harness.bar_chart import bar_chart_svg
-from harness.fuzz import (
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Row, Table
+from harness.torch_benchmark import fuzz
+from harness.torch_benchmark.fuzz import (
     BinaryOpFuzzer,
     BinaryOpSparseFuzzer,
     FuzzedParameter,
     FuzzedTensor,
     Fuzzer,
     ParameterAlias,
+    Sample,
     SpectralOpFuzzer,
     UnaryOpFuzzer,
     UnaryOpSparseFuzzer,
@@ -28,21 +34,19 @@ from harness.fuzz import (
     limited,
     take,
 )
-from harness.tables import Row, Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.words import followed, things
 
 lesson = Lesson(
     __file__,
-    title="The input you did not think of",
-    objective="Afterwards you can let a seed think of inputs for you, and shrink the one that hurts.",
+    title="The input that you did not think of",
+    objective="You can draw inputs with a seed, and reduce a slow input to the smallest input that is still slow.",
     minutes=15,
 )
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def drawn(size: FuzzedParameter, count: int) -> list[int]:
     fuzzer = Fuzzer(parameters=[size], tensors=[], seed=7)
@@ -51,18 +55,14 @@ def drawn(size: FuzzedParameter, count: int) -> list[int]:
 
 @lesson.step(
     "A range of sizes",
-    predict=Guess("Of 1000 sizes drawn evenly from 1 to 10 000, how many are below 100?", "sizes"),
-    claims={
-        "uniform-is-large": "drawn evenly, hardly any size is below 100",
-        "log-is-even": "drawn evenly over the logarithm, half of them are",
-        "custom-is-kept": "own probabilities come out as they were written",
-    },
+    predict=Guess("We draw 1 000 sizes uniformly from 1 to 10 000. How many of the sizes are below 100?", "sizes"),
 )
 def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
-    """Who benchmarks by hand takes 1000 × 1000, or 1024 × 1024, and both operands contiguous.
+    """If you choose inputs yourself, you probably choose contiguous tensors of round sizes, such as 1024 × 1024.
 
-    PyTorch's `Fuzzer` draws instead. A `FuzzedParameter` is one number, with a range and a distribution:
-    `uniform`, `loguniform`, or own probabilities. `take(n)` gives n draws, the same for the same seed.
+    PyTorch's `Fuzzer` draws inputs at random. A `FuzzedParameter` is a random number. Its distribution is `uniform`,
+    `loguniform` (the logarithm of the number is uniform), or given by probabilities of your own. `take(n)` returns n
+    draws. Equal seeds give equal draws.
     """
     common = {1: 0.2, 128: 0.5, 1000: 0.3}
     sizes = {
@@ -73,41 +73,75 @@ def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
     return {name: drawn(size, draws) for name, size in sizes.items()}
 
 
-@a_range_of_sizes.observe
-def explain_sizes(page: Page, sizes: dict[str, list[int]]) -> None:
-    decades = ((1, 10), (10, 100), (100, 1000), (1000, 10_001))
-    heads = {"": None, **{f"{low} to {high - 1}": units.percent for low, high in decades}}
-    rows_: list[Row] = [(name, *(share(each, low, high) for low, high in decades)) for name, each in sizes.items()]
+UNIFORM_IS_LARGE = a_range_of_sizes.claim(
+    "uniform-is-large",
+    "less than 3 % of the sizes drawn with `uniform` are below 100",
+    at_most=0.03,
+    unit=units.percent,
+)
+LOG_IS_EVEN = a_range_of_sizes.claim(
+    "log-is-even",
+    "about half of the sizes drawn with `loguniform` are below 100",
+    at_least=0.45,
+    at_most=0.55,
+    unit=units.percent,
+)
+CUSTOM_IS_KEPT = a_range_of_sizes.claim(
+    "custom-is-kept",
+    "the size with probability 0.5 is drawn in 46 % to 54 % of the draws",
+    at_least=0.46,
+    at_most=0.54,
+    unit=units.percent,
+)
+
+
+@a_range_of_sizes.explain
+def _(page: Page, sizes: dict[str, list[int]]) -> None:
+    ranges = ((1, 10), (10, 100), (100, 1000), (1000, 10_001))
+    heads = {"": None, **{f"{low} to {high - 1}": units.percent for low, high in ranges}}
+    rows_: list[Row] = [(name, *(share(each, low, high) for low, high in ranges)) for name, each in sizes.items()]
     page.table(
-        Table.of(f"{units.count(len(sizes['uniform']))} draws each: which part of them falls where", heads, rows_)
+        Table.of(f"Share of the sizes in each range, in {units.count(len(sizes['uniform']))} draws", heads, rows_)
     )
     small = share(sizes["uniform"], 1, 100)
-    page.reveal(max(1000 * small, 1), "99 of 10 000 sizes are that small, and each is as likely as any other.")
-    page.claim("uniform-is-large", small, high=0.03, unit=units.percent)
-    page.claim("log-is-even", share(sizes["loguniform"], 1, 100), 0.45, 0.55, unit=units.percent)
-    page.claim(
-        "custom-is-kept", share(sizes["custom"], 128, 129), 0.46, 0.54, unit=units.percent, remark="asked for 50 %"
+    page.reveal(
+        max(1000 * small, 1), "Of the 10 000 possible sizes, 99 are below 100, and all sizes are equally likely."
     )
+    page.settle(UNIFORM_IS_LARGE, small)
+    page.settle(LOG_IS_EVEN, share(sizes["loguniform"], 1, 100))
+    page.settle(CUSTOM_IS_KEPT, share(sizes["custom"], 128, 129))
     page.say(
-        "Sizes in use run over many orders of magnitude, and what is slow differs between them: `loguniform` visits",
-        "each order alike. Powers of two deserve a probability of their own, as step 4 shows.",
+        "Real inputs have sizes of many orders of magnitude, and small inputs are slow for other reasons than large",
+        "inputs. `loguniform` draws each order of magnitude equally often. Give powers of two a probability of their",
+        "own, because an input of such a size can be slow (see step 4).",
     )
-    page.say(
-        f"torch {torch.__version__} by itself refuses the third line: “Distribution is not normalized”, says its check,"
-        " which is the wrong way round, and with it every fuzzer of step 6 fails. `harness.fuzz` puts that right."
-        if fuzz.REPAIRED
-        else "Some releases of torch, 2.13 among them, refuse the third line; yours is mended.",
+    page.say(about_repair(fuzz.REPAIRED))
+
+
+def about_repair(repaired: bool) -> str:
+    """Return sentences about a bug in torch's check of custom probabilities.
+
+    `repaired` states whether the installed torch has this bug, which `harness.torch_benchmark.fuzz` then repairs.
+    """
+    if repaired:
+        return (
+            f"torch {torch.__version__} raises the error “Distribution is not normalized” for valid probabilities like"
+            " those of `custom`, because the condition of its check is reversed. Without a repair, the fuzzers of step"
+            " 6 fail for the same reason. Importing `harness.torch_benchmark.fuzz` replaces this check by a correct"
+            " check."
+        )
+    return (
+        "Some torch releases, such as 2.13, raise an error for valid probabilities like those of `custom`. Your release"
+        " does not have this bug."
     )
 
 
 def share(sizes: list[int], low: int, high: int) -> float:
-    """Return which part of the sizes lies in [low, high)."""
+    """Return the share of the sizes that are at least `low` and less than `high`."""
     return sum(low <= size < high for size in sizes) / len(sizes)
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def pairs(seed: int) -> Fuzzer:
     sizes, steps = ("k0", "k1", "k2"), ("step0", "step1", "step2")
@@ -135,151 +169,212 @@ def pairs(seed: int) -> Fuzzer:
     )  # fmt: skip
 
 
+@lesson.given
+class Draws(NamedTuple):
+    samples: list[Sample]
+    again: list[Sample]
+
+
 @lesson.step(
     "Tensors from parameters",
     predict=Choice(
-        "`x` is to be contiguous with probability 0.5. Of those in one dimension and without steps, how many are?",
-        {"a": "about half", "b": "all", "c": "none"},
+        "We set `probability_contiguous` to 0.5. How many of the tensors `x` with one dimension and without steps are "
+        "contiguous?",
+        {"a": "none", "b": "about half", "c": "all"},
+        limits=(1e-9, 1.0),
     ),
-    claims={
-        "within-bounds": "every `x` has as many elements as was asked for",
-        "alias-or-one": "the first size of `y` is that of `x`, or 1 to be broadcast",
-        "one-dimension-is-spared": "in one dimension and without steps, every `x` is contiguous, whatever we asked for",
-        "steps-spoil-it": "drawn with a step in memory, no `x` is",
-        "seed-repeats": "the same seed draws the same tensors, number for number",
-    },
     fast={"draws": 60},
 )
 def tensors_from_parameters(
     draws: int = 200,
-) -> tuple[list[fuzz.Sample], list[fuzz.Sample]]:
-    """A `FuzzedTensor` is made from parameters, by their names.
+) -> Draws:
+    """A `FuzzedTensor` is a random tensor. Its definition names the parameters that give its sizes and steps.
 
-    Unless `probability_contiguous` spares it, the axes are shuffled in memory. `steps` slices a larger tensor.
-    `min_elements` and `max_elements` throw back what is too small or too large, and only what is `strict` is not drawn
-    anew then. `dim_parameter` cuts the list of sizes short. A `ParameterAlias` makes one parameter follow another, here
-    so that `y` fits `x` or is broadcast to it.
+    With the probability `probability_contiguous`, the axes of the tensor keep their order in memory; otherwise the axes
+    are shuffled. A step of 2 takes every second element of a larger tensor. If a tensor has fewer elements than
+    `min_elements` or more than `max_elements`, the fuzzer draws again all parameters that are not `strict`.
+    `dim_parameter` names the parameter that gives the number of dimensions.
+
+    A `ParameterAlias` copies another parameter. In this step, the first size of `y` is the first size of `x`, or 1. If
+    this size is 1, `y` is broadcast.
     """
     samples = list(take(pairs(seed=1), draws))
     again = list(take(pairs(seed=1), draws))
-    return samples, again
+    return Draws(samples, again)
 
 
-@tensors_from_parameters.observe
-def explain_tensors(page: Page, twice: tuple[list[fuzz.Sample], list[fuzz.Sample]]) -> None:
-    samples, again = twice
+WITHIN_BOUNDS = tensors_from_parameters.claim(
+    "within-bounds",
+    "the number of elements of each tensor `x` is within the bounds of the fuzzer",
+    equals=0,
+    unit=followed("outside the bounds"),
+)
+ALIAS_OR_ONE = tensors_from_parameters.claim(
+    "alias-or-one",
+    "the first size of each tensor `y` is 1 or equals the first size of `x`",
+    equals=0,
+    unit=followed("with another size"),
+)
+ONE_DIMENSION_IS_SPARED = tensors_from_parameters.claim(
+    "one-dimension-is-spared",
+    "each tensor `x` with one dimension and without steps is contiguous, although `probability_contiguous` is 0.5",
+    equals=1,
+    unit=units.percent,
+)
+STEPS_SPOIL_IT = tensors_from_parameters.claim(
+    "steps-spoil-it", "no tensor `x` with steps in memory is contiguous", equals=0, unit=units.count
+)
+SEED_REPEATS = tensors_from_parameters.claim(
+    "seed-repeats", "equal seeds give equal tensors, with equal strides", equals=0
+)
+
+
+@tensors_from_parameters.explain
+def _(page: Page, draws: Draws) -> None:
+    samples = draws.samples
     page.table(Table.of("The first six draws", {"tensors": None}, [(each.label,) for each in samples[:6]]))
-    xs = [each.tensors["x"] for each in samples]
-    kinds: dict[str, list[Tensor]] = {"one dimension": [], "several": [], "in steps": []}
+    kinds: dict[str, list[Tensor]] = {"one dimension": [], "several dimensions": [], "with steps": []}
     for sample in samples:
         kinds[kind_of(sample)].append(sample.tensors["x"])
+    contiguous = {kind: sum(x.is_contiguous() for x in xs) for kind, xs in kinds.items()}
     heads = {"x": None, "draws": units.count, "contiguous": units.count}
-    contiguous = {kind: sum(x.is_contiguous() for x in drawn_) for kind, drawn_ in kinds.items()}
-    page.table(Table.of("Asked to be contiguous with probability 0.5", heads,
-        [(kind, len(drawn_), contiguous[kind]) for kind, drawn_ in kinds.items()]))  # fmt: skip
-    flat, alone = len(kinds["one dimension"]), contiguous["one dimension"]
-    page.reveal("b" if alone == flat else "c" if not alone else "a", "One dimension has no order to shuffle.")
-    outside = sum(not 256 <= x.numel() <= 65_536 for x in xs)
-    page.claim("within-bounds", outside, 0, 0, unit=followed("outside"))
+    lines = [(kind, len(xs), contiguous[kind]) for kind, xs in kinds.items()]
+    page.table(Table.of("Contiguous tensors `x`, for a probability of 0.5", heads, lines))
+    flat = len(kinds["one dimension"])
+    part = contiguous["one dimension"] / flat
+    page.reveal(part, "A tensor with one dimension has no axes to shuffle.")
+    outside = sum(not 256 <= each.tensors["x"].numel() <= 65_536 for each in samples)
+    page.settle(WITHIN_BOUNDS, outside)
     odd = sum(each.tensors["y"].shape[0] not in {1, each.tensors["x"].shape[0]} for each in samples)
-    page.claim("alias-or-one", odd, 0, 0, unit=followed("others"))
-    page.claim("one-dimension-is-spared", alone / flat, 1, 1, unit=units.percent, remark=f"of {flat}")
-    stepped = len(kinds["in steps"])
-    page.claim("steps-spoil-it", contiguous["in steps"], 0, 0, unit=units.count, remark=f"of {stepped}")
-    differ = sum(not same(one, other) for one, other in zip(samples, again, strict=True))
-    page.claim("seed-repeats", differ, 0, 0, unit=followed(f"of {len(samples)} differ"))
+    page.settle(ALIAS_OR_ONE, odd)
+    page.settle(ONE_DIMENSION_IS_SPARED, part, remark=f"of {units.some(flat, 'tensor')}")
+    page.settle(STEPS_SPOIL_IT, contiguous["with steps"], unit=followed(f"of {len(kinds['with steps'])} tensors"))
+    differ = sum(not same(one, other) for one, other in zip(samples, draws.again, strict=True))
+    page.settle(SEED_REPEATS, differ, unit=followed(f"of {len(samples)} differ"))
     page.say(
-        "So `probability_contiguous` is kept where there are axes to shuffle and no steps, and nowhere else. Whoever",
-        "wants to know asks the tensor.",
-        "Write the seed down beside a result: it is the whole input, in one number.",
+        "`probability_contiguous` is the probability of a contiguous tensor only for tensors with several axes and",
+        "without steps. Call the tensor's method `is_contiguous()` to find out whether the tensor is contiguous.",
     )
+    page.say("Save the seed with each result: the same fuzzer draws the same inputs again from this seed.")
 
 
-def kind_of(sample: fuzz.Sample) -> str:
-    """Return what decides whether its `x` can be contiguous, by the parameters that it was made from."""
+def kind_of(sample: Sample) -> str:
+    """Return "with steps", "one dimension" or "several dimensions", for the tensor `x` of the sample."""
     dim = sample.parameters["dim"]
     if any(sample.parameters[f"step{axis}"] > 1 for axis in range(dim)):
-        return "in steps"
-    return "one dimension" if dim == 1 else "several"
+        return "with steps"
+    return "one dimension" if dim == 1 else "several dimensions"
 
 
-def same(one: fuzz.Sample, other: fuzz.Sample) -> bool:
-    """Return whether two samples hold the same tensors, strides included."""
+def same(one: Sample, other: Sample) -> bool:
+    """Return whether two samples contain equal tensors with equal strides."""
     both = ((tensor, other.tensors[name]) for name, tensor in one.tensors.items())
     return all(a.stride() == b.stride() and torch.equal(a, b) for a, b in both)
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Named(NamedTuple):
+    name: str
+    tensor: Tensor
+
+
+@lesson.given
+class Sparse(NamedTuple):
+    density: float
+    tensor: Tensor
+
+
+@lesson.given
+class Names(NamedTuple):
+    named: list[Named]
+    sparse: list[Sparse]
 
 
 @lesson.step(
-    "A label that does not lie",
+    "Correct names for inputs",
     predict=Choice(
-        "A table names each input `k0×k1`, from the parameters. How many of these names are the tensor's shape?",
-        {"a": "all", "b": "more than half", "c": "fewer than half"},
+        "We name each input after two parameters: `k0×k1`. For how many inputs is this name the shape of the tensor?",
+        {"a": "less than half", "b": "at least half, but not all", "c": "all"},
+        limits=(0.5, 1.0),
     ),
-    claims={
-        "parameters-lie": "named by parameters, most inputs go by a wrong shape",
-        "layout-is-hidden": "and of those whose name is their shape, half lie in memory in some other order, or more",
-        "density-lies": "a sparse matrix holds less than a tenth of what its density says",
-    },
     fast={"draws": 60},
 )
 def a_label_that_does_not_lie(
     draws: int = 200,
-) -> tuple[list[tuple[str, Tensor]], list[tuple[float, Tensor]]]:
-    """A result is worth as much as the name of its input. The obvious name is made from the parameters.
+) -> Names:
+    """A result is useful only if its input is named correctly. The obvious name of an input consists of its parameters.
 
-    Sparse tensors have one more property to name: the density, the part of their elements that is stored.
+    For a sparse tensor, the name also contains the density: the share of its elements that are stored.
     """
-    named, densities = [], []
+    named, sparse = [], []
     for sample in take(pairs(seed=2), draws):
         name = "{k0}×{k1}".format(**sample.parameters)
-        named.append((name, sample.tensors["x"]))
-    sparse = limited(UnaryOpSparseFuzzer(seed=2), max_elements=1 << 20)
-    for sample in take(sparse, 20):
+        named.append(Named(name, sample.tensors["x"]))
+    fuzzer = limited(UnaryOpSparseFuzzer(seed=2), max_elements=1 << 20)
+    for sample in take(fuzzer, 20):
         density = sample.parameters["density"]
-        densities.append((density, sample.tensors["x"]))
-    return named, densities
+        sparse.append(Sparse(density, sample.tensors["x"]))
+    return Names(named, sparse)
 
 
-@a_label_that_does_not_lie.observe
-def explain_labels(page: Page, drawn_: tuple[list[tuple[str, Tensor]], list[tuple[float, Tensor]]]) -> None:
-    named, densities = drawn_
-    heads = dict.fromkeys(("by its parameters", "by the tensor, harness.fuzz.label"))
-    page.table(Table.of("The same input under two names", heads, [(name, label(x)) for name, x in named[:6]]))
-    wrong = sum(name != shape_of(x) for name, x in named) / len(named)
-    page.reveal("a" if wrong == 0 else "b" if wrong < 0.5 else "c", f"{units.percent(1 - wrong)} are.")
-    page.claim("parameters-lie", wrong, low=0.5, unit=units.percent)
-    right = [x for name, x in named if name == shape_of(x)]
+PARAMETERS_LIE = a_label_that_does_not_lie.claim(
+    "parameters-lie",
+    "for at least half of the inputs, the name `k0×k1` is not the shape of the tensor",
+    at_least=0.5,
+    unit=units.percent,
+)
+LAYOUT_IS_HIDDEN = a_label_that_does_not_lie.claim(
+    "layout-is-hidden",
+    "at least half of the inputs whose name is their shape are not contiguous",
+    at_least=0.5,
+    unit=units.percent,
+)
+DENSITY_LIES = a_label_that_does_not_lie.claim(
+    "density-lies",
+    "a tensor with several sparse dimensions usually stores less than a tenth of the elements that `density` requests",
+    at_most=0.1,
+    unit=units.percent,
+)
+
+
+@a_label_that_does_not_lie.explain
+def _(page: Page, names: Names) -> None:
+    heads = dict.fromkeys(("name from parameters", "name from the tensor, by `harness.torch_benchmark.fuzz.label`"))
+    lines = [(each.name, label(each.tensor)) for each in names.named[:6]]
+    page.table(Table.of("Two names of the same input", heads, lines))
+    right = [each.tensor for each in names.named if each.name == shape_of(each.tensor)]
+    part = len(right) / len(names.named)
+    page.reveal(part, f"The name is the shape for {units.percent(part)} of the inputs.")
+    page.settle(PARAMETERS_LIE, 1 - part)
     odd = sum(not x.is_contiguous() for x in right) / len(right)
-    page.claim("layout-is-hidden", odd, low=0.5, unit=units.percent, remark=f"of {len(right)}")
-    parts = [stored(x) / asked for asked, x in densities if x.sparse_dim() > 1]
-    page.claim("density-lies", median(parts), high=0.1, unit=units.percent, remark="of it, in the middle")
+    page.settle(LAYOUT_IS_HIDDEN, odd, remark=f"of {units.some(len(right), 'input')}")
+    parts = [stored(x) / asked for asked, x in names.sparse if x.sparse_dim() > 1]
+    page.settle(DENSITY_LIES, median(parts), remark="stored share ÷ `density`, median")
     page.say(
-        "Two sizes name a matrix. With one dimension there is no second, with three there is a third, and about",
-        "strides such a name says nothing at all: the very thing that step 4 is about. Ask the tensor: `label` does.",
+        "A name with two sizes fits only a matrix, but some of these tensors have one or three dimensions. The name",
+        "also hides the strides, which change the time in step 4. The function `label` reads shape and strides from",
+        "the tensor.",
     )
     page.say(
-        "The sparse fuzzer takes its density of the sum of the sizes, where their product is meant. So in two",
-        "dimensions and more its tensors are nearly empty, and a result “at density 0.1” is one for something else.",
+        "torch's sparse fuzzer stores (sum of the sizes) × density elements, instead of (product of the sizes) ×",
+        "density (`torch/utils/benchmark/utils/sparse_fuzzer.py`). Its tensors with two or more sparse dimensions are",
+        "therefore nearly empty.",
     )
 
 
 def shape_of(tensor: Tensor) -> str:
-    """Return a tensor's shape alone, as labels begin."""
+    """Return the shape of a tensor as text, such as "3×4"."""
     return "×".join(map(str, tensor.shape))
 
 
 def stored(tensor: Tensor) -> float:
-    """Return which part of the places that a sparse tensor has indices for is stored."""
+    """Return the number of stored elements of a sparse tensor divided by the number of possible elements."""
     places: int = math.prod(tensor.shape[: tensor.sparse_dim()])
-    return tensor._nnz() / places  # noqa: SLF001 - nnz() is for coalesced ones only
+    return tensor._nnz() / places  # noqa: SLF001 - there is no public method for uncoalesced tensors
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def add_s(x: Tensor, y: Tensor, calls: int) -> float:
     timer = Timer(
@@ -290,67 +385,88 @@ def add_s(x: Tensor, y: Tensor, calls: int) -> float:
     return timer.timeit(calls).median
 
 
+@lesson.given
+class Turn(NamedTuple):
+    plain_s: float
+    transposed_s: float
+
+
 @lesson.step(
-    "The same sum, many times slower",
-    predict=Choice(
-        "`x + x.t()` against `x + x`, for 2048 × 2048 numbers: how many times as long does it take?",
-        {"a": "about as long", "b": "2 to 5 times", "c": "more than 5 times"},
+    "The same sum, much slower",
+    predict=Choice.ranges(
+        "For 2048 × 2048 numbers, what is the time of `x + x.t()` divided by the time of `x + x`?",
+        (2, 5),
+        units.ratio,
     ),
-    claims={
-        "transposed-hurts": "at 2048, adding the transposed takes more than 3 times as long",
-        "powers-hurt-most": "a number costs more at 2048 than at 2000, though both sizes are as large",
-    },
     fast={"rounds": 3},
 )
 def the_input_that_hurts(
     rounds: int = 5,
-) -> dict[int, list[tuple[float, float]]]:
-    """Both operands have the same shape, the same numbers, and the result is as large.
+) -> dict[int, list[Turn]]:
+    """The sums `x + x` and `x + x.t()` have operands of the same shape, and results of the same size.
 
-    `x.t()` copies nothing: it is a view with the strides exchanged. We time in turns, and by the clock of this
-    thread's own CPU time, so that neighbours take no part in it.
+    `x.t()` copies nothing: it is a view of `x` with exchanged strides. We measure both sums alternately. The clock
+    measures the CPU time of this thread, without the time in which the thread waits for other programs.
     """
-    turns: dict[int, list[tuple[float, float]]] = {}
+    turns: dict[int, list[Turn]] = {}
     for n, calls in ((512, 20), (2000, 1), (2048, 1)):
         x = torch.rand(n, n)
         turns[n] = []
         for _ in range(rounds):
             plain_s = add_s(x, x, calls)
-            turns[n].append((plain_s, add_s(x, x.t(), calls)))
+            transposed_s = add_s(x, x.t(), calls)
+            turns[n].append(Turn(plain_s, transposed_s))
     return turns
 
 
-@the_input_that_hurts.observe
-def explain_hurts(page: Page, turns: dict[int, list[tuple[float, float]]]) -> None:
+TRANSPOSED_HURTS = the_input_that_hurts.claim(
+    "transposed-hurts",
+    "for 2048 × 2048 numbers, `x + x.t()` takes more than 3 times as long as `x + x`",
+    at_least=3,
+    unit=units.ratio,
+)
+POWERS_HURT_MOST = the_input_that_hurts.claim(
+    "powers-hurt-most",
+    "in `x + x.t()`, the time per number is at least 1.1 times as long at size 2048 as at size 2000",
+    at_least=1.1,
+    unit=units.ratio,
+)
+
+
+@the_input_that_hurts.explain
+def _(page: Page, turns: dict[int, list[Turn]]) -> None:
     heads = {"size": units.count, "x + x": units.seconds, "x + x.t()": units.seconds}
-    heads |= {"ratio": units.ratio, "per number": units.seconds}
-    rows = []
+    heads |= {"ratio": units.ratio, "x + x.t(), per number": units.seconds}
+    rows_ = []
     for n, rounds in turns.items():
-        plain_s, turned_s = (median(side) for side in zip(*rounds, strict=True))
-        rows.append((n, plain_s, turned_s, turned_s / plain_s, turned_s / n**2))
-    page.table(Table.of(f"Middle of {len(turns[2048])} turns, CPU time", heads, rows))
-    ratio, error = every([turned / plain for plain, turned in turns[2048]])
-    page.reveal("a" if ratio < 2 else "b" if ratio <= 5 else "c", f"{units.ratio(ratio)} as long.")
-    page.claim("transposed-hurts", ratio, low=3, error=error, unit=units.ratio)
-    dearer, error = every([b[1] / 2048**2 / (a[1] / 2000**2) for a, b in zip(turns[2000], turns[2048], strict=True)])
-    powers = page.claim("powers-hurt-most", dearer, low=1.1, error=error, unit=units.ratio)
+        plain_s, transposed_s = (median(side) for side in zip(*rounds, strict=True))
+        rows_.append((n, plain_s, transposed_s, transposed_s / plain_s, transposed_s / n**2))
+    page.table(Table.of(f"CPU time, median of {len(turns[2048])} repetitions", heads, rows_))
+    ratio = Interval.every(each.transposed_s / each.plain_s for each in turns[2048])
+    page.reveal(ratio, f"In the repetitions, the ratio was {units.ratio(ratio.low)} to {units.ratio(ratio.high)}.")
+    page.settle(TRANSPOSED_HURTS, ratio)
+    both = zip(turns[2000], turns[2048], strict=True)
+    powers = Interval.every(b.transposed_s / 2048**2 / (a.transposed_s / 2000**2) for a, b in both)
+    page.settle(POWERS_HURT_MOST, powers)
     page.say(
-        "Memory comes in lines of 64 bytes, 16 of these numbers. Along a row, one line serves 16 sums. Down a column,"
-        " each sum wants a line of its own, and by the time its neighbour is wanted it may be gone."
+        "A processor reads memory in cache lines. A line usually has 64 bytes, which are 16 float32 numbers. Along a",
+        "row of a matrix, one line contains the numbers for 16 sums. Along a column, each number is in a different",
+        "line. A line may have left the cache before its next number is needed.",
     )
     page.say(
-        "It is gone the sooner at 2048: a cache finds a line's place by the lower bits of its address, and 2048 × 4"
-        " bytes further down those bits are the same. A whole column competes for a few places. At 2000 it spreads."
-        if powers.standing is Standing.HELD
-        else "On many machines 2048 is much worse than 2000, since a whole column of it competes for a few places in"
-        " the cache. Here that cannot be seen: this cache is larger, or places its lines by more than the lower bits."
+        "At size 2048, the rows are 8 192 bytes apart. A cache chooses the place of a line by some lower bits of its",
+        "address. These bits are equal for many lines of a column, so the lines compete for a few places.",
+        POWERS_HURT_MOST.words(
+            held="At size 2000, the lines are spread over more places, and each number takes less time.",
+            refuted="In this run, size 2048 was not slower: the cache is large enough, or chooses places in another"
+            " way.",
+            unclear="This run does not show clearly whether size 2000 takes less time per number.",
+        ),
     )
-    page.say("Nobody types 2048 × 2048 transposed into a benchmark. A fuzzer does, sooner or later.")
+    page.say("People rarely choose a transposed 2048 × 2048 tensor for a benchmark. A fuzzer can draw such inputs.")
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def mul_sum(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -386,78 +502,110 @@ def rows(seed: int) -> Fuzzer:
     return Fuzzer([batch, n], [operands], seed=seed)
 
 
+@lesson.given
+class Times(NamedTuple):
+    mul_sum_s: float
+    bmm_s: float
+    contiguous_s: float
+
+
+@lesson.given
+class Timed(NamedTuple):
+    sample: Sample
+    turns: list[Times]
+
+
 @lesson.step(
-    "A contest on inputs nobody picked",
-    predict=Choice(
-        "`bmm` against `mul_sum` on every drawn input. From where it does best to where it does worst, how far does"
-        " the ratio of the two move?",
-        {"a": "hardly: less than 2 times", "b": "2 to 5 times", "c": "more than 5 times"},
+    "Two functions on random inputs",
+    predict=Choice.ranges(
+        "For each of many random inputs, we divide the time of `bmm` by the time of `mul_sum`. What is the largest of "
+        "these ratios divided by the smallest?",
+        (2, 5),
+        units.ratio,
     ),
-    claims={
-        "margin-moves": "the ratio of the two moves by more than 5 times between inputs",
-        "layout-moves": "the layout alone makes `bmm` take 1.5 times as long, shape and numbers being the same",
-    },
     fast={"draws": 20, "turns": 2},
 )
 def a_contest(
     draws: int = 40,
     turns: int = 3,
-) -> list[tuple[fuzz.Sample, list[tuple[float, float, float]]]]:
-    """The running example of these lessons, two ways to take dot products of rows, on what a seed draws.
+) -> list[Timed]:
+    """We time `mul_sum` and `bmm`, which compute dot products of rows, on random inputs from a fixed seed.
 
-    For `bmm` we also time contiguous copies of the same numbers, made beforehand.
+    We also time `bmm` on contiguous copies of the same inputs. The copies are made before the timing.
     """
     contest = []
     for sample in take(rows(seed=4), draws):
         a, b = sample.tensors["a"], sample.tensors["b"]
-        tidy_a, tidy_b = a.contiguous(), b.contiguous()
+        a_copy, b_copy = a.contiguous(), b.contiguous()
         times = []
         for _ in range(turns):
-            mul_s = call_s("mul_sum(a, b)", a, b)
+            mul_sum_s = call_s("mul_sum(a, b)", a, b)
             bmm_s = call_s("bmm(a, b)", a, b)
-            tidy_s = call_s("bmm(a, b)", tidy_a, tidy_b)
-            times.append((mul_s, bmm_s, tidy_s))
-        contest.append((sample, times))
+            contiguous_s = call_s("bmm(a, b)", a_copy, b_copy)
+            times.append(Times(mul_sum_s, bmm_s, contiguous_s))
+        contest.append(Timed(sample, times))
     return contest
 
 
-@a_contest.observe
-def explain_contest(page: Page, contest: list[tuple[fuzz.Sample, list[tuple[float, float, float]]]]) -> None:
-    middle = [(sample.label, *map(median, zip(*times, strict=True))) for sample, times in contest]
-    ranked = sorted(((label_, *s, s[1] / s[0]) for label_, *s in middle), key=lambda each: each[-1])
+MARGIN_MOVES = a_contest.claim(
+    "margin-moves",
+    "the largest ratio of time of `bmm` ÷ time of `mul_sum` is more than 5 times the smallest ratio",
+    at_least=5,
+    unit=units.ratio,
+)
+LAYOUT_MOVES = a_contest.claim(
+    "layout-moves",
+    "on at least one input, `bmm` takes at least 1.5 times as long as on a contiguous copy of this input",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@a_contest.explain
+def _(page: Page, contest: list[Timed]) -> None:
+    medians = [(each.sample.label, *map(median, zip(*each.turns, strict=True))) for each in contest]
+    ranked = sorted(((label_, *s, s[1] / s[0]) for label_, *s in medians), key=lambda each: each[-1])
     heads = {"input": None, "mul_sum": units.seconds, "bmm": units.seconds}
-    heads |= {"bmm, tidied": units.seconds, "bmm ÷ mul_sum": units.ratio}
-    page.table(Table.of(f"Best and worst for bmm, of {len(contest)}", heads, (*ranked[:3], *ranked[-3:])))
-    turns = zip(*(times for _, times in contest), strict=True)
-    margins = [[bmm_s / mul_s for mul_s, bmm_s, _ in turn] for turn in turns]
-    moves, error = every([max(each) / min(each) for each in margins])
-    between = f"From {units.ratio(ranked[0][-1])} to {units.ratio(ranked[-1][-1])} the time of `mul_sum`."
-    page.reveal("a" if moves < 2 else "b" if moves <= 5 else "c", between)
-    page.claim("margin-moves", moves, low=5, error=error, unit=units.ratio)
-    untidy = {sample.label: [bmm_s / tidy_s for _, bmm_s, tidy_s in times] for sample, times in contest}
-    hit = max(untidy, key=lambda name: min(untidy[name]))
-    by, error = every(untidy[hit])
-    layout = page.claim("layout-moves", by, low=1.5, error=error, unit=units.ratio, remark=f"for {hit}")
+    heads |= {"bmm, contiguous": units.seconds, "bmm ÷ mul_sum": units.ratio}
+    page.table(
+        Table.of(
+            f"The three best and the three worst inputs for bmm, of {len(contest)} inputs",
+            heads,
+            (*ranked[:3], *ranked[-3:]),
+        )
+    )
+    turns = zip(*(each.turns for each in contest), strict=True)
+    ratios = [[times.bmm_s / times.mul_sum_s for times in turn] for turn in turns]
+    moves = Interval.every(max(each) / min(each) for each in ratios)
+    ends = f"{units.ratio(ranked[0][-1])} to {units.ratio(ranked[-1][-1])}"
+    page.reveal(moves, f"Depending on the input, `bmm` took {ends} the time of `mul_sum` (medians).")
+    page.settle(MARGIN_MOVES, moves)
+    slowed = {each.sample.label: [times.bmm_s / times.contiguous_s for times in each.turns] for each in contest}
+    worst = max(slowed, key=lambda name: min(slowed[name]))
+    page.settle(LAYOUT_MOVES, Interval.every(slowed[worst]), remark=f"for {worst}")
     bars = [(str(each[0]), each[-1]) for each in ranked]
     page.output(
         plots.bars([*bars[:3], *bars[-3:]], width=30, unit=units.ratio),
-        caption="bmm ÷ mul_sum: longer is worse for bmm",
+        caption="Time of bmm ÷ time of mul_sum: a longer bar is worse for bmm",
     )
-    page.save("contest", bar_chart_svg(bars, title="bmm ÷ mul_sum on every drawn input", unit=units.ratio))
+    page.save("contest", bar_chart_svg(bars, title="bmm ÷ mul_sum on each drawn input", unit=units.ratio))
     page.say(
-        "“Which one is faster” has an answer for an input, and none for two functions. What a table of hand-picked",
-        "sizes cannot show is how far the answer moves with the input."
-        + (" And the layout is part of the input." if layout.standing is Standing.HELD else ""),
+        "A comparison of two functions is valid only for the input that was measured. A table of sizes that you chose",
+        "yourself does not show how much the result depends on the input.",
+        LAYOUT_MOVES.words(
+            held="The memory layout is also a part of the input.",
+            refuted="In this run, the memory layout made no large difference to `bmm`.",
+            unclear="This run does not show clearly how much the memory layout matters to `bmm`.",
+        ),
     )
     page.say(
-        "PyTorch's benchmark recipe meets the same: of its fuzzed pairs, 2140 × 1296 discontiguous took 3 809 µs with",
-        "mul-sum and 34 744 µs with bmm, where hand-picked sizes were near each other.",
+        "For comparison: in a reader's re-run of PyTorch's benchmark recipe, mul-sum took 3 809 µs and bmm 34 744 µs",
+        "on one fuzzed input. This input was a 2140 × 1296 tensor that was not contiguous. On the sizes that the",
+        "recipe chooses, the times of the two functions differed much less.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def one_op(name: str, x: Tensor, y: Tensor | None) -> object:
     if name == "spectral":
@@ -465,26 +613,31 @@ def one_op(name: str, x: Tensor, y: Tensor | None) -> object:
     return torch.neg(x) if y is None else torch.add(x, y)
 
 
+@lesson.given
+class Price(NamedTuple):
+    sample: Sample
+    per_element_s: list[float]
+
+
 @lesson.step(
-    "A fuzzer for every operator",
-    predict=Choice(
-        "Adding two tensors: how far apart is the price of one number, between the cheapest and the dearest draw?",
-        {"a": "less than 2 times", "b": "2 to 10 times", "c": "more than 10 times"},
+    "A fuzzer for each kind of operator",
+    predict=Choice.ranges(
+        "We time the addition of random pairs of tensors, and divide each time by the number of elements. What is the "
+        "largest time per element divided by the smallest?",
+        (2, 10),
+        units.ratio,
     ),
-    claims={
-        "all-five-draw": "PyTorch's five fuzzers for operators all draw",
-        "price-moves": "the price of one number of an addition moves by more than 3 times",
-    },
     fast={"draws": 6, "turns": 2},
 )
 def a_fuzzer_for_every_operator(
     draws: int = 12,
     turns: int = 3,
-) -> dict[str, list[tuple[fuzz.Sample, list[float]]]]:
-    """PyTorch has fuzzers made already: unary, binary, sparse and spectral.
+) -> dict[str, list[Price]]:
+    """PyTorch contains five fuzzers for operators: unary, binary, sparse unary, sparse binary, and spectral.
 
-    They mix all sizes with powers of two, orders with steps, and broadcasting. As they are they draw up to 2 GB;
-    `limited` keeps them to what a laptop bears.
+    Together, the five fuzzers draw sizes of all orders of magnitude, special sizes such as powers of two, steps in
+    memory, and shuffled axes. The binary fuzzer also draws pairs of tensors that are broadcast. By default, a
+    tensor can need up to 2 GB. `limited` keeps the tensors small enough for a laptop.
     """
     fuzzers = {
         "unary": UnaryOpFuzzer(seed=5),
@@ -493,70 +646,84 @@ def a_fuzzer_for_every_operator(
         "sparse binary": BinaryOpSparseFuzzer(seed=5),
         "spectral": SpectralOpFuzzer(seed=5),
     }
-    prices: dict[str, list[tuple[fuzz.Sample, list[float]]]] = {}
+    prices: dict[str, list[Price]] = {name: [] for name in fuzzers}
     for name, fuzzer in fuzzers.items():
         limited(
             fuzzer,
             max_elements=1 << 18,
             max_allocation_bytes=1 << 26,
         )
-        prices[name] = []
         for sample in take(fuzzer, draws):
             x, y = sample.tensors["x"], sample.tensors.get("y")
             names = {"one_op": one_op, "name": name, "x": x, "y": y}
             op = "one_op(name, x, y)"
             timer = Timer(op, globals=names, timer=time.thread_time)
             times = [timer.timeit(3).median for _ in range(turns)]
-            prices[name].append((sample, [s / x.numel() for s in times]))
+            per_element_s = [s / x.numel() for s in times]
+            prices[name].append(Price(sample, per_element_s))
     return prices
 
 
-@a_fuzzer_for_every_operator.observe
-def explain_operators(page: Page, prices: dict[str, list[tuple[fuzz.Sample, list[float]]]]) -> None:
-    table = []
+ALL_FIVE_DRAW = a_fuzzer_for_every_operator.claim(
+    "all-five-draw", "each of PyTorch's five fuzzers for operators draws inputs", equals=5, unit=units.count
+)
+PRICE_MOVES = a_fuzzer_for_every_operator.claim(
+    "price-moves",
+    "for additions of random pairs of tensors, the largest time per element is more than 3 times the smallest",
+    at_least=3,
+    unit=units.ratio,
+)
+
+
+@a_fuzzer_for_every_operator.explain
+def _(page: Page, prices: dict[str, list[Price]]) -> None:
+    lines = []
     for name, each in prices.items():
-        cheapest, *_, dearest = sorted(each, key=lambda pair: median(pair[1]))
-        table.append((name, median(cheapest[1]), median(dearest[1]), dearest[0].label))
-    heads = {"fuzzer": None, "cheapest": units.seconds, "dearest": units.seconds, "the dearest input": None}
-    page.table(Table.of(f"Time for one element, over {len(prices['unary'])} draws of each", heads, table))
-    turns = zip(*(price for _, price in prices["binary"]), strict=True)
-    moves, error = every([max(turn) / min(turn) for turn in turns])
-    page.reveal("a" if moves < 2 else "b" if moves <= 10 else "c", f"{units.ratio(moves)}.")
-    drawing = sum(len(each) > 0 for each in prices.values())
-    page.claim("all-five-draw", drawing, 5, 5, unit=units.count)
-    page.claim("price-moves", moves, low=3, error=error, unit=units.ratio)
+        fastest, *_, slowest = sorted(each, key=lambda price: median(price.per_element_s))
+        lines.append((name, median(fastest.per_element_s), median(slowest.per_element_s), slowest.sample.label))
+    heads = {"fuzzer": None, "fastest": units.seconds, "slowest": units.seconds, "the slowest input": None}
+    page.table(Table.of(f"Time per element, {len(prices['unary'])} draws of each fuzzer", heads, lines))
+    turns = zip(*(price.per_element_s for price in prices["binary"]), strict=True)
+    moves = Interval.every(max(turn) / min(turn) for turn in turns)
+    page.reveal(moves, f"In the repetitions, the ratio was {units.ratio(moves.low)} to {units.ratio(moves.high)}.")
+    page.settle(ALL_FIVE_DRAW, sum(len(each) > 0 for each in prices.values()))
+    page.settle(PRICE_MOVES, moves)
     page.say(
-        "A number of a small tensor carries the call's own price, one in steps carries a cache line that is mostly",
-        "thrown away, one in the wrong order both. Sparse tensors are counted by the shape that they stand for.",
+        "In a small tensor, few elements share the overhead of the call. In a tensor with steps, a large part of each",
+        "cache line is not used. In a tensor with shuffled axes, the elements are not stored in the order in",
+        "which the loop visits them. For sparse tensors, we divide by all elements of the shape, also those that are",
+        "not stored.",
     )
     page.say(
-        "A change to an operator is judged on such a crowd: time both versions on each draw, in turns, and look at",
-        "where they part, not at the average.",
+        "To judge a change of an operator, time its old and its new version alternately on each drawn input. Look for",
+        "the inputs on which the versions differ most. An average over all inputs hides these inputs.",
     )
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Shrunk(NamedTuple):
+    n: int
+    ratios: list[float]
 
 
 @lesson.step(
     "Smaller, and still slow",
     predict=Choice(
-        "Below which size is adding the transposed no longer 3 times as slow?",
-        {"a": "below 64", "b": "between 64 and 512", "c": "above 512"},
+        "We halve the size again and again, from 2048 to 32. What is the smallest size at which `x + x.t()` still "
+        "takes at least 3 times as long as `x + x`?",
+        {"a": "32 or 64", "b": "128, 256 or 512", "c": "1024 or 2048"},
+        limits=(128, 1024),
     ),
-    claims={
-        "small-is-not-slow": "at 32, the transposed costs less than 3 times as much",
-        "slow-stays-slow": "from the smallest slow size on, no larger one is clearly faster than that",
-    },
     fast={"rounds": 3},
 )
 def smaller_and_still_slow(
     rounds: int = 5,
-) -> list[tuple[int, list[float]]]:
-    """2048 × 2048 is a poor report of a fault. The smallest input that still shows it says what the fault needs.
+) -> list[Shrunk]:
+    """2048 × 2048 is a large input for a bug report. The smallest slow input shows more about the cause.
 
-    So we shrink: halve, look whether it is still slow, and go on. What is slow is decided beforehand: 3 times as long
-    as the plain twin of the same size.
+    We halve the size again and again, and measure at each size. We defined “slow” in advance: `x + x.t()` takes at
+    least 3 times as long as `x + x`.
     """
     found = []
     for n in (2048, 1024, 512, 256, 128, 64, 32):
@@ -564,47 +731,89 @@ def smaller_and_still_slow(
         calls = 1 + 200_000 // n**2
         ratios = []
         for _ in range(rounds):
-            turned_s = add_s(x, x.t(), calls)
-            ratios.append(turned_s / add_s(x, x, calls))
-        found.append((n, ratios))
+            transposed_s = add_s(x, x.t(), calls)
+            ratios.append(transposed_s / add_s(x, x, calls))
+        found.append(Shrunk(n, ratios))
     return found
 
 
-@smaller_and_still_slow.observe
-def explain_smaller(page: Page, found: list[tuple[int, list[float]]]) -> None:
-    rows_ = [(n, min(ratios), median(ratios), max(ratios)) for n, ratios in found]
-    heads = {"size": units.count, "least": units.ratio, "middle": units.ratio, "most": units.ratio}
-    page.table(Table.of("x + x.t() against x + x", heads, rows_))
-    slow = [n for n, ratios in found if min(ratios) >= 3]
-    smallest = min(slow, default=0)
-    page.reveal(
-        None if not slow else "a" if smallest <= 64 else "b" if smallest <= 512 else "c",
-        f"{smallest} is still slow and {smallest // 2} is not." if slow else "Nothing was three times as slow here.",
-    )
-    least, error = every(dict(found)[32])
-    page.claim("small-is-not-slow", least, high=3, error=error, unit=units.ratio)
-    faster = sum(max(ratios) < 3 for n, ratios in found if n > smallest)
-    page.claim("slow-stays-slow", faster if slow else math.nan, 0, 0, unit=things("larger size"))
-    page.say(
-        f"{smallest} × {smallest} numbers are {units.size(4 * smallest**2)}. What fits in the cache nearest to the core"
-        " is read in any order; what does not, is not. The size of the smallest slow input points at the cause."
-        if slow
-        else "This machine's caches, or its torch, do not mind. Elsewhere the size of the smallest slow input points at"
-        " the cause: it is what no longer fits in the cache nearest to the core.",
-    )
-    page.say("Halving stops at the wrong side of the edge, up to twice too large. The exercise finds the edge itself.")
+SLOW = 3
+"""The smallest ratio of time of x + x.t() ÷ time of x + x that counts as slow."""
 
-
-lesson.take_along(
-    "Let a seed choose inputs: sizes over all orders of magnitude, odd strides, broadcasting. Note the seed.",
-    "Name an input by the tensor, its strides included, never by the parameters that it was drawn from.",
-    "An input that hurts is half of a finding. Shrink it as long as it hurts; what is left says why.",
+SMALL_IS_NOT_SLOW = smaller_and_still_slow.claim(
+    "small-is-not-slow",
+    "at size 32, `x + x.t()` takes less than 3 times as long as `x + x`",
+    at_most=SLOW,
+    unit=units.ratio,
 )
-lesson.read_on(
+SLOW_STAYS_SLOW = smaller_and_still_slow.claim(
+    "slow-stays-slow",
+    "all measured sizes above the smallest slow size of `x + x.t()` are slow as well",
+    equals=0,
+    unit=things("exception"),
+)
+
+
+@smaller_and_still_slow.explain
+def _(page: Page, found: list[Shrunk]) -> None:
+    lines = [(each.n, min(each.ratios), median(each.ratios), max(each.ratios)) for each in found]
+    heads = {"size": units.count, "smallest": units.ratio, "median": units.ratio, "largest": units.ratio}
+    page.table(Table.of("Time of x + x.t() ÷ time of x + x", heads, lines))
+    size = smallest_slow(found)
+    page.reveal(size)
+    page.settle(SMALL_IS_NOT_SLOW, Interval.every(found[-1].ratios))
+    page.settle(SLOW_STAYS_SLOW, faster_again(found))
+    page.say(cause(size))
+    page.say(
+        "Halving finds the smallest slow size only to within a factor of two. In the exercise, you find it exactly.",
+    )
+
+
+def smallest_slow(found: Sequence[Shrunk]) -> Interval:
+    """Return an interval for the smallest slow size; unknown if no size is slow in each repetition.
+
+    The upper end is the smallest size that is slow in each repetition. The lower end is the smallest size that is slow
+    in at least one repetition.
+    """
+    certain = [each.n for each in found if min(each.ratios) >= SLOW]
+    possible = [each.n for each in found if max(each.ratios) >= SLOW]
+    return Interval(min(certain), min(possible), min(certain)) if certain else Interval.unknown()
+
+
+def faster_again(found: Sequence[Shrunk]) -> float:
+    """Return the number of sizes above the smallest slow size that are slow in no repetition.
+
+    Return NaN if there is no smallest slow size.
+    """
+    size = smallest_slow(found).middle
+    return math.nan if math.isnan(size) else sum(max(each.ratios) < SLOW for each in found if each.n > size)
+
+
+def cause(size: Interval) -> str:
+    """Return sentences on what the smallest slow size shows about the cause."""
+    if math.isnan(size.middle):
+        return (
+            "No size was slow in each repetition on this machine. On other machines, the smallest slow size is often"
+            " the first size at which a tensor does not fit into the cache next to the core."
+        )
+    n = units.count(size.middle)
+    return (
+        f"{n} × {n} numbers need {units.size(4 * size.middle**2)}. The order of reading hardly matters for a tensor"
+        " that fits into the cache next to the core, but it matters for a larger tensor. The smallest slow size"
+        " therefore hints at the cause."
+    )
+
+
+lesson.key_points = (
+    "Draw inputs with a seed: sizes of all orders of magnitude, unusual strides, broadcasting. Save the seed.",
+    "Name an input after the shape and strides of its tensor, not after the parameters of the fuzzer.",
+    "When you find a slow input, make it smaller as long as it is slow. The smallest slow input hints at the cause.",
+)
+lesson.references = (
     "PyTorch, `torch.utils.benchmark.Fuzzer`: docs.pytorch.org/docs/stable/benchmark_utils.html",
     "PyTorch benchmark recipe, on fuzzed inputs: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",
     "Ulrich Drepper, What Every Programmer Should Know About Memory: akkadia.org/drepper/cpumemory.pdf",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

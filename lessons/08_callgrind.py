@@ -1,15 +1,17 @@
-"""Lesson 08: count, when you cannot time.
+"""Lesson 08: count instructions where times are too uncertain.
 
-Read it top to bottom: it is the screen's own order. What takes long is collected once, in step 3, and kept in your
-cache folder; the later steps look at it from one side after the other.
+The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
+this machine. Step 3 makes all counts that take a long time, and keeps them in the user's cache folder. The later steps
+read these counts.
 """
 
 import sys
+from time import thread_time
+from typing import NamedTuple
 
 import torch
 from torch.utils.benchmark import CallgrindStats, FunctionCounts, Timer
 
-from harness import units
 from harness.callgrind import (
     Counted,
     ScriptCounts,
@@ -25,22 +27,22 @@ from harness.callgrind import (
     picture,
     searches,
 )
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from harness.rendering import units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.words import followed, signed
 
 lesson = Lesson(
     __file__,
-    title="Count, when you cannot time",
-    objective="Afterwards you can count instructions, tell where a difference lies, and say what a count leaves out.",
+    title="Count instructions instead of time",
+    objective="You can count instructions, find where two counts differ, and explain what a count leaves out.",
     minutes=20,
     longest_s=(90, 30),
 )
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def squares(n: int) -> str:
     return f"""
@@ -52,25 +54,27 @@ squares()
 """
 
 
-@lesson.step(
-    "A script, counted and timed",
-    predict=Choice(
-        "The same script is counted twice, by the instruction. How far apart are the two counts?",
-        {"a": "not at all", "b": "by less than 0.1 %", "c": "by more than 0.1 %"},
-    ),
-    claims={
-        "counts-agree": "two counts of one script agree to the instruction",
-        "times-do-not": "timings of the same loop lie more than 0.1 % apart",
-        "hashes-count": "with Python's hashes left to chance, the count is another one",
-    },
-)
-def counted_and_timed(
-    n: int = 20_000,
-) -> tuple[list[ScriptCounts], list[ScriptCounts], list[float]] | None:
-    """Valgrind runs a program on a processor made of software. Its tool Callgrind counts each instruction, by function.
+@lesson.given
+class CountsAndTimes(NamedTuple):
+    fixed: list[ScriptCounts]
+    by_chance: list[ScriptCounts]
+    times_s: list[float]
 
-    For a bare script that takes a second: `valgrind --tool=callgrind python -S script.py`. We count one twice with
-    Python's hashes fixed (`PYTHONHASHSEED=0`), twice with hashes left to chance, and time its loop five times.
+
+@lesson.step(
+    "Count and time the same script",
+    predict=Choice(
+        "We count the instructions of one script twice. By how much do the two counts differ?",
+        {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
+        limits=(1e-9, 1e-3),
+    ),
+)
+def counted_and_timed(n: int = 20_000) -> CountsAndTimes | None:
+    """Valgrind runs a program on a simulated processor. Its tool Callgrind counts the instructions of each function.
+
+    `valgrind --tool=callgrind python -S script.py` takes about a second for a small script. We count the same script
+    twice with fixed hashes (`PYTHONHASHSEED=0`) and twice with random hashes. We also measure the time of the script's
+    loop five times.
     """
     if lacking():
         return None
@@ -79,103 +83,171 @@ def counted_and_timed(
     by_chance = count_scripts(twice, hash_seed="random")
     loop = Timer(squares(n))
     runs = [loop.blocked_autorange(min_run_time=0.05) for _ in range(5)]
-    return fixed, by_chance, [run.median for run in runs]
+    return CountsAndTimes(fixed, by_chance, [run.median for run in runs])
 
 
-@counted_and_timed.observe
-def explain_counted(
-    page: Page,
-    run: tuple[list[ScriptCounts], list[ScriptCounts], list[float]] | None,
-) -> None:
+COUNTS_AGREE = counted_and_timed.claim(
+    "counts-agree",
+    "two instruction counts of one script with fixed hashes are equal",
+    equals=0,
+    unit=followed("instructions apart"),
+)
+TIMES_DO_NOT = counted_and_timed.claim(
+    "times-do-not",
+    "of five timings of this script's loop, the longest is more than 0.1 % longer than the shortest",
+    at_least=1e-3,
+    unit=units.percent,
+)
+HASHES_COUNT = counted_and_timed.claim(
+    "hashes-count",
+    "with random hashes, the instruction count of the script changes",
+    at_least=2,
+    unit=followed("different values among 3 counts"),
+)
+
+
+@counted_and_timed.explain
+def _(page: Page, run: CountsAndTimes | None) -> None:
     if run is None:
-        page.without(lacking(), "two counts of a script, equal to the last digit, beside five timings that are not")
+        page.skip_step(lacking(), shows="that two counts of a script are equal while five timings differ")
         return
-    fixed, by_chance, times = run
     rows = [
-        ("fixed", fixed[0].instructions, fixed[1].instructions),
-        ("left to chance", by_chance[0].instructions, by_chance[1].instructions),
+        ("fixed", run.fixed[0].instructions, run.fixed[1].instructions),
+        ("random", run.by_chance[0].instructions, run.by_chance[1].instructions),
     ]
     heads = {"hashes": None, "first count": units.count, "second count": units.count}
     page.table(Table.of("Instructions of the whole process", heads, rows))
-    first, second = (each.instructions for each in fixed)
+    first, second = (each.instructions for each in run.fixed)
     apart = abs(second - first)
-    page.reveal("a" if not apart else "b" if apart < first / 1000 else "c", f"{units.count(apart)} instructions apart.")
-    agree = page.claim("counts-agree", apart, 0, 0, unit=followed("apart"))
-    spread = max(times) / min(times) - 1
-    page.claim("times-do-not", spread, low=1e-3, unit=units.percent)
-    others = len({each.instructions for each in (fixed[0], *by_chance)})
-    page.claim("hashes-count", others, low=2, unit=followed("different counts of 3"))
+    page.reveal(Interval.exact(apart / first), f"The difference is {units.some(apart, 'instruction')}.")
+    page.settle(COUNTS_AGREE, apart)
+    page.settle(TIMES_DO_NOT, max(run.times_s) / min(run.times_s) - 1)
+    page.settle(HASHES_COUNT, len({each.instructions for each in (run.fixed[0], *run.by_chance)}))
     page.say(
-        "No neighbour, no clock, no temperature is in a count. A change of one part in a thousand, which the timings"
-        " above would bury, can be seen in two runs."
-        if agree.standing is Standing.HELD
-        else "Something here moved even the count, if only a little: a change smaller than that cannot be seen.",
+        "Other programs and the temperature of the processor do not change a count.",
+        COUNTS_AGREE.words(
+            held="Two counts can therefore show that a change of the code adds one instruction in a thousand. The"
+            " times above vary too much to show such a small change.",
+            refuted="In this run, another cause changed the count of the script. Two counts cannot show a change of"
+            " your code that is smaller than the difference of the two counts above.",
+            unclear="",
+        ),
     )
     page.say(
-        "Python itself is what moves it. Its dictionaries are searched by hashes, its hashes are drawn anew by each",
-        "process to ward off attacks, and every search in vain counts. Fix them, or compare noise.",
+        "Python itself can change the count. Dictionaries find their keys by hashes. As a protection against attacks,",
+        "each Python process computes different hashes for the same strings. The search for a key takes more",
+        "instructions if its hash collides with that of another key. Fix the hashes before you compare counts.",
     )
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def two_orders(n: int) -> str:
+    return f"""
+in_order = list(range({n}))
+jumping = []
+for k in range(1_000):
+    jumping += in_order[k * 389 % 1_000::1_000]
+
+def visit(numbers):
+    for number in numbers:
+        pass
+"""
+
+
+@lesson.given
+class Orders(NamedTuple):
+    numbers: int
+    in_order: int
+    jumping: int
+    in_order_s: list[float]
+    jumping_s: list[float]
 
 
 @lesson.step(
-    "A count is no time",
+    "A count is not a time",
     predict=Guess(
-        "Filling 50 MB with one letter, against adding squares: how many times as long does an instruction take?",
+        "A loop visits the same numbers in two orders: in the order in which they lie in memory, and in a jumping "
+        "order. Both loops execute equally many instructions. What is the time in the jumping order divided by the "
+        "time in memory order?",
         "times",
     ),
-    claims={"no-fixed-price": "an instruction that fills memory takes more than 3 times as long as one of the loop"},
-    fast={"turns": 3},
+    fast={"turns": 3, "n": 400_000},
 )
-def a_count_is_no_time(
-    turns: int = 5,
-) -> dict[str, tuple[int, list[float]]] | None:
-    """It is tempting to take a count for a time in another unit. So we take both, of two scripts that differ in kind.
+def a_count_is_no_time(turns: int = 5, n: int = 1_000_000) -> Orders | None:
+    """Can a count of instructions replace a time? We count and time two loops that execute the same instructions.
 
-    From the count of the whole process we take away that of an empty script.
+    Both loops visit the same number objects, in lists of the same length. In `in_order`, neighbours in the list are
+    neighbours in memory. In `jumping`, each number is at least a thousand objects away from the number before it.
+
+    The clock reads the CPU time of this thread. This time includes waiting for memory, but not waiting for other
+    programs.
     """
     if lacking():
         return None
-    fill = 'text = b"x" * 50_000_000'
-    scripts = {"loop": squares(20_000), "fill": fill}
-    sources = ["pass", *scripts.values()]
-    start_up, *counted = count_scripts(sources)
-    found = {}
-    both = zip(scripts.items(), counted, strict=True)
-    for (name, script), counts in both:
-        instructions = counts.instructions - start_up.instructions
-        timer = Timer(script)
-        times = [timer.timeit(3).median for _ in range(turns)]
-        found[name] = (instructions, times)
-    return found
+    setup = two_orders(n)
+    counts = count_scripts(
+        [setup + "visit(in_order)\n", setup + "visit(jumping)\n"]
+    )  # fmt: skip
+    first = Timer("visit(in_order)", setup, timer=thread_time)
+    second = Timer("visit(jumping)", setup, timer=thread_time)
+    in_order_s, jumping_s = [], []
+    for _ in range(turns):
+        in_order_s.append(first.timeit(3).median)
+        jumping_s.append(second.timeit(3).median)
+    in_order, jumping = (each.instructions for each in counts)
+    return Orders(n, in_order, jumping, in_order_s, jumping_s)
 
 
-@a_count_is_no_time.observe
-def explain_no_time(page: Page, found: dict[str, tuple[int, list[float]]] | None) -> None:
+SAME_COUNT = a_count_is_no_time.claim(
+    "same-count",
+    "the instruction counts of the two orders differ by at most one instruction per thousand numbers",
+    at_most=1e-3,
+    unit=followed("instructions per number", units.number),
+)
+NO_FIXED_PRICE = a_count_is_no_time.claim(
+    "no-fixed-price",
+    "visiting the numbers takes at least 1.5 times as long in the jumping order as in memory order",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@a_count_is_no_time.explain
+def _(page: Page, found: Orders | None) -> None:
     if found is None:
-        page.without(lacking(), "how much longer one instruction can take than another")
+        page.skip_step(lacking(), shows="that two loops with equal counts take different times")
         return
-    rows = [(name, count, min(times), min(times) / count) for name, (count, times) in found.items()]
-    heads = {"script": None, "instructions": units.count, "time": units.seconds, "for one instruction": units.seconds}
-    page.table(Table.of("Two scripts without their start-up; the shortest of the timings", heads, rows))
-    (loop, loop_times), (fill, fill_times) = found["loop"], found["fill"]
-    turns = zip(loop_times, fill_times, strict=True)
-    dearer, error = every([(fill_s / fill) / (loop_s / loop) for loop_s, fill_s in turns])
-    page.reveal(dearer)
-    page.claim("no-fixed-price", dearer, low=3, error=error, unit=units.ratio)
+    rows = [
+        ("memory order", found.in_order, min(found.in_order_s)),
+        ("jumping", found.jumping, min(found.jumping_s)),
+    ]
+    heads = {"order": None, "instructions of the script": units.count, "shortest CPU time of the loop": units.seconds}
+    page.table(Table.of(f"A loop over {units.count(found.numbers)} numbers", heads, rows))
+    times = Interval.every(b / a for a, b in zip(found.in_order_s, found.jumping_s, strict=True))
+    page.reveal(times)
+    apart = abs(found.jumping - found.in_order)
+    page.settle(SAME_COUNT, apart / found.numbers, remark=f"the counts differ by {units.some(apart, 'instruction')}")
+    page.settle(NO_FIXED_PRICE, times)
     page.say(
-        "New memory is nobody's until it is first written to: then the system finds a page for it, and clears it.",
-        "Callgrind counts none of that. Nor does it know caches, waiting, or a second core: to it all instructions are",
-        "alike.",
+        "A processor reads memory in blocks (cache lines) and keeps recent blocks in its caches. In memory order, the",
+        "next number is in the same block, or the processor has already fetched the next block. In the jumping order,",
+        "almost every number is in a different block, far away from the block of the number before.",
+        NO_FIXED_PRICE.words(
+            held="The processor waits for memory, and Callgrind does not count this waiting.",
+            refuted="On this machine the difference is small. Its caches contain the whole list, or the processor does"
+            " other work while it waits.",
+            unclear="This run does not show clearly how much longer the jumping order takes.",
+        ),
     )
-    page.say("Counts answer “did this change the work, and where?”. Whether anybody will notice is for the clock.")
+    page.say(
+        "A count of instructions leaves out waiting, the work of the operating system, and the work of other cores. It",
+        "shows whether your code executes more or fewer instructions, and in which functions. Only a clock shows",
+        "whether the code became faster.",
+    )
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def in_python() -> Snippet:
     return Snippet("x * y", setup="x, y = torch.ones(2, 128)", repeats=3)
@@ -227,24 +299,23 @@ def in_extension() -> Snippet:
 
 
 @lesson.step(
-    "A statement of torch",
-    predict=Guess("How many instructions does Python take for one `x * y`, with 128 numbers each?", "instructions"),
-    claims={
-        "python-varies": "counts of a Python statement, taken three times over in one process, are not all the same",
-        "lookups-are-noise": "searches in dictionaries are part of each of them",
-    },
+    "Count one statement of torch",
+    predict=Guess(
+        "`x` and `y` are tensors of 128 numbers. How many instructions does Python execute for one `x * y`?",
+        "instructions",
+    ),
     fast={"compiling": 0},
 )
 def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
-    """`Timer.collect_callgrind` counts a statement alone, without imports and setup. It starts valgrind in a process.
+    """`Timer.collect_callgrind` counts the instructions of a statement, without the imports and the setup before it.
 
-    As torch has it: `Timer("x * y", setup="x, y = torch.ones(2, 128)").collect_callgrind(number=100, repeats=3)`, which
-    gives a `CallgrindStats` for each repeat, and `language="cpp"` for a snippet of C++.
+    For example, `Timer("x * y", setup="x, y = torch.ones(2, 128)").collect_callgrind(number=100, repeats=3)` returns
+    one `CallgrindStats` for each of three repeats. With `language="cpp"`, the statement is written in C++.
 
-    That takes tens of seconds, for Python and torch are imported on the software processor, and C++ is compiled first.
-    So we collect all four that this lesson needs side by side. The C++ program is compiled once, and reads from its
-    environment how many numbers `y` has. `harness.callgrind` calls torch's collection and keeps what it gives in your
-    cache folder: the next run takes it from there.
+    Each of these counts takes tens of seconds. Python imports torch on the simulated processor, and C++ code must be
+    compiled first. We therefore start all four counts of this lesson together. The C++ program reads the length of `y`
+    from an environment variable, so we compile only one program for two lengths. `harness.callgrind` calls
+    `collect_callgrind`, and keeps the counts in your cache folder for the next run.
     """
     return collect_all(
         {
@@ -257,76 +328,108 @@ def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
     )
 
 
-@a_statement_of_torch.observe
-def explain_statement(page: Page, counted: dict[str, Counted]) -> None:
+PYTHON_VARIES = a_statement_of_torch.claim(
+    "python-varies",
+    "three counts of a Python statement in one process are not all equal",
+    at_least=2,
+    unit=units.count,
+)
+LOOKUPS_ARE_NOISE = a_statement_of_torch.claim(
+    "lookups-are-noise",
+    "each count of a Python statement contains instructions of searches in dictionaries",
+    at_least=1,
+    unit=units.count,
+)
+
+
+@a_statement_of_torch.explain
+def _(page: Page, counted: dict[str, Counted]) -> None:
     python = counted["Python"]
     if python.reason:
-        page.without(python.reason, "what a Python statement costs in instructions, and how far that varies")
+        page.skip_step(python.reason, shows="how many instructions a Python statement takes, and how this count varies")
         return
+    page.table(repeats(python))
+    stats = python.stats
+    page.reveal(stats.counts() / stats.number_per_run, "One `x * y` multiplies 128 pairs of numbers.")
+    page.output("\n".join(repr(stats).splitlines()[1:]), caption="The last CallgrindStats, as torch prints it")
+    different = len({each.counts() for each in python.all})
+    page.settle(PYTHON_VARIES, different, unit=followed(f"different values among {len(python.all)} counts"))
+    removed = [searches(each.stats()) for each in python.all]
+    least = min(each.sum() for each in removed)
+    page.settle(LOOKUPS_ARE_NOISE, least, remark="the instructions of searches in the smallest count")
+    page.say(
+        "The count of a Python statement can change even with fixed hashes, because the contents of memory and of the",
+        "interpreter's internal caches change from repeat to repeat.",
+        PYTHON_VARIES.words(
+            held="",
+            refuted="In this run all repeats have equal counts, but another run can differ.",
+            unclear="",
+        ),
+        "Use several `repeats`, and discard the first repeat.",
+    )
+    page.say(
+        torch_denoise(stats.counts() - stats.counts(denoise=True)),
+        how_found(removed[-1]),
+    )
+
+
+def repeats(python: Counted) -> Table:
+    """Return a table of the instruction counts of all repeats, with and without the searches in dictionaries."""
     rows = [
         (n, each.counts(), each.counts(denoise=True), denoise(each.stats()).sum())
         for n, each in enumerate(python.all, start=1)
     ]
     heads = dict.fromkeys(("repeat", "counts()", "counts(denoise=True)", "harness denoise"), units.count)
-    stats = python.stats
-    page.table(Table.of(f"Instructions of {stats.number_per_run} runs of `x * y`", heads, rows))
-    page.reveal(stats.counts() / stats.number_per_run, "For 128 multiplications.")
-    page.output("\n".join(repr(stats).splitlines()[1:]), caption="What torch prints of the last one, a CallgrindStats")
-    different = len({each.counts() for each in python.all})
-    varies = page.claim("python-varies", different, low=2, unit=followed(f"different counts of {len(python.all)}"))
-    removed = [searches(each.stats()) for each in python.all]
-    least = min(each.sum() for each in removed)
-    page.claim("lookups-are-noise", least, low=1, unit=units.count, remark="instructions taken out, or more")
-    by_torch = stats.counts() - stats.counts(denoise=True)
-    page.say(
-        "So a Python count is no constant, fixed hashes or not: memory is found in another state, a cache inside the"
-        " interpreter is warm or cold."
-        if varies.standing is Standing.HELD
-        else "Here all repeats came out the same. Do not count on it: memory is found in another state, a cache inside"
-        " the interpreter is warm or cold.",
-        "Ask for `repeats` and leave the first one out.",
-    )
-    page.say(
-        "`denoise=True` is meant to take out the searches in dictionaries, the worst of it. It took out nothing: it"
-        f" asks for a name that Python gave up in 3.11, and this is {sys.version.split()[0]}."
-        if not by_torch
-        else "`denoise=True` takes out the searches in dictionaries, the worst of it.",
-        how_found(removed[-1]),
+    return Table.of(f"Instructions of {python.stats.number_per_run} runs of `x * y`", heads, rows)
+
+
+def torch_denoise(removed: float) -> str:
+    """Return sentences about torch's option `denoise=True`, which removed `removed` instructions from the count."""
+    purpose = "The counts of searches in dictionaries vary most. The option `denoise=True` should remove the searches."
+    if removed:
+        return f"{purpose} In this run it removed {units.some(removed, 'instruction')}."
+    return (
+        f"{purpose} In this run it removed nothing, because it looks for a function whose name Python has not used"
+        f" since 3.11. This is Python {sys.version.split()[0]}."
     )
 
 
 def how_found(removed: FunctionCounts) -> str:
-    """Return how the searches in dictionaries were found that `harness.callgrind` took out."""
+    """Return sentences about how `harness.callgrind` found the searches in dictionaries that it removed."""
     if not removed:
-        return "`harness.callgrind` found no search either: neither by its name nor by an experiment."
+        return "`harness.callgrind` also found no searches in dictionaries, neither by name nor by an experiment."
     if any(is_nameless(function) for _, function in removed):
         return (
-            "This Python was delivered without the names of its inner functions. So `harness.callgrind` looks up a key"
-            " that is found at once and one that is found late: the function that takes longer is the search."
+            "This Python was built without the names of its internal functions. `harness.callgrind` therefore makes an"
+            " experiment: it searches a dictionary for a key that is found at once, and for a key that is found late."
+            " The function that takes more instructions for the second key is the search function."
         )
-    return "The one of `harness.callgrind` knows the names of today."
+    return "`harness.callgrind` finds the searches by the names of their functions. `denoise` removes the searches."
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Places(NamedTuple):
+    stats: CallgrindStats
+    files: FunctionCounts
+    printed: str
 
 
 @lesson.step(
-    "Where they are",
-    predict=Choice(
-        "The one function with the most instructions of its own: what part of all does it have?",
-        {"a": "more than half", "b": "15 to 50 %", "c": "less than 15 %"},
+    "Which functions execute the instructions?",
+    predict=Choice.ranges(
+        "Which share of the instructions of `x * y` belongs to the function that executes the most instructions?",
+        (0.15, 0.5),
+        units.percent,
     ),
-    claims={
-        "no-hot-spot": "no function has more than 15 % of the instructions",
-        "inclusive-is-no-sum": "inclusive counts add up to more than 5 times the total",
-        "files-are-missing": "more than a tenth has no source file, for torch comes without debug symbols",
-    },
 )
-def where_it_is() -> tuple[CallgrindStats, FunctionCounts, str] | None:
-    """A count is a list: so many instructions, in this function. Exclusive ones are a function's own.
+def where_it_is() -> Places | None:
+    """Callgrind's result is a list of functions with their numbers of instructions. There are two kinds of counts.
 
-    Inclusive ones hold those of everything it called as well. `as_standardized` cuts the paths short, `transform`
-    renames, and what gets one name is added up: so functions become files.
+    The exclusive count of a function contains only its own instructions. The inclusive count also contains the
+    instructions of all functions that it calls. `as_standardized` shortens the paths. `transform` renames functions and
+    adds up the counts of functions with equal names. In this step we rename each function to its file, which gives one
+    count per file.
     """
     python = collect(in_python())
     if python.reason:
@@ -336,84 +439,121 @@ def where_it_is() -> tuple[CallgrindStats, FunctionCounts, str] | None:
     printed = repr(short[:9])
     torch.set_printoptions(profile="default")
     files = python.stats.stats().transform(file_of)
-    return python.stats, files, printed
+    return Places(python.stats, files, printed)
 
 
-@where_it_is.observe
-def explain_where(page: Page, found: tuple[CallgrindStats, FunctionCounts, str] | None) -> None:
+NO_HOT_SPOT = where_it_is.claim(
+    "no-hot-spot",
+    "no single function executes more than 15 % of the instructions of `x * y`",
+    at_most=0.15,
+    unit=units.percent,
+)
+INCLUSIVE_IS_NO_SUM = where_it_is.claim(
+    "inclusive-is-no-sum",
+    "the inclusive counts of all functions of `x * y` add up to more than 5 times the executed instructions",
+    at_least=5,
+    unit=units.ratio,
+)
+FILES_ARE_MISSING = where_it_is.claim(
+    "files-are-missing",
+    "more than a tenth of the instructions of `x * y` have no source file, because torch has no debug symbols",
+    at_least=0.1,
+    unit=units.percent,
+)
+
+
+@where_it_is.explain
+def _(page: Page, found: Places | None) -> None:
     if found is None:
         reason = page.result(a_statement_of_torch)["Python"].reason
-        page.without(reason, "the functions and files that a multiplication passes through, most of them on the way")
+        page.skip_step(reason, shows="the functions and files that a multiplication uses")
         return
-    stats, files, printed = found
-    own, total = stats.stats(), stats.counts()
-    page.output(
-        "\n".join(printed.splitlines()[1:]),
-        caption="stats()[:9], standardized, 76 columns wide; the total is of these nine",
-    )
-    heads = {"file or [library]": None, "instructions": units.count, "part": units.percent}
-    rows = [(shortened(each.function), each.count, each.count / total) for each in list(files)[:8]]
-    page.table(Table.of("By file, the first eight", heads, rows))
-    most = max(each.count for each in own) / total
-    page.reveal("a" if most > 0.5 else "b" if most >= 0.15 else "c", f"{units.percent(most)}.")
-    flat = page.claim("no-hot-spot", most, high=0.15, unit=units.percent)
-    inclusive = stats.stats(inclusive=True).sum() / total
-    page.claim("inclusive-is-no-sum", inclusive, low=5, unit=units.ratio)
+    own, total = found.stats.stats(), found.stats.counts()
+    show_places(page, found)
+    largest_function = max(own, key=lambda each: each.count)
+    most = largest_function.count / total
+    page.reveal(most, f"`{bare(largest_function.function)}` executes {units.percent(most)} of all instructions.")
+    page.settle(NO_HOT_SPOT, most)
+    page.settle(INCLUSIVE_IS_NO_SUM, found.stats.stats(inclusive=True).sum() / total)
     nameless = own.filter(lambda function: function.startswith("???")).sum() / total
-    missing = page.claim("files-are-missing", nameless, low=0.1, unit=units.percent)
-    page.save("functions", picture(own, title="x * y from Python: instructions by function"))
+    page.settle(FILES_ARE_MISSING, nameless)
     page.say(
-        "A small multiplication is a long way there and back: memory asked for and given back, shapes compared, the",
-        "lock of the interpreter let go and taken.",
-        "Nothing stands out: no single function is worth making faster."
-        if flat.standing is Standing.HELD
-        else f"Yet one function stands out: `{bare(max(own, key=lambda each: each.count).function)}`.",
+        "Only a small part of the instructions multiplies numbers. The other instructions allocate and free memory,",
+        "compare shapes, and release and take Python's global lock (the GIL).",
+        NO_HOT_SPOT.words(
+            held="No single function would be worth optimizing.",
+            refuted="One function has a large share of the instructions, so look at this function first.",
+            unclear="",
+        ),
     )
     page.say(
-        "Inclusive counts say whose caller is to blame, and count an instruction once for each function around it."
-        " Exclusive ones add up to the total, so these are the ones to compare: the next two steps do.",
+        "Inclusive counts show which caller causes the instructions. But they count an instruction several times: in",
+        "the function that executes it, and in each function that called this function. Exclusive counts add up to the",
+        "total. Compare exclusive counts, as the next two steps do.",
     )
     page.say(
-        "Where files should stand, torch has “???”: its wheels are built without debug symbols. Names of functions are"
-        " there all the same. Lines would take a build of your own, with REL_WITH_DEB_INFO=1."
-        if missing.standing is Standing.HELD
-        else "This torch knows the files of nearly all its functions. The wheels that PyTorch gives out do not: they"
-        " are built without debug symbols.",
-    )
-    if lost := sum(is_nameless(function) for _, function in own):
-        page.say(
-            f"{units.some(lost, 'function')} of {len(own)} lost even the name: an address, 0x…, stands for it. Debian,",
-            "for example, delivers Python without the names of its inner functions.",
+        FILES_ARE_MISSING.words(
+            held="Instead of torch's file names, the counts contain “???”, because torch's packages are built without"
+            " debug symbols. The names of the functions are known. To get files and lines, build torch yourself with"
+            " REL_WITH_DEB_INFO=1.",
+            refuted="The installed torch contains the file names of nearly all its functions. The official packages"
+            " are built without debug symbols and do not contain file names.",
+            unclear="",
         )
+    )
+    page.say(lost_names(sum(is_nameless(function) for _, function in own), len(own)))
+
+
+def show_places(page: Page, found: Places) -> None:
+    """Print the functions and the files that execute the most instructions, and save a picture of the functions."""
+    page.output(
+        "\n".join(found.printed.splitlines()[1:]),
+        caption="stats()[:9], standardized, 76 columns wide. The total is the sum of these nine rows.",
+    )
+    heads = {"file or [library]": None, "instructions": units.count, "share": units.percent}
+    total = found.stats.counts()
+    rows = [(shortened(each.function), each.count, each.count / total) for each in list(found.files)[:8]]
+    page.table(Table.of("The eight files with the most instructions", heads, rows))
+    page.save("functions", picture(found.stats.stats(), title="x * y from Python: instructions by function"))
+
+
+def lost_names(lost: int, functions: int) -> str:
+    """Return sentences about the functions without a name: `lost` of `functions`. Return "" if `lost` is 0."""
+    if not lost:
+        return ""
+    return (
+        f"Functions without a name: {lost} of {functions}. The counts contain their addresses (0x…) instead. Some"
+        " programs, such as Debian's Python, are built without the names of their internal functions."
+    )
 
 
 def shortened(name: str, most: int = 46) -> str:
-    """Return the end of a path that fits a table."""
+    """Return a name with at most `most` characters. An ellipsis replaces the beginning of a longer name."""
     return name if len(name) <= most else f"…{name[1 - most :]}"
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Languages(NamedTuple):
+    cpp: Counted
+    python: Counted
+    times_s: list[float]
 
 
 @lesson.step(
-    "The same in C++",
+    "The same statement in C++",
     predict=Choice(
-        "Two separate collections of the C++ snippet: how far apart are their counts?",
-        {"a": "not at all", "b": "by less than 0.1 %", "c": "by more than 0.1 %"},
+        "We count the instructions of the C++ statement in two separate processes. By how much do the counts differ?",
+        {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
+        limits=(1e-9, 1e-3),
     ),
-    claims={
-        "cpp-agrees": "two collections of the C++ snippet agree within 0.1 %",
-        "timings-do-not": "timings of the same statement lie more than 0.1 % apart",
-        "python-has-a-price": "the Python statement takes more instructions than the C++ snippet",
-    },
     fast={"compiling": 0},
 )
-def the_same_in_cpp(
-    compiling: int = 1,
-) -> tuple[Counted, Counted, list[float]]:
-    """With `language="cpp"` a Timer compiles statement and setup to a program, and no Python is left to vary.
+def the_same_in_cpp(compiling: int = 1) -> Languages:
+    """With `language="cpp"`, `Timer` compiles the statement and the setup into a program without Python.
 
-    What the Python statement takes on top is the price of Python: its own steps, and torch's way from there to C++.
+    The Python statement takes additional instructions. The interpreter executes some of these instructions. The other
+    instructions belong to torch's functions that pass a call from Python to C++.
     """
     cpp = collect(in_cpp(numbers=128, runs=2), compiling=bool(compiling))
     statement = Timer("x * y", setup="x, y = torch.ones(2, 128)")
@@ -421,59 +561,77 @@ def the_same_in_cpp(
         statement.blocked_autorange(min_run_time=0.05).median
         for _ in range(5)
     ]  # fmt: skip
-    return cpp, collect(in_python()), times
+    return Languages(cpp, collect(in_python()), times)
 
 
-@the_same_in_cpp.observe
-def explain_cpp(page: Page, found: tuple[Counted, Counted, list[float]]) -> None:
+CPP_AGREES = the_same_in_cpp.claim(
+    "cpp-agrees",
+    "two counts of the C++ statement differ by at most 0.1 %",
+    at_most=1e-3,
+    unit=units.percent,
+)
+TIMINGS_DO_NOT = the_same_in_cpp.claim(
+    "timings-do-not",
+    "of five timings of the Python statement, the longest is more than 0.1 % longer than the shortest",
+    at_least=1e-3,
+    unit=units.percent,
+)
+PYTHON_HAS_A_PRICE = the_same_in_cpp.claim(
+    "python-has-a-price",
+    "the Python statement takes more instructions than the C++ statement",
+    at_least=1,
+    unit=units.ratio,
+)
+
+
+@the_same_in_cpp.explain
+def _(page: Page, found: Languages) -> None:
     cpp, python, times = found
     if cpp.reason or python.reason:
-        page.without(cpp.reason or python.reason, "two collections of a C++ snippet that agree to the instruction")
+        page.skip_step(cpp.reason or python.reason, shows="that two counts of a C++ statement agree")
         return
     first, second = (each.counts() for each in cpp.all[:2])
     number = cpp.stats.number_per_run
-    both = (("C++, first collection", first), ("C++, second collection", second), ("Python", python.stats.counts()))
-    heads = {"": None, "instructions for one run": units.count}
-    page.table(Table.of("x * y on 128 numbers", heads, [(name, count / number) for name, count in both]))
+    rows = (("C++, first collection", first), ("C++, second collection", second), ("Python", python.stats.counts()))
+    heads = {"": None, "instructions per run": units.count}
+    page.table(Table.of("x * y on 128 numbers", heads, [(name, count / number) for name, count in rows]))
     apart = abs(second / first - 1)
-    page.reveal(
-        "a" if not apart else "b" if apart < 1e-3 else "c",
-        f"They are {units.count(abs(second - first))} instructions apart.",
-    )
-    page.claim("cpp-agrees", apart, high=1e-3, unit=units.percent)
-    page.claim("timings-do-not", max(times) / min(times) - 1, low=1e-3, unit=units.percent)
-    price = python.stats.counts() / cpp.stats.counts()
-    page.claim("python-has-a-price", price, low=1, unit=units.ratio)
+    page.reveal(apart, f"The difference is {units.some(abs(second - first), 'instruction')}.")
+    page.settle(CPP_AGREES, apart)
+    page.settle(TIMINGS_DO_NOT, max(times) / min(times) - 1)
+    page.settle(PYTHON_HAS_A_PRICE, python.stats.counts() / cpp.stats.counts())
     page.say(
-        "PyTorch's quick start has 563 600 instructions for 100 runs of the same snippet; here it was",
-        f"{units.count(cpp.stats.counts())}. Another compiler, another release, another processor: compare counts",
-        "within one surrounding, and say which it was.",
+        "PyTorch's quick start counts 563 600 instructions for 100 runs of the same C++ statement. This run counted",
+        f"{units.count(cpp.stats.counts())}. Its compiler, its release of torch and its processor differ from those of",
+        "this run. Compare only counts from one environment, and name the environment.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Difference(NamedTuple):
+    plain: FunctionCounts
+    delta: FunctionCounts
+    left: FunctionCounts
 
 
 @lesson.step(
-    "What a broadcast costs, and where",
+    "The additional instructions of a broadcast",
     predict=Choice(
-        "{128} × {1} reads half as much as {128} × {128}, and multiplies as often. Which takes more instructions?",
-        {"a": "{128} × {128}", "b": "{128} × {1}, the broadcast", "c": "both the same"},
+        "We multiply a tensor of 128 numbers by a tensor of 1 number (a broadcast), or by a second tensor of 128 "
+        "numbers. Each product takes 128 multiplications, but the broadcast reads only about half as many numbers. "
+        "Which product takes more instructions?",
+        {"a": "{128} × {128}", "b": "both take the same number", "c": "{128} × {1}, the broadcast"},
+        limits=(-0.5, 0.5),
     ),
-    claims={
-        "broadcast-costs": "the broadcast takes more instructions",
-        "fast-path-missed": "the fast way to set up the loop is left early",
-        "difference-adds-up": "count and difference add up to the other count, to the instruction",
-    },
     fast={"compiling": 0},
 )
-def what_a_broadcast_costs(
-    compiling: int = 1,
-) -> tuple[FunctionCounts, FunctionCounts, FunctionCounts] | str:
-    """Counts can be taken from each other: `a.delta(b)` is, function by function, what `a` has more.
+def what_a_broadcast_costs(compiling: int = 1) -> Difference | str:
+    """Counts can be subtracted. For each function, `a.delta(b)` contains the count in `a` minus the count in `b`.
 
-    A `FunctionCounts` adds, subtracts, filters and renames, also in the other direction: count and difference together
-    are the other count, and nothing should be left. What did not change is gone from a difference.
+    A difference leaves out functions whose counts are equal. `FunctionCounts` can also be added, filtered and renamed.
+    As a check, we compute the count of the product without a broadcast + the difference - the count of the broadcast.
+    The result should be 0.
     """
     may_compile = bool(compiling)
     plain = collect(in_cpp(numbers=128, runs=2), compiling=may_compile)
@@ -482,70 +640,95 @@ def what_a_broadcast_costs(
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)
     left = plain.stats.stats() + delta - broadcast.stats.stats()
-    return plain.stats.stats(), delta, left
+    return Difference(plain.stats.stats(), delta, left)
 
 
-@what_a_broadcast_costs.observe
-def explain_broadcast(page: Page, found: tuple[FunctionCounts, FunctionCounts, FunctionCounts] | str) -> None:
+MORE = signed(units.count)
+"""The format of a difference of instruction counts: a number with its sign."""
+
+BROADCAST_COSTS = what_a_broadcast_costs.claim(
+    "broadcast-costs",
+    "the product {128} × {1}, a broadcast, takes more instructions than the product {128} × {128}",
+    at_least=1,
+    unit=MORE,
+)
+FAST_PATH_MISSED = what_a_broadcast_costs.claim(
+    "fast-path-missed",
+    "the function `fast_set_up` executes fewer instructions in the product {128} × {1} than in {128} × {128}",
+    at_most=-1,
+    unit=MORE,
+)
+DIFFERENCE_ADDS_UP = what_a_broadcast_costs.claim(
+    "difference-adds-up",
+    "the count of {128} × {128} plus the difference is exactly the count of {128} × {1}",
+    equals=0,
+    unit=units.count,
+)
+
+
+@what_a_broadcast_costs.explain
+def _(page: Page, found: Difference | str) -> None:
     if isinstance(found, str):
-        page.without(found, "which functions of torch run longer, and which are left out, when one side is broadcast")
+        page.skip_step(found, shows="in which functions of torch a broadcast executes more or fewer instructions")
         return
     plain, delta, left = found
-    named = delta.transform(bare)
-    ranked = sorted(named, key=lambda each: -each.count)
+    ranked = sorted(delta.transform(bare), key=lambda each: -each.count)
     rows = [(shortened(each.function), each.count) for each in [*ranked[:6], *ranked[-3:]]]
     heads = {"function": None, "more instructions": MORE}
-    page.table(Table.of("100 runs: broadcast less plain", heads, rows))
+    page.table(Table.of("100 runs: count of {128} × {1} - count of {128} × {128}", heads, rows))
     more = delta.sum()
-    page.reveal("b" if more > 0 else "a" if more < 0 else "c", f"{MORE(more / 100)} a run.")
-    page.claim("broadcast-costs", more, low=1, unit=MORE, remark=f"{units.percent(more / plain.sum())} of all")
+    page.reveal(more, f"The difference is {MORE(more / 100)} instructions per run.")
+    page.settle(BROADCAST_COSTS, more, remark=f"{units.percent(more / plain.sum())} of the count of {{128}} × {{128}}")
     early = delta.filter(lambda function: "fast_set_up" in function).sum()
-    missed = page.claim("fast-path-missed", early, high=-1, unit=MORE, remark="in fast_set_up")
-    page.claim("difference-adds-up", sum(abs(each.count) for each in left), 0, 0, unit=units.count)
-    page.save("broadcast", picture(delta, title="{128} × {1} less {128} × {128}: instructions of 100 runs"))
-    files = by_file(delta)
-    page.say(
-        "Both sides alike, torch sets up its loop by a short way that asks little. With one side to be stretched, that"
-        " way finds out early that it cannot, and the long way works out shapes and strides in earnest."
-        if missed.standing is Standing.HELD
-        else "This release of torch does not leave its short way of setting up a loop any earlier for a broadcast; what"
-        " the difference is made of stands above.",
+    page.settle(FAST_PATH_MISSED, early)
+    page.settle(DIFFERENCE_ADDS_UP, sum(abs(each.count) for each in left))
+    page.save(
+        "broadcast", picture(delta, title="Instructions of 100 runs: count of {128} × {1} - count of {128} × {128}")
     )
     page.say(
-        "PyTorch's quick start shows the same for its release: +58 091 for 100 runs, `compute_strides` +17 600,",
-        "`allocate_or_resize_outputs` +12 700, `fast_set_up` -22 600.",
-        f"Here {MORE(more)}, in {len(files)} files and libraries. No clock would have told you where.",
+        FAST_PATH_MISSED.words(
+            held="If both tensors have the same shape, torch prepares its loop in the short function `fast_set_up`. For"
+            " a broadcast, this function returns early, and torch computes shapes and strides in longer functions.",
+            refuted="In this release of torch, `fast_set_up` does not execute fewer instructions in a broadcast. The"
+            " table shows which functions differ.",
+            unclear="",
+        )
+    )
+    page.say(
+        "PyTorch's quick start shows the same comparison for its release of torch: a difference of +58 091",
+        "instructions for 100 runs. It contains +17 600 for `compute_strides`, +12 700 for",
+        f"`allocate_or_resize_outputs`, and -22 600 for `fast_set_up`. In this run the difference is {MORE(more)}, in",
+        f"{len(by_file(delta))} files and libraries. A clock cannot show which functions cause a difference.",
     )
 
 
 def bare(function: str) -> str:
-    """Return a function's name without file, library and arguments."""
+    """Return the name of a function without its file, library and arguments."""
     name = function.partition(":")[2].partition(" [")[0]
     return name.partition("(")[0] if not name.startswith("(") else name
 
 
-MORE = signed(units.count)
-"""A number of instructions with its sign."""
-
-
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Loops(NamedTuple):
+    inclusive: FunctionCounts
+    calls: int
 
 
 @lesson.step(
-    "By value, by reference",
+    "Arguments by value and by reference",
     predict=Guess(
-        "A C++ function takes a Tensor by value instead of by reference: how many more instructions is a call?",
+        "A C++ function takes a Tensor by value instead of by reference. How many additional instructions does this "
+        "cost per call?",
         "instructions",
     ),
-    claims={"copy-costs": "a call by value takes more than 1.5 times the instructions of one by reference"},
     fast={"compiling": 0},
 )
-def by_value_by_reference(
-    compiling: int = 1,
-) -> tuple[FunctionCounts, int] | str:
-    """A question too small for any clock. The extension of step 3 calls either function, 100 times over.
+def by_value_by_reference(compiling: int = 1) -> Loops | str:
+    """We count a difference that is too small for a clock. The C++ extension of step 3 has two loops of 100 calls each.
 
-    Its two loops are told apart by their inclusive counts, those of the functions called included.
+    The loops `by_value` and `by_reference` are functions. Their inclusive counts contain the instructions of the
+    functions that they call.
     """
     extension = collect(in_extension(), compiling=bool(compiling))
     if extension.reason:
@@ -555,41 +738,51 @@ def by_value_by_reference(
         return "by_value(" in function or "by_reference(" in function
 
     loops = extension.stats.stats(inclusive=True).filter(either)
-    return loops, 100 * extension.stats.number_per_run
+    return Loops(loops, 100 * extension.stats.number_per_run)
 
 
-@by_value_by_reference.observe
-def explain_by_value(page: Page, found: tuple[FunctionCounts, int] | str) -> None:
-    if isinstance(found, str):
-        page.without(found, "what the copy of a handle costs that nobody asked for: an increment and a decrement")
-        return
-    loops, calls = found
-    value, reference = (
-        max((each.count for each in loops if f"{name}(" in each.function), default=0) / calls
-        for name in ("by_value", "by_reference")
-    )
-    rows = [("Tensor", value), ("const Tensor&", reference)]
-    heads = {"argument": None, "instructions for one call": units.number}
-    page.table(Table.of("A function that asks a tensor for its dimensions", heads, rows))
-    page.reveal(max(value - reference, 0.1))
-    page.claim("copy-costs", value / reference if reference else float("nan"), low=1.5, unit=units.ratio)
-    page.say(
-        "A Tensor is a handle. To copy it is to count one more owner, and afterwards one less, each with an",
-        "instruction that no other core may come between; such a one also takes longer, which no count shows.",
-    )
-    page.say("It is next to nothing, once. In a function that everything calls, it is worth an ampersand.")
-
-
-lesson.take_along(
-    "Count to learn whether the work changed, and where: two counts of one thing agree where no two timings do.",
-    "Fix the hashes, leave out the first repeat, compare exclusive counts within one machine, release and compiler.",
-    "A count is no time: memory, caches, the system and other cores are not in it. Let the clock have the last word.",
+COPY_COSTS = by_value_by_reference.claim(
+    "copy-costs",
+    "a call with a Tensor by value takes more than 1.5 times the instructions of a call by reference",
+    at_least=1.5,
+    unit=units.ratio,
 )
-lesson.read_on(
+
+
+@by_value_by_reference.explain
+def _(page: Page, found: Loops | str) -> None:
+    if isinstance(found, str):
+        page.skip_step(found, shows="how many instructions it takes to copy a Tensor argument")
+        return
+    value, reference = per_call(found, "by_value"), per_call(found, "by_reference")
+    rows = [("Tensor", value), ("const Tensor&", reference)]
+    heads = {"argument": None, "instructions per call": units.number}
+    page.table(Table.of("A function that returns the number of dimensions of a tensor", heads, rows))
+    page.reveal(max(value - reference, 0.1))
+    page.settle(COPY_COSTS, Interval.exact(value / reference) if reference else Interval.unknown())
+    page.say(
+        "A Tensor in C++ is a handle with a reference count. A copy of the handle increments the reference count, and",
+        "the end of the copy decrements it. Both operations use atomic instructions, which other cores cannot",
+        "interrupt. An atomic instruction takes longer than most other instructions, but a count does not show this.",
+    )
+    page.say("For one call, this cost is very small. In a function that is called very often, use `const Tensor&`.")
+
+
+def per_call(loops: Loops, name: str) -> float:
+    """Return the instructions per call in the loop `name`. Return 0 if the counts do not contain this loop."""
+    return max((each.count for each in loops.inclusive if f"{name}(" in each.function), default=0) / loops.calls
+
+
+lesson.key_points = (
+    "Counts show which functions execute more or fewer instructions. Counts vary much less than times.",
+    "Use fixed hashes and discard the first repeat. Compare exclusive counts from one machine, release and compiler.",
+    "A count leaves out waiting, the operating system and other cores. Only a clock shows which code is faster.",
+)
+lesson.references = (
     "PyTorch, `Timer.collect_callgrind`: docs.pytorch.org/docs/stable/benchmark_utils.html",
     "PyTorch Timer quick start: docs.pytorch.org/tutorials/recipes/recipes/timer_quick_start.html",
     "Valgrind manual, “Callgrind”: valgrind.org/docs/manual/cl-manual.html",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,7 +1,7 @@
-"""Lesson 09: where the time goes, and what asking does to it.
+"""Lesson 09: find the functions in which a program spends its time, and learn how profiling changes the times.
 
-Read it top to bottom: it is the screen's own order. Two scripts and a network are profiled, and looked at from one side
-after the other.
+The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
+this machine.
 """
 
 import ast
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from types import FrameType
@@ -23,25 +23,24 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from harness import plots, units
-from harness.bar_chart import bar_chart_svg
-from harness.profiles import Function, Ran, of_one_thread, rows, run_script, served
-from harness.state import state_folder
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, counted, every
+from harness.profiles import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script, served
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Table
+from harness.storage.user_state import state_folder
+from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
+from lessons.engine.command import main
 from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
     title="Where does the time go?",
-    objective="Afterwards you can profile a program, tell own from cumulative time, and say what profiling changes.",
+    objective="You can profile a program, distinguish own and cumulative time, and explain how a profiler slows code.",
     minutes=20,
 )
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def little() -> int:
     return 1
@@ -105,28 +104,30 @@ def tracing(call: Callable[[], object]) -> Counter[str]:
     return own_us
 
 
+@lesson.given
+class Looks(NamedTuple):
+    found: dict[str, Counter[str]]
+    turns: list[dict[str, float]]
+
+
 @lesson.step(
-    "Three ways to look",
+    "Three ways to profile",
     predict=Choice(
-        "`little` is called 10 000 times as often as `much`. Which way to look costs the program most time?",
-        {"a": "counting each call", "b": "sampling, a look now and then", "c": "tracing with cProfile"},
+        "A program calls the function `little` 10 000 times as often as the function `much`. Which way to profile the "
+        "program costs the most CPU time?",
+        {"a": "counting each call", "b": "sampling about every millisecond", "c": "tracing each call with cProfile"},
     ),
-    claims={
-        "counts-know-no-time": "most samples are in a function that is called less than a thousandth as often",
-        "tracing-costs": "tracing makes this program take more than 1.2 times as long",
-        "sampling-costs-less": "sampling costs less than tracing",
-        "tracing-blames-calls": "tracing gives that function a smaller part of the time than sampling does",
-    },
     fast={"turns": 3, "calls": 200_000},
 )
 def three_ways_to_look(
     turns: int = 5,
     calls: int = 400_000,
-) -> tuple[dict[str, Counter[str]], list[dict[str, float]]]:
-    """A profiler can count what happens, look from time to time, or follow every call from beginning to end.
+) -> Looks:
+    """A profiler shows in which functions a program spends its time. There are three ways to profile.
 
-    Counting tells how often, sampling about how long, tracing both. All three fit on this page: the first two are
-    written out, the third is `cProfile`. We measure the program's CPU time with each of them, and without.
+    Counting records how often each function is called. Sampling checks at regular intervals which function is running.
+    Tracing measures each call from beginning to end. In this step we write a counter and a sampler ourselves, and use
+    `cProfile` for tracing. We measure the CPU time of a program with each profiler, and without a profiler.
     """
 
     def plain(call: Callable[[], None]) -> Counter[str]:
@@ -142,55 +143,96 @@ def three_ways_to_look(
             seen = way(lambda: program(calls))
             seconds[-1][way.__name__] = time.process_time() - began_s
             found[way.__name__].update(seen)
-    return found, seconds
+    return Looks(found, seconds)
 
 
-@three_ways_to_look.observe
-def explain_looks(page: Page, looks: tuple[dict[str, Counter[str]], list[dict[str, float]]]) -> None:
-    found, turns = looks
-    names = ("little", "much", "program")
-    calls, samples, micros = (found[way] for way in ("counting", "sampling", "tracing"))
-    whole = {way: sum(seen[name] for name in names) or 1 for way, seen in found.items()}
-    shares = [(name, calls[name], samples[name] / whole["sampling"], micros[name] / whole["tracing"]) for name in names]
-    heads = {"function": None, "calls counted": units.count, "of the samples": PART, "of the traced time": PART}
-    page.table(Table.of(f"One program, three witnesses; {units.some(whole['sampling'], 'sample')}", heads, shares))
-    ways = ("counting", "sampling", "tracing")
-    costs = {way: median(turn[way] / turn["plain"] for turn in turns) for way in ways}
-    bars = list(costs.items())
-    page.output(plots.bars(bars, unit=units.ratio), caption="CPU time with it, as times the plain program's")
-    dearest = max(ways, key=lambda way: costs[way])
-    page.reveal("abc"[ways.index(dearest)], f"{units.ratio(costs[dearest])} the plain program's time.")
-    sampled, traced = shares[1][2:]
-    doubt = counted(sampled, whole["sampling"])
+COUNTS_KNOW_NO_TIME = three_ways_to_look.claim(
+    "counts-know-no-time",
+    "most samples are in `much`, although `little` is called more than 1 000 times as often",
+    at_least=0.5,
+    unit=units.percent,
+)
+TRACING_COSTS = three_ways_to_look.claim(
+    "tracing-costs",
+    "this program takes more than 1.2 times as long with tracing as without a profiler",
+    at_least=1.2,
+    unit=units.ratio,
+)
+SAMPLING_COSTS_LESS = three_ways_to_look.claim(
+    "sampling-costs-less", "this program takes longer with tracing than with sampling", at_least=1, unit=units.ratio
+)
+TRACING_BLAMES_CALLS = three_ways_to_look.claim(
+    "tracing-blames-calls",
+    "the share of `much` in the traced time is at least 5 percentage points below its share of the samples",
+    at_least=0.05,
+    unit=units.percent,
+)
+
+NAMES = ("little", "much", "program")
+WAYS = ("counting", "sampling", "tracing")
+
+
+@three_ways_to_look.explain
+def _(page: Page, looks: Looks) -> None:
+    calls, samples, micros = (looks.found[way] for way in WAYS)
+    sampled_all, traced_all = (sum(seen[name] for name in NAMES) for seen in (samples, micros))
+    sampled = Interval.share(samples["much"], sampled_all)
+    traced = micros["much"] / (traced_all or 1)
+    page.table(shares(looks))
+    costs = {way: Interval.every(turn[way] / turn["plain"] for turn in looks.turns) for way in WAYS}
+    medians = [(way, median(turn[way] / turn["plain"] for turn in looks.turns)) for way in WAYS]
+    caption = "CPU time with each profiler ÷ CPU time without a profiler, median"
+    page.output(plots.bars(medians, unit=units.ratio), caption=caption)
+    page.reveal(largest(dict(zip("abc", costs.values(), strict=True))))
     often = calls["little"] / max(calls["much"], 1)
-    rarely = f"{units.ratio(often)} fewer calls"
-    page.claim("counts-know-no-time", sampled if often > 1000 else 0.0, low=0.5, error=doubt, unit=PART, remark=rarely)
-    cost, error = every([turn["tracing"] / turn["plain"] for turn in turns])
-    page.claim("tracing-costs", cost, low=1.2, error=error, unit=units.ratio)
-    less, error = every([turn["sampling"] / turn["tracing"] for turn in turns])
-    page.claim("sampling-costs-less", less, high=1.0, error=error, unit=units.ratio)
-    blames = page.claim("tracing-blames-calls", sampled - traced, low=0.05, error=doubt, unit=PART, remark="less")
-    least = min(ways, key=lambda way: costs[way]) == "sampling"
+    shown_share = sampled if often > 1000 else Interval.exact(0.0)
+    page.settle(COUNTS_KNOW_NO_TIME, shown_share, remark=f"{units.ratio(often)} as many calls of `little` as of `much`")
+    page.settle(TRACING_COSTS, costs["tracing"])
+    page.settle(SAMPLING_COSTS_LESS, Interval.every(turn["tracing"] / turn["sampling"] for turn in looks.turns))
+    page.settle(
+        TRACING_BLAMES_CALLS, sampled.mapped(lambda share: share - traced), remark="the difference of the shares"
+    )
     page.say(
-        "A count is exact and says nothing of time."
-        + (" It is dear here, for a function of Python takes it at each call." if dearest == "counting" else ""),
-        f"Samples {'cost the least' if least else 'were not cheap this time'}, and say about how much, of whatever",
-        f"runs long enough to be met: who looks has to wait for Python's lock, up to {LOCK} here. Tracing knows it",
-        "all, and is paid for by the call:",
-        "a function that does little is made to look as if it did much."
-        if blames.standing is Standing.HELD
-        else "what that does to a function that does little could not be seen here.",
+        "The number of calls is exact, but contains no information about time. Our counter is a Python function that",
+        "runs at each call and return, which slows the program.",
+    )
+    page.say(
+        "Samples show which functions take a long time.",
+        SAMPLING_COSTS_LESS.words(
+            held="In this run, sampling costs less CPU time than tracing.",
+            refuted="In this run, sampling costs more CPU time than tracing.",
+            unclear="This run does not show whether sampling costs less CPU time than tracing.",
+        ),
+        "For each sample, our sampler needs Python's global lock (the GIL). In this process, it waits up to",
+        f"{units.seconds(sys.getswitchinterval())} for the lock. It therefore often takes fewer samples than one per",
+        "millisecond.",
+    )
+    page.say(
+        "Tracing counts the calls and measures their times, but it also takes time at each call and return.",
+        TRACING_BLAMES_CALLS.words(
+            held="The profile counts some of this time as time of the program's functions. Functions with many short"
+            " calls therefore look slower than they are.",
+            refuted="In this run, tracing hardly changed the shares of the functions.",
+            unclear="This run has too few samples to show how much tracing changes the shares of the functions.",
+        ),
     )
 
 
-LOCK = units.seconds(sys.getswitchinterval())
-PART = units.percent
-"""Shows a part of a whole."""
+def shares(looks: Looks) -> Table:
+    """Return a table with the calls of each function and its shares of the samples and of the traced time."""
+    calls, samples, micros = (looks.found[way] for way in WAYS)
+    sampled, traced = (sum(seen[name] for name in NAMES) for seen in (samples, micros))
+    lines = [(name, calls[name], samples[name] / (sampled or 1), micros[name] / (traced or 1)) for name in NAMES]
+    heads = {
+        "function": None,
+        "calls": units.count,
+        "share of samples": units.percent,
+        "share of traced time": units.percent,
+    }
+    return Table.of(f"One program, profiled in three ways; {units.some(sampled, 'sample')}", heads, lines)
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def script(numbers: int) -> str:
     return f"""
@@ -220,34 +262,36 @@ print(time.process_time() - began_s)
 """
 
 
+@lesson.given
+class ScriptProfile(NamedTuple):
+    functions: tuple[ProfiledFunction, ...]
+    printed: str
+    wall_s: float
+
+
 @lesson.step(
-    "Own time, cumulative time",
+    "Own time and cumulative time",
     predict=Choice(
-        "`main` calls `load` and `report`, and returns. Where does it stand by `tottime`, where by `cumtime`?",
-        {"a": "high in both", "b": "high by cumtime, low by tottime", "c": "low in both"},
+        "The function `main` only calls `load` and `report`. We sort the profile once by own time (`tottime`) and "
+        "once by cumulative time (`cumtime`). In which of these two orders is `main` near the top?",
+        {"a": "in both orders", "b": "only by cumulative time", "c": "in neither order"},
     ),
-    claims={
-        "main-has-all": "the cumulative time of `main` is more than 90 % of the script's",
-        "main-does-nothing": "its own time is less than a tenth of it",
-        "own-adds-up": "own times add up to the whole, to 2 %",
-        "cumulative-does-not": "cumulative times add up to more than twice the whole",
-        "recursion-in-two-numbers": "of the calls of `fib`, one is an outer call",
-    },
     fast={"numbers": 5_000},
 )
 def own_and_cumulative(
     numbers: int = 20_000,
-) -> tuple[tuple[Function, ...], str, float]:
-    """`cProfile` traces a statement, here a script, and `pstats` sorts what it has found and prints it.
+) -> ScriptProfile:
+    """`cProfile` traces a script, and `pstats` sorts and prints the result.
 
-    `ncalls` is how often a function was called; `tottime` its own time, without what it called; `cumtime` the time from
-    its call to its return; and each `percall` is the time before it for one call.
+    In the printed table, `ncalls` is the number of calls. `tottime` is the function's own time, without the functions
+    that it calls. `cumtime` (cumulative time) is the time from call to return. Each `percall` is the time in the column
+    before it, divided by the number of calls.
 
-    `cProfile.run(statement)` reads the wall clock. While another program has the core, that clock goes on, and the
-    function that was running gets the time. So we give the profiler this thread's CPU clock.
+    `cProfile.run` reads the wall clock. If another program interrupts a function, the wall clock continues, and the
+    function looks slow. We therefore profile a second time with the CPU clock of this thread.
 
-    From Python 3.12 on, a profile also holds what other threads called meanwhile, as those of a notebook do, mixed with
-    our calls. We drop such a profile and take another.
+    From Python 3.12 on, a profile can also contain calls of other threads, such as those of a notebook. We discard such
+    a profile and try again.
     """
     printed, all_of_it = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(all_of_it):
@@ -262,74 +306,115 @@ def own_and_cumulative(
     stats = pstats.Stats(profile, stream=printed).strip_dirs()
     stats.sort_stats("cumtime").print_stats("string", 6)
     stats.sort_stats("tottime").print_stats("string", 4)
-    return rows(stats), printed.getvalue(), wall_s
+    return ScriptProfile(rows(stats), printed.getvalue(), wall_s)
 
 
-@own_and_cumulative.observe
-def explain_own(page: Page, found: tuple[tuple[Function, ...], str, float]) -> None:
-    functions, printed, wall_s = found
-    page.output(tables(printed), caption="What pstats prints, by cumtime, and by tottime")
+MAIN_HAS_ALL = own_and_cumulative.claim(
+    "main-has-all",
+    "the cumulative time of `main` is more than 90 % of the time of the script",
+    at_least=0.9,
+    unit=units.percent,
+)
+MAIN_DOES_NOTHING = own_and_cumulative.claim(
+    "main-does-nothing",
+    "the own time of `main` is less than a tenth of its cumulative time",
+    at_most=0.1,
+    unit=units.percent,
+)
+OWN_ADDS_UP = own_and_cumulative.claim(
+    "own-adds-up",
+    "the own times of all functions add up to 98 % to 102 % of the traced time",
+    at_least=0.98,
+    at_most=1.02,
+    unit=units.percent,
+)
+CUMULATIVE_DOES_NOT = own_and_cumulative.claim(
+    "cumulative-does-not",
+    "the cumulative times of all functions add up to more than twice the time of the script",
+    at_least=2.0,
+    unit=units.ratio,
+)
+RECURSION = own_and_cumulative.claim(
+    "recursion-in-two-numbers",
+    "exactly one call of the recursive function `fib` comes from another function",
+    equals=1,
+    unit=units.count,
+)
+
+
+@own_and_cumulative.explain
+def _(page: Page, profile: ScriptProfile) -> None:
+    functions = profile.functions
+    page.output(tables(profile.printed), caption="The tables of pstats, first sorted by cumtime, then by tottime")
     whole_s = named(functions, "<module>").cumulative_s
     traced_s = max(each.cumulative_s for each in functions)
     page.say(
-        f"`cProfile.run` printed {units.seconds(wall_s)} of wall time for this script, to the millisecond.",
-        f"The second run took {units.seconds(traced_s)} of CPU time.",
+        f"In the first run, `cProfile.run` printed {units.seconds(profile.wall_s)} of wall-clock time, in whole",
+        f"milliseconds. The second run, whose tables are shown above, took {units.seconds(traced_s)} of CPU time.",
     )
-    main = named(functions, "main")
+    main, fib = named(functions, "main"), named(functions, "fib")
+    page.reveal(place_of_main(functions), f"The own time of `main` is {units.seconds(main.own_s)}.")
+    page.settle(MAIN_HAS_ALL, main.cumulative_s / whole_s)
+    page.settle(MAIN_DOES_NOTHING, main.own_s / main.cumulative_s)
+    page.settle(OWN_ADDS_UP, sum(each.own_s for each in functions) / traced_s)
+    page.settle(CUMULATIVE_DOES_NOT, sum(each.cumulative_s for each in functions) / whole_s)
+    page.settle(RECURSION, fib.outer_calls, remark=f"ncalls {fib.ncalls}")
+    page.say(
+        "Sort by own time to find the functions that do the work. Sort by cumulative time to find the functions whose",
+        "calls lead to the work. The cumulative time of a function contains the cumulative times of the functions that",
+        "it calls. A sum of cumulative times therefore counts the same second several times.",
+    )
+    page.say(
+        f"`fib` calls itself. Its ncalls, {fib.ncalls}, means {units.some(fib.calls, 'call')}, of which",
+        f"{units.count(fib.outer_calls)} came from other functions. The cumulative time of `fib` is the time of only",
+        "those calls. The first `percall` is the own time divided by all calls. The second `percall` is the cumulative",
+        "time divided by the calls from other functions.",
+    )
+
+
+def place_of_main(functions: Sequence[ProfiledFunction]) -> str:
+    """Return the letter of the option that names the orders in which `main` is near the top of the profile."""
+    main, whole_s = named(functions, "main"), named(functions, "<module>").cumulative_s
     by_cumulative = sorted((each for each in functions if each.file != "~"), key=lambda each: -each.cumulative_s)
-    first = main in by_cumulative[:2]  # the script itself, `<module>`, is around it
-    last = main.own_s < whole_s / 10
-    page.reveal("b" if first and last else "a" if first else "c", f"Its own are {units.seconds(main.own_s)}.")
-    page.claim("main-has-all", main.cumulative_s / whole_s, low=0.9, unit=PART)
-    page.claim("main-does-nothing", main.own_s / main.cumulative_s, high=0.1, unit=PART)
-    page.claim("own-adds-up", sum(each.own_s for each in functions) / traced_s, 0.98, 1.02, unit=PART)
-    every_s = sum(each.cumulative_s for each in functions)
-    page.claim("cumulative-does-not", every_s / whole_s, low=2.0, unit=units.ratio)
-    fib = named(functions, "fib")
-    page.claim("recursion-in-two-numbers", fib.outer_calls, 1, 1, unit=units.count, remark=f"ncalls {fib.ncalls}")
-    page.say(
-        "By cumulative time you find the way down: who asked for the work. By own time you find the work itself. A",
-        "caller has the time of everything below it, so cumulative times count one second many times over.",
-    )
-    page.say(
-        f"`fib` calls itself: {fib.ncalls} says that {units.count(fib.calls)} calls were made, and of these",
-        f"{units.count(fib.outer_calls)} while no other was open. Only such calls count for its cumulative time. The",
-        "first `percall` divides by all calls, the second by outer ones.",
-    )
+    if main not in by_cumulative[:2]:  # the first function is the script itself, `<module>`, which calls `main`
+        return "c"
+    return "b" if main.own_s < whole_s / 10 else "a"
 
 
-def named(functions: tuple[Function, ...], name: str) -> Function:
-    """Return the function of that name."""
+def named(functions: Sequence[ProfiledFunction], name: str) -> ProfiledFunction:
+    """Return the first function with the name `name`."""
     return next(each for each in functions if each.name == name)
 
 
 def tables(printed: str) -> str:
-    """Return the tables of what pstats prints, without the lines around them."""
+    """Return the tables in the output of pstats, without the lines before and after them."""
     around = re.compile(r" *(\d+ function calls|Ordered by|Random listing|List reduced|.*\.prof$|$)")
     return "\n".join(line.rstrip() for line in printed.splitlines() if not around.match(line.rstrip()))
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Callers(NamedTuple):
+    functions: tuple[ProfiledFunction, ...]
+    printed: str
 
 
 @lesson.step(
-    "Who called it?",
+    "Which caller takes the time?",
     predict=Choice(
-        "`load` calls `clean` thousands of times, `report` once. Can a profile tell their shares of its time?",
-        {"a": "no, it has one line for `clean`", "b": "yes, it keeps the time for each caller"},
+        "`load` calls `clean` thousands of times, and `report` calls `clean` once. Does a profile show the time of "
+        "`clean` separately for each caller?",
+        {"a": "no, it contains only one time for `clean`", "b": "yes, it contains the time for each caller"},
     ),
-    claims={
-        "callers-add-up": "what `clean` took for each of its callers adds up to its cumulative time",
-        "one-call-counts": "the single call from `report` takes longer than ten of those from `load`",
-    },
     fast={"numbers": 5_000},
 )
 def who_called_it(
     numbers: int = 20_000,
-) -> tuple[tuple[Function, ...], str]:
-    """A profile also holds, for each function, who called it: how often, and how long these calls took.
+) -> Callers:
+    """A profile also contains the callers of each function, with the number and the time of their calls.
 
-    `print_callers` shows that for the functions whose names match, `print_callees` the same in the other direction.
+    `print_callers("clean")` prints the callers of all functions whose names contain `clean`. `print_callees("report")`
+    prints the functions that are called by functions whose names contain `report`.
     """
     printed = io.StringIO()
     profile = cProfile.Profile()
@@ -338,66 +423,143 @@ def who_called_it(
     stats = pstats.Stats(profile, stream=printed).strip_dirs()
     stats.print_callers("clean")
     stats.print_callees("report")
-    return rows(stats), printed.getvalue()
+    return Callers(rows(stats), printed.getvalue())
 
 
-@who_called_it.observe
-def explain_callers(page: Page, found: tuple[tuple[Function, ...], str]) -> None:
-    functions, printed = found
-    page.output(tables(printed), caption="What print_callers and print_callees print")
-    clean = named(functions, "clean")
+CALLERS_ADD_UP = who_called_it.claim(
+    "callers-add-up",
+    "the times of `clean` for each of its callers add up to the cumulative time of `clean`",
+    at_least=0.999,
+    at_most=1.001,
+    unit=units.percent,
+)
+ONE_CALL_COUNTS = who_called_it.claim(
+    "one-call-counts",
+    "the single call of `clean` from `report` takes longer than ten average calls from `load`",
+    at_least=10,
+    unit=units.ratio,
+)
+
+
+@who_called_it.explain
+def _(page: Page, found: Callers) -> None:
+    page.output(tables(found.printed), caption="The output of print_callers and print_callees")
+    clean = named(found.functions, "clean")
     (often, often_s), (once, once_s) = (clean.callers.get(name, (0, 0.0)) for name in ("load", "report"))
-    page.reveal("b" if len(clean.callers) == 2 else "a", f"{units.seconds(often_s)}, and {units.seconds(once_s)}.")
-    page.claim("callers-add-up", (often_s + once_s) / clean.cumulative_s, 0.999, 1.001, unit=PART)
-    each = (once_s / max(once, 1)) / (often_s / max(often, 1))
-    page.claim("one-call-counts", each, low=10, unit=units.ratio, remark="a call's time")
+    page.reveal(
+        caller_option(clean),
+        f"Calls from `load`: {units.seconds(often_s)}. Calls from `report`: {units.seconds(once_s)}.",
+    )
+    page.settle(CALLERS_ADD_UP, (often_s + once_s) / clean.cumulative_s)
+    times = (once_s / max(once, 1)) / (often_s / max(often, 1))
+    page.settle(ONE_CALL_COUNTS, times, remark="as long as an average call from `load`")
     page.say(
-        "A line of a profile is a mean over all callers. `percall` says what none of these calls took: a word of a few",
-        "digits is nothing, one of thousands is. When a helper stands at the top, ask for whom before you change it.",
+        "Each row of a profile adds up the calls from all callers, and `percall` is the mean time of these calls. A",
+        "single call may take much longer than the mean. For example, `report` gives `clean` a word of thousands of",
+        "digits. If a helper function is at the top of a profile, first find out which caller causes its time.",
     )
 
 
+def caller_option(clean: ProfiledFunction) -> str:
+    """Return the letter of the right option: "b" if the profile contains two callers of `clean`, else "a"."""
+    return "b" if len(clean.callers) == 2 else "a"
+
+
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Tracers(NamedTuple):
+    cprofile: ProfiledScript
+    profile: ProfiledScript
+
+
+@lesson.given
+class CommandRuns(NamedTuple):
+    sorted_by: ProfiledScript
+    saved: list[Tracers]
 
 
 @lesson.step(
-    "From the command line, and in pure Python",
-    predict=Guess("`profile` is cProfile written in Python. How many times as long does the script take?", "times"),
-    claims={
-        "o-prints-nothing": "with `-o`, the table goes to the file and none is printed",
-        "s-sorts": "with `-s ncalls`, the table begins with what was called most",
-        "same-calls": "both profilers count the same calls of the script's functions",
-        "python-is-dear": "the script takes more than twice as long under `profile` as under `cProfile`",
-    },
+    "The command line, and a profiler in pure Python",
+    predict=Guess(
+        "The module `profile` is a profiler written in Python. What is the time of a script under `profile` divided by "
+        "its time under `cProfile`?",
+        "times",
+    ),
     fast={"turns": 1, "numbers": 5_000},
 )
 def from_the_command_line(
     turns: int = 3,
     numbers: int = 20_000,
-) -> tuple[Ran, list[dict[str, Ran]]]:
-    """A whole script needs no change: `python -m cProfile -s ncalls script.py`, or `-o FILE` to save the profile.
+) -> CommandRuns:
+    """On the command line, you can profile a script without changing it: `python -m cProfile -s ncalls script.py`.
 
-    The standard library has a second tracer, `profile`, with the same options. The script prints its own CPU time.
+    `-s` sorts the printed table. `-o FILE` saves the profile in a file, and prints no table. The standard library has a
+    second tracer, `profile`, with the same options. We run the script under both tracers. The script prints its own CPU
+    time.
     """
     source = script(numbers)
     sorted_by = run_script(source, "cProfile", "-s", "ncalls")
     saved = [
-        {
-            name: run_script(source, name, "-o", "FILE")
-            for name in ("cProfile", "profile")
-        }
+        Tracers(
+            cprofile=run_script(source, "cProfile", "-o", "FILE"),
+            profile=run_script(source, "profile", "-o", "FILE"),
+        )
         for _ in range(turns)
-    ]  # fmt: skip
-    return sorted_by, saved
+    ]
+    return CommandRuns(sorted_by, saved)
 
 
-@from_the_command_line.observe
-def explain_commands(page: Page, found: tuple[Ran, list[dict[str, Ran]]]) -> None:
-    sorted_by, turns = found
-    page.output("\n".join(tables(sorted_by.printed).splitlines()[1:6]), caption=SHOWN)
-    last = turns[-1]
-    mine = ("fib", "clean", "load", "report", "main")
-    pairs = [[named(last[name].functions, each) for each in mine] for name in ("cProfile", "profile")]
+O_PRINTS_NOTHING = from_the_command_line.claim(
+    "o-prints-nothing",
+    "with `-o FILE`, the profilers do not print a table",
+    equals=0,
+    unit=followed("printed tables"),
+)
+S_SORTS = from_the_command_line.claim(
+    "s-sorts", "with `-s ncalls`, the table is sorted by the number of calls", equals=True, unit=yes_no
+)
+SAME_CALLS = from_the_command_line.claim(
+    "same-calls",
+    "`profile` and `cProfile` count the same number of calls for each function of the script",
+    equals=0,
+    unit=followed("calls apart"),
+)
+PYTHON_IS_DEAR = from_the_command_line.claim(
+    "python-is-dear",
+    "the script takes more than twice as long under `profile` as under `cProfile`",
+    at_least=2.0,
+    unit=units.ratio,
+)
+
+
+@from_the_command_line.explain
+def _(page: Page, runs: CommandRuns) -> None:
+    beginning = "\n".join(tables(runs.sorted_by.printed).splitlines()[1:6])
+    page.output(beginning, caption="The beginning of the output of python -m cProfile -s ncalls")
+    last = runs.saved[-1]
+    rows_of_both = [[named(ran.functions, name) for name in OWN_FUNCTIONS] for ran in last]
+    page.table(both_tracers(*rows_of_both))
+    slower = Interval.every(cpu_time(turn.profile) / cpu_time(turn.cprofile) for turn in runs.saved)
+    page.reveal(slower)
+    page.settle(O_PRINTS_NOTHING, sum("ncalls" in ran.printed for ran in last))
+    counts = [int(line.split()[0].split("/")[0]) for line in table_rows(runs.sorted_by.printed)]
+    page.settle(S_SORTS, counts == sorted(counts, reverse=True))
+    page.settle(SAME_CALLS, sum(abs(c.calls - p.calls) for c, p in zip(*rows_of_both, strict=True)))
+    page.settle(PYTHON_IS_DEAR, slower)
+    page.say(
+        "Python calls both profilers at each call and each return. `cProfile` then runs C code, and `profile` runs a",
+        "Python function. Use `cProfile` to profile. To learn how a tracer works, read the source of `profile`.",
+        "A saved profile is not sorted. The program that reads the file sorts the functions.",
+    )
+    page.say(future_of_profile(sys.version_info[:2]))
+
+
+OWN_FUNCTIONS = ("fib", "clean", "load", "report", "main")
+"""The functions that the script defines."""
+
+
+def both_tracers(c_rows: Sequence[ProfiledFunction], python_rows: Sequence[ProfiledFunction]) -> Table:
+    """Return a table of the script's functions, with their calls and own times under both tracers."""
     heads = {
         "function": None,
         "cProfile: ncalls": None,
@@ -405,40 +567,30 @@ def explain_commands(page: Page, found: tuple[Ran, list[dict[str, Ran]]]) -> Non
         "profile: ncalls": None,
         "own time ": units.seconds,
     }
-    lines = [(c.name, c.ncalls, c.own_s, p.ncalls, p.own_s) for c, p in zip(*pairs, strict=True)]
-    page.table(Table.of("One script, two tracers", heads, lines))
-    times = [float(turn["profile"].printed.split()[0]) / float(turn["cProfile"].printed.split()[0]) for turn in turns]
-    dearer, error = every(times)
-    page.reveal(dearer)
-    page.claim("o-prints-nothing", sum("ncalls" in ran.printed for ran in last.values()), 0, 0, unit=followed("tables"))
-    counts = [int(line.split()[0].split("/")[0]) for line in table_rows(sorted_by.printed)]
-    page.claim("s-sorts", int(counts == sorted(counts, reverse=True)), 1, 1, unit=yes_no)
-    apart = sum(abs(c.calls - p.calls) for c, p in zip(*pairs, strict=True))
-    page.claim("same-calls", apart, 0, 0, unit=followed("calls apart"))
-    page.claim("python-is-dear", dearer, low=2.0, error=error, unit=units.ratio)
-    page.say(
-        "Both are called back at each call and return. In `cProfile` C code is, in `profile` a function of Python: so"
-        " use the former, and the latter only to learn from or to derive from. `-s` sorts what is printed; a saved"
-        " file is sorted by whoever reads it.",
-        "Python 3.15 moved the code of `cProfile` to `profiling.tracing`, and Python 3.17 is to remove `profile`."
-        if sys.version_info >= (3, 15)
-        else "Python 3.15 moves the code of `cProfile` to `profiling.tracing`, and keeps the old name.",
-    )
+    lines = [(c.name, c.ncalls, c.own_s, p.ncalls, p.own_s) for c, p in zip(c_rows, python_rows, strict=True)]
+    return Table.of("The functions of the script under both tracers", heads, lines)
 
 
-SHOWN = "The beginning of what python -m cProfile -s ncalls prints"
+def cpu_time(ran: ProfiledScript) -> float:
+    """Return the CPU time that the profiled script has printed, in seconds."""
+    return float(ran.printed.split()[0])
+
+
+def future_of_profile(version: tuple[int, ...]) -> str:
+    """Return sentences about the future of `cProfile` and `profile`, for a version of Python (PEP 799)."""
+    if version >= (3, 15):
+        return "Since Python 3.15, the code of `cProfile` is in `profiling.tracing`. Python 3.17 will remove `profile`."
+    return "Python 3.15 moves the code of `cProfile` to `profiling.tracing`. The name `cProfile` still works."
 
 
 def table_rows(printed: str) -> list[str]:
-    """Return the rows of a table that pstats has printed."""
+    """Return the lines of a table that pstats has printed, without its heading."""
     lines = printed.splitlines()
     first = next(place for place, line in enumerate(lines) if line.split()[:2] == ["ncalls", "tottime"])
     return [line for line in lines[first + 1 :] if line.strip()]
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def two_layers() -> nn.Sequential:
     first, second = nn.Linear(64, 128), nn.Linear(128, 10)
@@ -473,69 +625,108 @@ def profiled(steps: int) -> tuple[list[float], cProfile.Profile]:
     return losses, profile
 
 
+@lesson.given
+class Training(NamedTuple):
+    losses: list[float]
+    functions: tuple[ProfiledFunction, ...]
+
+
 @lesson.step(
-    "A network, trained",
+    "Train a network",
     predict=Choice(
-        "A network of two layers is trained. Which has the most time of its own?",
-        {"a": "the loop in `train`", "b": "the backward pass", "c": "a layer's product", "d": "something else"},
+        "We train a network of two layers under `cProfile`. Which function has the largest own time?",
+        {
+            "a": "`train`, which contains the training loop",
+            "b": "the backward pass",
+            "c": "the matrix product of a layer",
+            "d": "another function",
+        },
     ),
-    claims={
-        "it-learned": "the loss at the end is less than half of the first",
-        "many-calls": "one step is more than 50 calls",
-        "backward-near-the-top": "the backward pass is among the first three by own time",
-        "loop-hardly-works": "the loop, with nearly all of the cumulative time, does less than a fifth itself",
-    },
     fast={"steps": 100},
 )
 def a_network_trained(
     steps: int = 500,
-) -> tuple[list[float], tuple[Function, ...]]:
-    """Now for real: a few hundred steps of training, traced. `runcall` profiles a single call.
+) -> Training:
+    """Now we trace a few hundred training steps of a real network. `runcall` profiles a single function call.
 
-    Two steps go before, so that what happens only once (imports, buffers) is not in the profile.
+    Two training steps run before the profile starts. The profile therefore does not contain work that happens only in
+    the first steps, such as imports and the allocation of buffers.
     """
     losses, profile = profiled(steps)
-    return losses, rows(profile)
+    return Training(losses, rows(profile))
 
 
-@a_network_trained.observe
-def explain_network(page: Page, found: tuple[list[float], tuple[Function, ...]]) -> None:
-    losses, functions = found
+IT_LEARNED = a_network_trained.claim(
+    "it-learned",
+    "the loss of the last training step is less than half of the loss of the first training step",
+    at_most=0.5,
+    unit=units.percent,
+)
+MANY_CALLS = a_network_trained.claim(
+    "many-calls", "one training step makes more than 50 function calls", at_least=50, unit=followed("calls")
+)
+BACKWARD_NEAR_TOP = a_network_trained.claim(
+    "backward-near-the-top", "the backward pass is among the first three functions by own time", at_most=3
+)
+LOOP_HARDLY_WORKS = a_network_trained.claim(
+    "loop-hardly-works",
+    "the own time of `train` is less than a fifth of its cumulative time",
+    at_most=0.2,
+    unit=units.percent,
+)
+
+
+@a_network_trained.explain
+def _(page: Page, trained: Training) -> None:
+    losses, functions = trained
+    show_functions(page, trained)
+    train_ = named(functions, "train")
+    ranked = [each.name.rpartition(".")[2] for each in functions]
+    letters = {"train": "a", "run_backward": "b", "linear": "c"}
+    page.reveal(
+        letters.get(ranked[0], "d"), f"`{functions[0].name}` has an own time of {units.seconds(functions[0].own_s)}."
+    )
+    page.settle(IT_LEARNED, losses[-1] / losses[0])
+    calls = sum(each.calls for each in functions)
+    page.settle(MANY_CALLS, calls / len(losses), remark=f"{units.count(calls)} in total")
+    page.settle(BACKWARD_NEAR_TOP, ranked.index("run_backward") + 1, unit=followed(f"of {len(ranked)}"))
+    page.settle(LOOP_HARDLY_WORKS, train_.own_s / train_.cumulative_s)
+    page.say(
+        "Functions whose names begin with `torch._C` run C++ code. `cProfile` does not record calls inside C++ code.",
+        "The whole backward pass is therefore one row, `run_backward`. The profiler of lesson 11 shows the operators",
+        "of the backward pass.",
+    )
+    whole_s = sum(each.own_s for each in functions)
+    python_s = sum(each.own_s for each in functions if each.file != "~")
+    page.say(
+        f"In this run, functions written in Python take {units.percent(python_s / whole_s)} of the time. They prepare",
+        "the work of the C++ code. With larger layers, this preparation takes a smaller share of the time.",
+    )
+    page.say(
+        "For comparison, a lecture on high-performance machine learning shows the profile of 500 training steps. These",
+        "steps made 326 044 calls in 1.073 s, of which `run_backward` took 0.249 s and `addmm` 0.189 s.",
+    )
+
+
+def show_functions(page: Page, trained: Training) -> None:
+    """Print a table of the functions with the largest own times, and save a bar chart of them."""
+    first = trained.functions[:9]
     lines = [
         (
             *(bare(each.name), each.ncalls, each.own_s, each.own_s / each.calls),
             *(each.cumulative_s, each.cumulative_s / each.outer_calls),
         )
-        for each in functions[:9]
+        for each in first
     ]
-    page.table(Table.of(f"{len(losses)} steps, most own time first", PSTATS, lines))
-    bars = [(bare(each.name), each.own_s) for each in functions[:9]]
+    page.table(Table.of(f"{len(trained.losses)} training steps: functions sorted by own time", PSTATS, lines))
     title = "Training a network of two layers: own time by function"
+    bars = [(bare(each.name), each.own_s) for each in first]
     page.save("own-time", bar_chart_svg(bars, title=title, unit=units.seconds))
-    train_ = named(functions, "train")
-    ranked = [each.name.rpartition(".")[2] for each in functions]
-    letters = {"train": "a", "run_backward": "b", "linear": "c"}
-    page.reveal(letters.get(ranked[0], "d"), f"`{functions[0].name}`, {units.seconds(functions[0].own_s)}.")
-    page.claim("it-learned", losses[-1] / losses[0], high=0.5, unit=PART)
-    calls = sum(each.calls for each in functions)
-    page.claim("many-calls", calls / len(losses), low=50, unit=units.count, remark=f"{units.count(calls)} in all")
-    place = ranked.index("run_backward") + 1
-    page.claim("backward-near-the-top", place, high=3, unit=followed(f"of {len(ranked)}"))
-    page.claim("loop-hardly-works", train_.own_s / train_.cumulative_s, high=0.2, unit=PART)
-    page.say(
-        "What stands at the top are builtins: doors through which Python goes to C++ and waits. The profile cannot",
-        "look behind them; `run_backward` is one line, whatever the layers are. Lesson 11 has the profiler that can.",
-    )
-    page.say(
-        "A lecture on high-performance machine learning shows the same for 500 steps of its own network: 326 044 calls",
-        "in 1.073 s, of which `run_backward` took 0.249 s and `addmm` 0.189 s. Hundreds of calls for one step: for",
-        "small layers, what Python does around them is a good part of the time.",
-    )
 
 
 def bare(name: str, most: int = 32) -> str:
-    """Return a function's name, that of a builtin without the module that torch's have in common."""
-    name = name.removeprefix("torch._C.")
+    """Return the name of a function without the prefix `torch._C.`, shortened to at most `most` characters."""
+    name = re.sub(r" of type object at 0x[0-9a-f]+", "", name.removeprefix("torch._C."))
     return name if len(name) <= most else f"…{name[1 - most :]}"
 
 
@@ -547,11 +738,10 @@ PSTATS = {
     "cumtime": units.seconds,
     "percall ": units.seconds,
 }
+"""The columns of a table of pstats, with the formats of their numbers."""
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def step(total: float, x: float) -> float:
     return total + x * x
@@ -573,178 +763,268 @@ def inlined(numbers: list[float]) -> float:
     return total
 
 
+@lesson.given
+def cpu_s(
+    call: Callable[..., object],
+    *arguments: object,
+) -> float:
+    began_s = time.process_time()
+    call(*arguments)
+    return time.process_time() - began_s
+
+
+@lesson.given
+class Turn(NamedTuple):
+    with_calls: float
+    with_calls_traced: float
+    inlined: float
+    inlined_traced: float
+
+
 @lesson.step(
-    "What asking changes",
+    "How profiling changes the times",
     predict=Guess(
-        "A loop that calls a small function in each round: how many times as long does it take, traced?", "times"
+        "A loop calls a small function in each iteration. What is the time of the loop under `cProfile` divided by its "
+        "time without a profiler?",
+        "times",
     ),
-    claims={
-        "calls-are-slowed": "traced, the loop with calls takes more than 1.5 times as long",
-        "inlining-gains": "without the profiler, the loop without calls takes less time",
-        "gain-looks-larger": "inlining seems to gain more under the profiler than it does",
-    },
     fast={"turns": 3, "n": 50_000},
 )
 def what_asking_changes(
     turns: int = 7,
     n: int = 100_000,
-) -> list[dict[str, float]]:
-    """Tracing is paid for at each call and return, so it slows different code by different amounts.
+) -> list[Turn]:
+    """Tracing takes time at each call and return, so it does not slow all code equally.
 
-    The same sum, with a call in each round and without, plain and
-    traced, in CPU seconds.
+    We compute the same sum in two loops. The first loop calls a function in each iteration. In the second loop, the
+    code of this function replaces the call (the function is inlined). We measure the CPU time of both loops, with and
+    without tracing.
     """
     numbers = [float(x) for x in range(n)]
     found = []
     for _ in range(turns):
-        seconds = {}
-        for loop in (with_calls, inlined):
-            name, profile = loop.__name__, cProfile.Profile()
-            began_s = time.process_time()
-            loop(numbers)
-            plain_s = time.process_time()
-            profile.runcall(loop, numbers)
-            seconds[f"traced {name}"] = time.process_time() - plain_s
-            seconds[name] = plain_s - began_s
-        found.append(seconds)
+        first, second = cProfile.Profile(), cProfile.Profile()
+        found.append(
+            Turn(
+                cpu_s(with_calls, numbers),
+                cpu_s(first.runcall, with_calls, numbers),
+                cpu_s(inlined, numbers),
+                cpu_s(second.runcall, inlined, numbers),
+            )
+        )
     return found
 
 
-@what_asking_changes.observe
-def explain_asking(page: Page, turns: list[dict[str, float]]) -> None:
-    least = {name: min(turn[name] for turn in turns) for name in turns[0]}
+CALLS_ARE_SLOWED = what_asking_changes.claim(
+    "calls-are-slowed",
+    "the loop with calls takes more than 1.5 times as long with tracing as without",
+    at_least=1.5,
+    unit=units.ratio,
+)
+INLINING_GAINS = what_asking_changes.claim(
+    "inlining-gains",
+    "without tracing, the loop with calls takes longer than the inlined loop",
+    at_least=1.0,
+    unit=units.ratio,
+)
+GAIN_LOOKS_LARGER = what_asking_changes.claim(
+    "gain-looks-larger",
+    "the speedup from inlining is larger with tracing than without",
+    at_least=1.0,
+    unit=units.ratio,
+)
+
+
+@what_asking_changes.explain
+def _(page: Page, turns: list[Turn]) -> None:
+    least = Turn(*map(min, zip(*turns, strict=True)))
     lines = [
-        (name, least[name], least[f"traced {name}"], least[f"traced {name}"] / least[name])
-        for name in ("with_calls", "inlined")
+        ("with calls", least.with_calls, least.with_calls_traced, least.with_calls_traced / least.with_calls),
+        ("inlined", least.inlined, least.inlined_traced, least.inlined_traced / least.inlined),
     ]
-    heads = {"loop": None, "plain": units.seconds, "traced": units.seconds, "times": units.ratio}
-    page.table(Table.of(f"The shortest of {len(turns)} turns", heads, lines))
-    slowed, error = every([turn["traced with_calls"] / turn["with_calls"] for turn in turns])
+    heads = {"loop": None, "not traced": units.seconds, "traced": units.seconds, "traced ÷ not traced": units.ratio}
+    page.table(Table.of(f"CPU time: shortest of {len(turns)} repetitions", heads, lines))
+    slowed = Interval.every(turn.with_calls_traced / turn.with_calls for turn in turns)
     page.reveal(slowed)
-    page.claim("calls-are-slowed", slowed, low=1.5, error=error, unit=units.ratio)
-    gains = [turn["with_calls"] / turn["inlined"] for turn in turns]
-    gain, error = every(gains)
-    page.claim("inlining-gains", gain, low=1.0, error=error, unit=units.ratio)
-    seeming = [turn["traced with_calls"] / turn["traced inlined"] for turn in turns]
-    more, error = every([traced / plain for traced, plain in zip(seeming, gains, strict=True)])
-    larger = page.claim("gain-looks-larger", more, low=1.0, error=error, unit=units.ratio, remark="as much")
+    page.settle(CALLS_ARE_SLOWED, slowed)
+    gains = [turn.with_calls / turn.inlined for turn in turns]
+    traced_gains = [turn.with_calls_traced / turn.inlined_traced for turn in turns]
+    page.settle(INLINING_GAINS, Interval.every(gains))
+    larger = Interval.every(traced / plain for traced, plain in zip(traced_gains, gains, strict=True))
+    page.settle(GAIN_LOOKS_LARGER, larger, remark="as large with tracing as without")
+    inlined_slowed = Interval.every(turn.inlined_traced / turn.inlined for turn in turns)
     page.say(
-        "The loop without calls is slower as well: while it is traced, Python 3.11 takes each instruction by the long"
-        " way, without the short cuts that it has learnt. From 3.12 on only calls and returns are watched."
-        if lines[1][3] > 1.3 and sys.version_info < (3, 12)
-        else "The loop without calls is slower as well, though nothing in it is traced: something else came between."
-        if lines[1][3] > 1.3
-        else "Within a function nothing is traced, and little is slowed.",
+        inlined_slowed.compare(at_least=SLOWED).words(
+            held=f"The inlined loop is slower with tracing too. {why_inlined_is_slower(sys.version_info[:2])}",
+            refuted="The inlined loop makes no calls, so tracing hardly slows it.",
+            unclear="This run does not show whether tracing also slows the inlined loop.",
+        )
     )
     page.say(
-        f"Inlining gains {units.ratio(median(gains))}; under the profiler it seems to gain",
-        f"{units.ratio(median(seeming))}.",
-        "Who believes the profile inlines what is called most, and is disappointed."
-        if larger.standing is Standing.HELD
-        else "On this machine, and with this Python, that is hardly a difference; elsewhere it has been.",
-        "Let the profiler say where to look, and a clock, without it, what the change was worth.",
+        f"Without tracing, the loop with calls takes {units.ratio(median(gains))} as long as the inlined loop. With",
+        f"tracing, it takes {units.ratio(median(traced_gains))} as long.",
+        GAIN_LOOKS_LARGER.words(
+            held="If you trust the traced times, you expect too much from inlining.",
+            refuted="In this run, tracing did not exaggerate the speedup from inlining. It often does.",
+            unclear="The repetitions do not agree, so this run does not show that tracing exaggerates the speedup.",
+        ),
+        "Use a profiler to find the functions that take a long time. Measure the speedup of a change with a clock,",
+        "without a profiler.",
     )
+
+
+SLOWED = 1.3
+"""The inlined loop counts as slower if its time with tracing divided by its time without is at least this ratio."""
+
+
+def why_inlined_is_slower(version: tuple[int, ...]) -> str:
+    """Return sentences about why tracing slows a loop without calls, for a version of Python."""
+    if version < (3, 12):
+        return (
+            "While a profiler is active, Python 3.11 does not use its faster specialized instructions. From Python 3.12"
+            " on, tracing slows only calls and returns."
+        )
+    return "In this version of Python, tracing slows only calls and returns, so another cause slowed this loop."
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
-class Shown(NamedTuple):
+class Pictures(NamedTuple):
+    functions: tuple[ProfiledFunction, ...]
+    saved_page: Path
     page: str
     listens_on: tuple[str, ...]
     ended: bool
 
 
 @lesson.step(
-    "As a picture: SnakeViz",
+    "A profile as a picture: SnakeViz",
     predict=Choice(
-        "SnakeViz draws each function as wide as its time, below its caller. Which time is that?",
+        "SnakeViz draws each function as a box below its caller. Which time of a function decides the width of its "
+        "box?",
         {"a": "own time", "b": "cumulative time"},
     ),
-    claims={
-        "page-is-served": "its page holds the profile: more than nine tenths of its functions",
-        "both-pictures": "the page offers an icicle and a sunburst",
-        "loopback-only": "its server listens on this machine's own address and no other",
-        "kept-page-is-whole": "the page that is kept loads nothing from anywhere",
-        "server-ended": "the server is gone when the step is over",
-    },
     fast={"steps": 50},
 )
 def in_pictures(
     steps: int = 200,
-) -> tuple[tuple[Function, ...], Path, Shown]:
-    """`snakeviz FILE` starts a small web server and opens a browser. It draws an icicle, or a sunburst: a ring.
+) -> Pictures:
+    """`snakeviz FILE` starts a small web server and opens a browser, which shows the profile as a picture.
 
-    Here it is started without the browser (`--server`), on a free port, and asked for its page. We keep that as one
-    file with everything in it, which any browser shows at any time.
+    There are two kinds of picture: an icicle (rows of boxes) and a sunburst (rings). In this step we start the server
+    without a browser (`--server`), load its page, and save the page as a single file. Any browser can open this file
+    later, without the server.
     """
     _, profile = profiled(steps)
     folder = state_folder() / "09_cprofile"
     folder.mkdir(parents=True, exist_ok=True)
-    file, kept = folder / "train.prof", folder / "train.html"
+    file, saved_page = folder / "train.prof", folder / "train.html"
     profile.dump_stats(file)
     with served(file) as server:
-        kept.write_text(server.standalone(), encoding="utf-8")
+        saved_page.write_text(server.standalone(), encoding="utf-8")
         page, listens_on = server.page(), server.listens_on()
     ended = not server.runs()
-    return rows(file), kept, Shown(page, listens_on, ended)
+    return Pictures(rows(file), saved_page, page, listens_on, ended)
 
 
-@in_pictures.observe
-def explain_pictures(page: Page, found: tuple[tuple[Function, ...], Path, Shown]) -> None:
-    functions, kept, shown = found
+PAGE_IS_SERVED = in_pictures.claim(
+    "page-is-served",
+    "the page of SnakeViz contains more than nine tenths of the functions in the profile",
+    at_least=0.9,
+    unit=units.percent,
+)
+BOTH_PICTURES = in_pictures.claim(
+    "both-pictures",
+    "the page of SnakeViz offers an icicle and a sunburst",
+    equals=2,
+    unit=followed("of 2"),
+)
+LOOPBACK_ONLY = in_pictures.claim(
+    "loopback-only",
+    "other computers cannot reach the server of SnakeViz: it listens only on 127.0.0.1",
+    equals=0,
+    unit=followed("other addresses"),
+)
+SAVED_PAGE_IS_WHOLE = in_pictures.claim(
+    "kept-page-is-whole",
+    "the saved page of SnakeViz loads no other file",
+    equals=0,
+    unit=followed("loaded files"),
+)
+SERVER_ENDED = in_pictures.claim(
+    "server-ended", "at the end of the step, the server of SnakeViz no longer runs", equals=True, unit=yes_no
+)
+
+
+@in_pictures.explain
+def _(page: Page, pictures: Pictures) -> None:
+    page.output(icicle(pictures.functions), caption="The first two rows of the icicle")
+    page.reveal(width_option(pictures.page), "The lesson found this rule in the code of SnakeViz's page.")
+    drawn, functions = len(drawn_in(pictures.page)), len(pictures.functions)
+    page.settle(PAGE_IS_SERVED, drawn / functions, remark=f"{drawn} of {functions}")
+    page.settle(BOTH_PICTURES, sum(f'value="{style}"' in pictures.page for style in ("icicle", "sunburst")))
+    if pictures.listens_on:
+        page.settle(LOOPBACK_ONLY, sum(address != "127.0.0.1" for address in pictures.listens_on))
+    else:
+        page.skip(LOOPBACK_ONLY, "this system does not show on which addresses a process listens")
+    whole = pictures.saved_page.read_text(encoding="utf-8")
+    loaded = re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](?!data:)""", whole)
+    page.settle(SAVED_PAGE_IS_WHOLE, len(loaded))
+    page.settle(SERVER_ENDED, pictures.ended)
+    profile = pictures.saved_page.with_suffix(".prof")
+    page.say(f"Open {pictures.saved_page} in a browser, or run `snakeviz {profile}`.")
+    page.say(
+        "Follow the widest boxes downwards until you find a wide box without boxes below it. The function of this box",
+        "does the work. SnakeViz draws the own time of a function as an additional box below the function. Click on a",
+        "function to draw it at the top.",
+    )
+    page.say(
+        "A profile contains pairs of a caller and a called function, but not longer chains of calls. Suppose that two",
+        "functions call `clean`, and `clean` calls `strip`. The profile does not show how much time of `strip` belongs",
+        "to each of the two callers. SnakeViz draws the whole time of `strip` below both callers, and makes the box",
+        "narrower if it does not fit.",
+    )
+    page.say(
+        "The page of SnakeViz's server first tries to load two libraries from a public server. If that fails, it uses",
+        "copies that SnakeViz contains. The saved page contains both libraries.",
+    )
+
+
+def icicle(functions: Sequence[ProfiledFunction]) -> str:
+    """Return the first two rows of the icicle as bars: the first function, and the functions that it calls."""
     root = max(functions, key=lambda each: each.cumulative_s)
-    below = [
-        (each.name, calls_s) for each in functions for name, (_, calls_s) in each.callers.items() if name == root.name
-    ]
+    below = [(each.name, each.callers[root.name][1]) for each in functions if root.name in each.callers]
     ranked = sorted(below, key=lambda each: -each[1])[:6]
     wide = [(root.name, root.cumulative_s), *((f"  {bare(name)}", seconds) for name, seconds in ranked)]
-    page.output(plots.bars(wide, width=30, unit=units.seconds), caption="The first two rows of the icicle")
-    width = re.search(r"node_time = stats\[node_name\]\['stats'\]\[(\d)\]", shown.page)
-    page.reveal({"2": "a", "3": "b"}.get(width[1] if width else ""), "So says the code within its page.")
-    drawn = len(drawn_in(shown.page))
-    page.claim("page-is-served", drawn / len(functions), low=0.9, unit=PART, remark=f"{drawn} of {len(functions)}")
-    styles = sum(f'value="{style}"' in shown.page for style in ("icicle", "sunburst"))
-    page.claim("both-pictures", styles, 2, 2, unit=followed("of 2"))
-    if shown.listens_on:
-        elsewhere = [address for address in shown.listens_on if address != "127.0.0.1"]
-        page.claim("loopback-only", len(elsewhere), 0, 0, unit=followed("other addresses"))
-    else:
-        page.skip("loopback-only", "this system does not tell where a process listens")
-    whole = kept.read_text(encoding="utf-8")
-    loaded = re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["'](?!data:)""", whole)
-    page.claim("kept-page-is-whole", len(loaded), 0, 0, unit=followed("loaded"))
-    page.claim("server-ended", int(shown.ended), 1, 1, unit=yes_no)
-    page.say(f"Open {kept} in a browser, or start SnakeViz on the profile beside it: `snakeviz train.prof`.")
-    page.say(
-        "Go down the widest boxes: where one has nothing below it, there is work; what a function does itself hangs",
-        "below it as a box of its own colour. A click makes a function the top. Mind that a profile keeps pairs of",
-        "callers and called, and no paths: below a function that is called from two places, SnakeViz draws what both",
-        "calls took together, and scales it to fit.",
-    )
-    page.say(
-        "The served page first asks a public host for two libraries and takes its own where it cannot; the kept page",
-        "has them within, and asks nobody.",
-    )
+    return plots.bars(wide, width=30, unit=units.seconds)
+
+
+def width_option(page: str) -> str | None:
+    """Return the letter of the time that decides the width of a box in SnakeViz's page, or None if it is unknown.
+
+    The code of the page reads a field of a function's `stats`. Field 2 is the own time, and field 3 is the cumulative
+    time.
+    """
+    width = re.search(r"node_time = stats\[node_name\]\['stats'\]\[(\d)\]", page)
+    return {"2": "a", "3": "b"}.get(width[1]) if width else None
 
 
 def drawn_in(page: str) -> dict[str, object]:
-    """Return the functions that a page of SnakeViz has within it, none where it has no profile."""
+    """Return the functions that a page of SnakeViz contains. The result is empty if the page contains no profile."""
     data = re.search(r"var stats = (\{.*\});", page)
     return dict(ast.literal_eval(data[1])) if data else {}
 
 
-lesson.take_along(
-    "Cumulative time shows the way down, own time the work. Only own times add up.",
-    "A tracer is paid for by the call: small functions look worse than they are, and so does calling them.",
-    "Profile to learn where, time without the profiler to learn how much; and ask who called before you change it.",
+lesson.key_points = (
+    "Own time shows which functions do the work. Cumulative time shows which calls lead to the work.",
+    "Tracing takes time at each call. Functions with many short calls therefore look slower than they are.",
+    "Find slow functions and their callers with a profiler. Measure the speedup of a change without a profiler.",
 )
-lesson.read_on(
+lesson.references = (
     "Python, “The Python Profilers”: docs.python.org/3/library/profile.html",
     "SnakeViz: jiffyclub.github.io/snakeviz",
-    "Graham, Kessler, McKusick: gprof, a call graph execution profiler (SIGPLAN 1982), on shares of callers",
+    "Graham, Kessler, McKusick: gprof, a call graph execution profiler (SIGPLAN 1982), on the shares of callers",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,6 +1,7 @@
-"""Lesson 10: what a line of code takes of memory.
+"""Lesson 10: measure how much memory a line of code allocates.
 
-Read it top to bottom: it is the screen's own order. What is asked for here is at most some 400 MiB at once.
+The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
+this machine. The lesson uses at most about 400 MiB at a time.
 """
 
 import gc
@@ -12,41 +13,43 @@ import time
 import tracemalloc
 import weakref
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from memory_profiler import memory_usage
 from torch import Tensor
 
-from harness import plots, units
 from harness.memory import (
-    Held,
     Line,
+    MemoryUse,
     Timeline,
     line_table,
-    looks_during,
+    memory_samples,
     page_faults,
     peak_of,
     resident_bytes,
     timeline,
 )
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, every
+from harness.rendering import plots, units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.words import followed, signed, yes_no
 
 lesson = Lesson(
     __file__,
     title="What did that line allocate?",
-    objective="Afterwards you can say what a line of code takes of memory, who sees it, and how to take less.",
+    objective="You can measure how much memory a line of code allocates, and make it allocate less.",
     minutes=20,
 )
 
 NUMBERS = 12_500_000
-"""The numbers of a large tensor here: in float32 it has 47.7 MiB, more than malloc ever keeps."""
+"""The number of elements of a large tensor in this lesson. In float32 they take 47.7 MiB.
+
+glibc's `free` returns each block of more than 32 MiB to the system (mallopt(3), M_MMAP_THRESHOLD)."""
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def traced_bytes(make: Callable[[], object]) -> int:
     tracemalloc.start()
@@ -57,49 +60,64 @@ def traced_bytes(make: Callable[[], object]) -> int:
     return now_bytes
 
 
-@lesson.step(
-    "What a number costs",
-    predict=Guess("A Python list of 100 000 different floats: how many bytes for each number?", "bytes"),
-    claims={
-        "boxed": "a number in a list takes more than 3 times the 8 bytes of its digits",
-        "getsizeof-is-shallow": "`sys.getsizeof` of a large tensor says less than 1 % of its bytes",
-    },
-)
-def what_a_number_costs(
-    n: int = 100_000,
-) -> tuple[dict[str, int], dict[str, float]]:
-    """To Python everything is an object: a count of owners, a pointer to its type, and then what it holds.
+@lesson.given
+class Costs(NamedTuple):
+    sizes: dict[str, int]
+    list_bytes: float
+    tensor_bytes: float
 
-    `sys.getsizeof` says what an object takes, without what it points at. `tracemalloc` counts what Python's own
-    allocator hands out while a list, and everything in it, is made.
+
+@lesson.step(
+    "The memory of one number",
+    predict=Guess(
+        "A Python list contains 100 000 different floats. How many bytes per number do the list and its floats need "
+        "together?",
+        "bytes",
+    ),
+)
+def what_a_number_costs(n: int = 100_000) -> Costs:
+    """In Python, each number is an object, which consists of a reference count, a pointer to its type, and its value.
+
+    `sys.getsizeof` returns the size of an object, without the objects that it refers to. `tracemalloc` counts the bytes
+    that Python's own allocator reserves while this code makes a list and the numbers in it.
     """
     things: dict[str, object] = {"1": 1, "1.0": 1.0, "10**30": 10**30}
     things |= {"[]": [], "torch.zeros(n)": torch.zeros(n).double()}
     sizes = {name: sys.getsizeof(one) for name, one in things.items()}
-    each = {
-        "list": traced_bytes(lambda: [i + 0.5 for i in range(n)]) / n,
-        "tensor": torch.zeros(n, dtype=torch.float64).nbytes / n,
-    }
-    return sizes, each
+    list_bytes = traced_bytes(lambda: [i + 0.5 for i in range(n)])
+    tensor_bytes = torch.zeros(n, dtype=torch.float64).nbytes
+    return Costs(sizes, list_bytes / n, tensor_bytes / n)
 
 
-@what_a_number_costs.observe
-def explain_costs(page: Page, found: tuple[dict[str, int], dict[str, float]]) -> None:
-    sizes, each = found
-    page.table(Table.of("What sys.getsizeof says", {"object": None, "bytes": units.count}, list(sizes.items())))
-    page.reveal(each["list"], f"In a tensor of float64 it is {units.number(each['tensor'])}.")
-    page.claim("boxed", each["list"] / 8, low=3, unit=units.ratio)
-    shallow = sizes["torch.zeros(n)"] / (8 * 100_000)
-    page.claim("getsizeof-is-shallow", shallow, high=0.01, unit=units.percent)
+BOXED = what_a_number_costs.claim(
+    "boxed",
+    "a float in a list takes more than 3 times the 8 bytes of its value",
+    at_least=3,
+    unit=units.ratio,
+)
+SHALLOW = what_a_number_costs.claim(
+    "getsizeof-is-shallow",
+    "`sys.getsizeof` of a large tensor returns less than 1 % of the bytes of its numbers",
+    at_most=0.01,
+    unit=units.percent,
+)
+
+
+@what_a_number_costs.explain
+def _(page: Page, found: Costs) -> None:
+    columns = {"object": None, "bytes": units.count}
+    page.table(Table.of("The results of `sys.getsizeof`", columns, list(found.sizes.items())))
+    page.reveal(found.list_bytes, f"A tensor of float64 needs {units.number(found.tensor_bytes)} bytes per number.")
+    page.settle(BOXED, found.list_bytes / 8)
+    page.settle(SHALLOW, found.sizes["torch.zeros(n)"] / (8 * 100_000))
     page.say(
-        f"A float is {sizes['1.0']} bytes, and the list holds a pointer to it. A tensor is a small object as well:",
-        "its numbers lie elsewhere, side by side, without a count and a type for each. Ask for `nbytes`.",
+        f"A float takes {found.sizes['1.0']} bytes. For each float, the list also contains a pointer.",
+        "A tensor is a small object with a pointer to one block of memory. The block contains the numbers side by",
+        "side, without a reference count and a type for each number. The attribute `nbytes` is the size of the block.",
     )
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Node:
     def __init__(self, numbers: int) -> None:
@@ -107,26 +125,31 @@ class Node:
         self.next: Node | None = None
 
 
-@lesson.step(
-    "Who lets go",
-    predict=Choice(
-        "An object that refers to itself holds a large tensor, and you `del` its last name. When is the memory free?",
-        {"a": "at once", "b": "when the collector looks for cycles", "c": "when the program ends"},
-    ),
-    claims={
-        "count-frees-at-once": "an object goes as soon as its last owner does",
-        "cycle-stays": "one in a cycle stays when its last name goes",
-        "collector-frees": "after `gc.collect()` nine tenths of its memory or more have gone back",
-        "by-hand": "memory taken by hand stays until it is given back by hand",
-    },
-)
-def who_lets_go(numbers: int = 12_500_000) -> dict[str, float]:
-    """A call's own names lie on the stack and go when it returns; what they name lies on the heap and may stay.
+@lesson.given
+class LetGo(NamedTuple):
+    owners: int
+    freed: bool
+    stays: bool
+    cycle_bytes: int
+    by_hand_bytes: int
 
-    In C you give memory back yourself, as with the `mmap` below. Python counts owners (`sys.getrefcount`, which owns
-    one itself) and frees at zero. Two objects that own each other never come to zero: for those there is a collector.
+
+@lesson.step(
+    "When memory is freed",
+    predict=Choice(
+        "An object refers to itself and to a large tensor. You delete the object's last name with `del`. When is the "
+        "memory of the tensor freed?",
+        {"a": "at once", "b": "when the garbage collector looks for cycles", "c": "when the program ends"},
+    ),
+)
+def who_lets_go(numbers: int = 12_500_000) -> LetGo:
+    """When a function returns, its local names disappear. The named objects are on the heap and can exist longer.
+
+    In C, a program frees its memory explicitly, as this code does with `mmap`. Python counts the references to each
+    object (`sys.getrefcount`) and frees the object when the count is zero. In a cycle, objects refer to each other, so
+    their counts never become zero. The garbage collector finds and frees cycles.
     """
-    gc.disable()  # so that it runs when we say
+    gc.disable()  # so that only gc.collect() frees cycles
     plain = Node(1)
     owners, ghost = sys.getrefcount(plain), weakref.ref(plain)
     del plain
@@ -137,112 +160,179 @@ def who_lets_go(numbers: int = 12_500_000) -> dict[str, float]:
     del cycle
     stays = ghost() is not None
     gc.collect()
-    after_bytes = resident_bytes()
+    cycle_bytes = held_bytes - resident_bytes()
     gc.enable()
     by_hand = mmap.mmap(-1, 4 * numbers)
     by_hand.write(bytes(4 * numbers))
     taken_bytes = resident_bytes()
     by_hand.close()
-    returned_bytes = taken_bytes - resident_bytes()
-    return {
-        "owners": owners,
-        "freed": freed,
-        "stays": stays,
-        "cycle": held_bytes - after_bytes,
-        "by hand": returned_bytes,
-    }
+    by_hand_bytes = taken_bytes - resident_bytes()
+    return LetGo(owners, freed, stays, cycle_bytes, by_hand_bytes)
 
 
-@who_lets_go.observe
-def explain_letting_go(page: Page, found: dict[str, float]) -> None:
+FREED_AT_ONCE = who_lets_go.claim(
+    "count-frees-at-once", "Python frees an object as soon as its last reference is deleted", equals=True, unit=yes_no
+)
+CYCLE_STAYS = who_lets_go.claim(
+    "cycle-stays", "an object in a cycle stays in memory when its last name is deleted", equals=True, unit=yes_no
+)
+COLLECTOR_FREES = who_lets_go.claim(
+    "collector-frees",
+    "`gc.collect()` returns at least 90 % of the memory of a cycle to the system",
+    at_least=0.9,
+    unit=units.percent,
+)
+BY_HAND = who_lets_go.claim(
+    "by-hand",
+    "closing an `mmap` returns at least 90 % of its memory to the system",
+    at_least=0.9,
+    unit=followed("returned", units.percent),
+)
+
+
+@who_lets_go.explain
+def _(page: Page, found: LetGo) -> None:
     whole = 4 * NUMBERS
-    stays = found["stays"] and found["cycle"] > whole / 2
-    page.reveal("b" if stays else "a", f"{units.size(found['cycle'])} went back when it looked.")
-    page.claim("count-frees-at-once", found["freed"], 1, 1, unit=yes_no)
-    page.claim("cycle-stays", found["stays"], 1, 1, unit=yes_no)
-    page.claim("collector-frees", found["cycle"] / whole, low=0.9, unit=units.percent)
-    page.claim("by-hand", found["by hand"] / whole, low=0.9, unit=followed("went back", units.percent))
+    page.reveal(
+        when_freed(found), f"After `gc.collect()`, resident memory was {units.size(found.cycle_bytes)} smaller."
+    )
+    page.settle(FREED_AT_ONCE, found.freed)
+    page.settle(CYCLE_STAYS, found.stays)
+    page.settle(COLLECTOR_FREES, found.cycle_bytes / whole)
+    page.settle(BY_HAND, found.by_hand_bytes / whole)
     page.say(
-        f"`sys.getrefcount` said {found['owners']:g} for an object with one name"
-        + (": the call itself owns it meanwhile." if found["owners"] > 1 else "; before Python 3.14 it said 2."),
-        "The collector runs now and then by itself, when many objects were made; a large tensor in a cycle is one",
-        "object to it, however large. Exceptions kept in variables, and closures that name themselves, make cycles.",
+        f"`sys.getrefcount` returned {found.owners} for an object with one name.",
+        owners_text(found.owners),
+        "Without `gc.disable()`, Python also runs the collector when many new objects exist. Python counts the objects",
+        "and not their bytes, so a large tensor in a cycle is not freed earlier. Typical cycles come from exceptions",
+        "that are kept in variables, and from closures that refer to themselves.",
     )
 
 
+def when_freed(found: LetGo) -> str | None:
+    """Return the letter of the right option, or None if the cycle's memory stayed even after `gc.collect()`."""
+    if not found.stays:
+        return "a"
+    return "b" if found.cycle_bytes > 2 * NUMBERS else None
+
+
+def owners_text(owners: int) -> str:
+    """Return a sentence about why `sys.getrefcount` returned `owners` for an object with one name."""
+    if owners > 1:
+        return "The second reference is the argument of this call."
+    return "Before Python 3.14 it returned 2, because it also counted the argument of this call."
+
+
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Seen(NamedTuple):
+    traced_bytes: int
+    resident_bytes: int
 
 
 @lesson.step(
-    "Two witnesses",
+    "Two ways to measure memory",
     predict=Choice(
-        "A tensor of 47.7 MiB is made. How much of it does `tracemalloc` see?",
-        {"a": "all of it", "b": "about half", "c": "next to nothing"},
+        "We make a tensor of 47.7 MiB. Which part of these 47.7 MiB does `tracemalloc` count?",
+        {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
+        limits=(0.1, 0.9),
     ),
-    claims={
-        "tracemalloc-is-blind": "`tracemalloc` sees less than 1 % of a tensor",
-        "resident-sees": "resident memory grows by the tensor's bytes, to a tenth",
-        "bytes-are-traced": "`tracemalloc` sees all of a `bytes` object",
-        "empty-is-not-there": "a tensor that nobody has written to is not resident",
-    },
 )
-def two_witnesses(
-    numbers: int = 12_500_000,
-) -> dict[str, tuple[int, int]]:
-    """`tracemalloc` asks Python's allocator. The system counts pages that lie in the machine's memory.
+def two_witnesses(numbers: int = 12_500_000) -> dict[str, Seen]:
+    """`tracemalloc` counts the bytes that Python's allocator reserves. The system counts a process's pages in RAM.
 
-    That is resident memory, or RSS. We make the same number of bytes in three ways, and ask both.
+    The memory in these pages is called resident memory, or RSS. We make three objects of the same size, and measure
+    each object in both ways.
     """
     n_bytes = 4 * numbers
     ways: dict[str, Callable[[], object]] = {
-        "bytes": lambda: bytearray(b"x") * n_bytes,
+        "bytearray": lambda: bytearray(b"x") * n_bytes,
         "tensor": lambda: torch.ones(numbers),
         "empty tensor": lambda: torch.empty(numbers),
     }
     return {
-        name: (traced_bytes(make), peak_of(make).kept_bytes)
+        name: Seen(traced_bytes(make), peak_of(make).kept_bytes)
         for name, make in ways.items()
     }  # fmt: skip
 
 
-@two_witnesses.observe
-def explain_witnesses(page: Page, seen: dict[str, tuple[int, int]]) -> None:
+BLIND = two_witnesses.claim(
+    "tracemalloc-is-blind", "`tracemalloc` counts less than 1 % of a tensor's bytes", at_most=0.01, unit=units.percent
+)
+RESIDENT_SEES = two_witnesses.claim(
+    "resident-sees",
+    "if we make a tensor, resident memory grows by 90 % to 110 % of the tensor's bytes",
+    at_least=0.9,
+    at_most=1.1,
+    unit=units.percent,
+)
+BYTES_TRACED = two_witnesses.claim(
+    "bytes-are-traced",
+    "`tracemalloc` counts 99 % to 101 % of the bytes of a `bytearray`",
+    at_least=0.99,
+    at_most=1.01,
+    unit=units.percent,
+)
+EMPTY_NOT_THERE = two_witnesses.claim(
+    "empty-is-not-there",
+    "at most 10 % of the bytes of a tensor from `torch.empty` are in resident memory",
+    at_most=0.1,
+    unit=units.percent,
+)
+
+
+@two_witnesses.explain
+def _(page: Page, seen: dict[str, Seen]) -> None:
     whole = 4 * NUMBERS
     rows = [(name, whole, *each) for name, each in seen.items()]
-    heads = {"made": None, "bytes": units.size, "tracemalloc": units.size, "resident": units.size}
-    page.table(Table.of("One size, two witnesses", heads, rows))
-    traced = seen["tensor"][0] / whole
-    page.reveal("a" if traced > 0.9 else "b" if traced > 0.1 else "c", f"It saw {units.size(seen['tensor'][0])}.")
-    page.claim("tracemalloc-is-blind", traced, high=0.01, unit=units.percent)
-    page.claim("resident-sees", seen["tensor"][1] / whole, 0.9, 1.1, unit=units.percent)
-    page.claim("bytes-are-traced", seen["bytes"][0] / whole, 0.99, 1.01, unit=units.percent)
-    page.claim("empty-is-not-there", seen["empty tensor"][1] / whole, high=0.1, unit=units.percent)
+    columns = {"object": None, "size": units.size, "`tracemalloc`": units.size, "resident": units.size}
+    page.table(Table.of("Three objects of the same size, measured in two ways", columns, rows))
+    traced = seen["tensor"].traced_bytes
+    page.reveal(Interval.exact(traced / whole), f"`tracemalloc` counted {units.size(traced)}.")
+    page.settle(BLIND, traced / whole)
+    page.settle(RESIDENT_SEES, seen["tensor"].resident_bytes / whole)
+    page.settle(BYTES_TRACED, seen["bytearray"].traced_bytes / whole)
+    page.settle(EMPTY_NOT_THERE, seen["empty tensor"].resident_bytes / whole)
     page.say(
-        "torch asks the C library for memory, past Python's allocator; what it holds is no business of `tracemalloc`.",
-        "The system, for its part, gives a page only when it is first written to: an empty tensor is a promise.",
+        BLIND.words(
+            held="torch takes memory from the C library and not from Python's allocator, so `tracemalloc` does not"
+            " count it.",
+            refuted="In this run `tracemalloc` counted a part of the tensor, so this torch reports memory to Python.",
+            unclear="This run does not show how much of the tensor `tracemalloc` counts.",
+        ),
+        EMPTY_NOT_THERE.words(
+            held="The system provides a page only when the program first uses this page. No code has written to the"
+            " empty tensor, so most of its pages do not exist yet.",
+            refuted="In this run the system provided the pages of the empty tensor before the program wrote to them.",
+            unclear="This run does not show whether the empty tensor has pages.",
+        ),
     )
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Freed(NamedTuple):
+    large_bytes: int
+    large_freed_bytes: int
+    small_bytes: int
+    small_freed_bytes: int
+    in_use_bytes: int
 
 
 @lesson.step(
-    "Freed, and still there",
+    "Freed, but still resident",
     predict=Choice(
-        "200 000 small strings are made, and all but every thousandth are freed. How much memory goes back?",
-        {"a": "nearly all", "b": "about half", "c": "hardly any"},
+        "We make 200 000 small strings. Then we keep each thousandth string and free all other strings. How much of "
+        "the memory of all strings returns to the system?",
+        {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
+        limits=(0.25, 0.75),
     ),
-    claims={
-        "large-goes-back": "a large tensor's memory goes back to the system when it is freed",
-        "small-stays": "of freed small objects more than half stays, held by the few among them that live",
-    },
 )
-def freed_and_still_there(
-    numbers: int = 12_500_000,
-) -> dict[str, float]:
-    """Freed is not the same as given back. What is large has pages of its own; what is small shares them.
+def freed_and_still_there(numbers: int = 12_500_000) -> Freed:
+    """If a program frees an object, its memory does not always return to the system.
 
-    Python takes memory for small objects in large pieces, cuts them up, and gives one back when nothing in it is used.
+    A large object has its own pages. Small objects share pages: Python takes large pieces of memory from the system,
+    and puts many small objects into each piece. Python returns a piece only when it contains no object that is in use.
     """
     large = peak_of(lambda: torch.ones(numbers).sum())
     before_bytes = resident_bytes()
@@ -250,41 +340,55 @@ def freed_and_still_there(
     held_bytes = resident_bytes() - before_bytes
     strings = strings[::1000]
     kept_bytes = resident_bytes() - before_bytes
-    return {
-        "large": large.added_bytes,
-        "large, freed": large.kept_bytes,
-        "small": held_bytes,
-        "small, freed": kept_bytes,
-        "small, in use": sum(map(sys.getsizeof, strings)),
-    }
-
-
-@freed_and_still_there.observe
-def explain_freed(page: Page, found: dict[str, float]) -> None:
-    rows = [
-        ("one tensor", found["large"], found["large, freed"]),
-        ("200 000 strings", found["small"], found["small, freed"]),
-    ]
-    heads = {"": None, "resident while in use": units.size, "and when freed": units.size}
-    page.table(Table.of("Beyond what was resident before", heads, rows))
-    stays = found["small, freed"] / found["small"]
-    page.reveal("a" if stays < 0.25 else "b" if stays < 0.75 else "c", f"{units.percent(1 - stays)} of it did.")
-    page.claim(
-        "large-goes-back", found["large, freed"] / found["large"], high=0.1, unit=followed("stays", units.percent)
+    return Freed(
+        large.added_bytes,
+        large.kept_bytes,
+        held_bytes,
+        kept_bytes,
+        sum(map(sys.getsizeof, strings)),
     )
-    stayed = page.claim("small-stays", stays, low=0.5, unit=followed("stays", units.percent))
+
+
+LARGE_GOES_BACK = freed_and_still_there.claim(
+    "large-goes-back",
+    "at most 10 % of a large tensor's memory stays resident after it is freed",
+    at_most=0.1,
+    unit=followed("stays", units.percent),
+)
+SMALL_STAYS = freed_and_still_there.claim(
+    "small-stays",
+    "more than half of the strings' memory stays resident after most strings are freed",
+    at_least=0.5,
+    unit=followed("stays", units.percent),
+)
+
+
+@freed_and_still_there.explain
+def _(page: Page, found: Freed) -> None:
+    rows = [
+        ("one tensor", found.large_bytes, found.large_freed_bytes),
+        ("200 000 strings", found.small_bytes, found.small_freed_bytes),
+    ]
+    columns = {"object": None, "growth while in use": units.size, "growth after freeing": units.size}
+    page.table(Table.of("The growth of resident memory", columns, rows))
+    stays = found.small_freed_bytes / found.small_bytes
+    page.reveal(Interval.exact(1 - stays), f"{units.percent(1 - stays)} of the strings' memory returned to the system.")
+    page.settle(LARGE_GOES_BACK, found.large_freed_bytes / found.large_bytes)
+    page.settle(SMALL_STAYS, stays)
     page.say(
-        f"{units.size(found['small, in use'])} of strings are still in use, one in nearly every piece of memory, and"
-        " each keeps all of its piece. The memory is not lost: the next small objects go there."
-        if stayed.standing is Standing.HELD
-        else "Here most of it went back: this Python's allocator cuts its memory otherwise.",
-        "But a process that was large once often stays so.",
+        f"The strings that are still in use take {units.size(found.in_use_bytes)}.",
+        SMALL_STAYS.words(
+            held="Nearly every piece of memory contains one of these strings, so Python cannot return the piece."
+            " Python uses the free memory in the pieces for the next small objects.",
+            refuted="In this run most of the memory returned to the system, so the allocator of this Python works in a"
+            " different way.",
+            unclear="This run does not show how much memory stays resident because of these strings.",
+        ),
+        "Resident memory can therefore stay large after a program has freed most of its objects.",
     )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def script(numbers: int) -> str:
     return f"""
@@ -307,45 +411,67 @@ work()
 @lesson.step(
     "Line by line",
     predict=Choice(
-        "a, b and c have 38.1 MiB each. What does the table say for the line `c = (a + b) * (a - b)`?",
+        "The arrays a, b and c take 38.1 MiB each. memory_profiler prints a table of the memory that each line adds. "
+        "Which growth does this table show for the line `c = (a + b) * (a - b)`?",
         {"a": "38.1 MiB", "b": "76.3 MiB", "c": "114.4 MiB"},
+        limits=(1.5, 2.5),
     ),
-    claims={
-        "line-is-named": "the line that makes one array grows by its 38.1 MiB",
-        "del-is-named": "the line that deletes one shrinks by as much",
-        "between-is-not-seen": "what a line takes and gives back itself is not in the table",
-    },
 )
 def line_by_line(numbers: int = 5_000_000) -> tuple[Line, ...]:
-    """`python -m memory_profiler script.py` runs a script and looks at resident memory after each line.
+    """`python -m memory_profiler script.py` runs a script, and prints a table of its resident memory after each line.
 
-    It does so in the functions that you have decorated with `@profile`, and prints a table.
+    The table contains the lines of functions that are decorated with `@profile`.
     """
     return line_table(script(numbers))
 
 
-@line_by_line.observe
-def explain_lines(page: Page, lines: tuple[Line, ...]) -> None:
+LINE_NAMED = line_by_line.claim(
+    "line-is-named",
+    "in the table, memory grows by the size of 0.9 to 1.1 arrays in the line that makes one array",
+    at_least=0.9,
+    at_most=1.1,
+    unit=followed("arrays", units.number),
+)
+DEL_NAMED = line_by_line.claim(
+    "del-is-named",
+    "in the table, memory shrinks by the size of 0.9 to 1.1 arrays in the line that deletes one array",
+    at_least=-1.1,
+    at_most=-0.9,
+    unit=followed("arrays", units.number),
+)
+BETWEEN_NOT_SEEN = line_by_line.claim(
+    "between-is-not-seen",
+    "in the table, memory grows by 0.9 to 1.1 arrays in the line that makes c, without its temporary arrays",
+    at_least=0.9,
+    at_most=1.1,
+    unit=followed("arrays", units.number),
+)
+
+
+@line_by_line.explain
+def _(page: Page, lines: tuple[Line, ...]) -> None:
     rows = [(each.number, each.text, each.resident_bytes, each.more_bytes) for each in lines]
-    heads = {"line": units.count, "": None, "resident": units.size, "more": signed(units.size)}
-    page.table(Table.of("What memory_profiler said", heads, rows))
-    more = {each.text.strip(): each.more_bytes or 0.0 for each in lines}
-    whole = 8 * 5_000_000
-    three = more["c = (a + b) * (a - b)"] / whole
-    page.reveal("a" if three < 1.5 else "b" if three < 2.5 else "c", "Two more came and went within the line.")
-    page.claim("line-is-named", more["b = a * 2"] / whole, 0.9, 1.1, unit=units.ratio)
-    page.claim("del-is-named", more["del a"] / whole, -1.1, -0.9, unit=units.ratio)
-    page.claim("between-is-not-seen", three, 0.9, 1.1, unit=units.ratio)
+    columns = {"line": units.count, "": None, "resident": units.size, "growth": signed(units.size)}
+    page.table(Table.of("The table of memory_profiler", columns, rows))
+    more = {each.text.strip(): (each.more_bytes or 0.0) / (8 * 5_000_000) for each in lines}
+    three = more["c = (a + b) * (a - b)"]
+    page.reveal(
+        Interval.exact(three),
+        "The line also needs temporary arrays for a + b and a - b. Before the line ends, it frees the temporary arrays"
+        " whose memory c does not reuse.",
+    )
+    page.settle(LINE_NAMED, more["b = a * 2"])
+    page.settle(DEL_NAMED, more["del a"])
+    page.settle(BETWEEN_NOT_SEEN, three)
     page.say(
-        "A lecture on high-performance machine learning shows such a table of a training loop: 85.0 MiB before it,",
-        "91.2 MiB in it, the forward call +2.2 MiB, the backward one +3.2 MiB.",
-        "A first call brings code and buffers along that a second one does not: look at both.",
+        "A lecture on high-performance machine learning shows a table of memory_profiler for a training loop: 85.0 MiB",
+        "before the loop, 91.2 MiB in the loop, +2.2 MiB for the forward call, and +3.2 MiB for the backward call. The",
+        "first call of a function also loads code and allocates buffers, and the second call does not. Measure both",
+        "calls.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def spike() -> None:
     time.sleep(0.02)
@@ -353,83 +479,116 @@ def spike() -> None:
     time.sleep(0.02)
 
 
+@lesson.given
+class OverTime(NamedTuple):
+    curve: Timeline
+    samples: list[int]
+    peak: MemoryUse
+    now_mib: list[float]
+
+
 @lesson.step(
-    "Over time",
+    "Memory over time",
     predict=Choice(
-        "A tensor of 47.7 MiB lives for some milliseconds, and we look every 0.1 s. Do we see it?",
-        {"a": "yes", "b": "no"},
+        "A tensor of 47.7 MiB exists for a few milliseconds. We measure resident memory every 0.1 s. "
+        "Do these samples show a growth of at least half of the tensor's size?",
+        {"a": "no", "b": "yes"},
+        limits=(0.5,),
     ),
-    claims={
-        "mprof-sees-the-peak": "looking every 10 ms, `mprof` sees the script rise by two arrays and more",
-        "mark-sees-all": "the kernel's own mark sees the short one, all of it",
-    },
     fast={"plotted": 0},
 )
-def over_time(
-    plotted: int = 1,
-) -> tuple[Timeline, list[int], Held, list[float]]:
-    """`mprof run script.py` looks at a process every few milliseconds, and `mprof plot` draws what it saw.
+def over_time(plotted: int = 1) -> OverTime:
+    """`mprof run script.py` measures the memory of a process every few milliseconds. `mprof plot` draws the samples.
 
-    `memory_usage(-1)` is one such look at this process, in MiB.
-    `looks_during` of `harness.memory` does the same for a call: a thread looks every 0.1 s, and can miss something.
-    Linux also keeps a mark of the most there was, and `peak_of` reads that.
+    `memory_usage(-1)` takes one sample of this process, in MiB. `memory_samples` of `harness.memory` takes samples
+    during a call. Its thread measures every 0.1 s, and can miss a short peak. Linux also stores the highest resident
+    memory of a process (`VmHWM` in proc(5)), and `peak_of` reads this value.
     """
     curve = timeline(
         script(5_000_000),
-        title="the script of step 5, as mprof saw it",
+        title="Memory of the script of step 5, measured by mprof",
         plotted=bool(plotted),
     )
-    looks = looks_during(spike, interval_s=0.1)
-    return curve, looks, peak_of(spike), memory_usage(-1)
+    samples = memory_samples(spike, interval_s=0.1)
+    return OverTime(curve, samples, peak_of(spike), memory_usage(-1))
 
 
-@over_time.observe
-def explain_time(page: Page, found: tuple[Timeline, list[int], Held, list[float]]) -> None:
-    curve, looks, held, now_mib = found
-    bytes_ = [bytes_ for _, bytes_ in curve.looks]
-    step = -(-len(bytes_) // 60)
-    high = [max(bytes_[at : at + step]) for at in range(0, len(bytes_), step)]
-    shown = f"{units.size(min(bytes_))} {plots.sparkline(high)} {units.size(curve.peak_bytes)}"
-    page.output(shown, caption=f"The script over {units.seconds(curve.looks[-1][0])}, {len(bytes_)} looks")
+MPROF_SEES = over_time.claim(
+    "mprof-sees-the-peak",
+    "with a sample every 10 ms, `mprof` shows that the script's memory grows by at least 1.8 arrays",
+    at_least=1.8,
+    unit=followed("arrays", units.number),
+)
+MARK_SEES_ALL = over_time.claim(
+    "mark-sees-all",
+    "the peak that Linux stored grew by 90 % to 120 % of the size of the tensor that existed for milliseconds",
+    at_least=0.9,
+    at_most=1.2,
+    unit=units.percent,
+)
+
+
+@over_time.explain
+def _(page: Page, found: OverTime) -> None:
+    show_curve(page, found.curve)
+    seen = max(found.samples) - min(found.samples)
+    whole = 4 * NUMBERS
+    page.reveal(
+        Interval.exact(seen / whole),
+        f"{units.some(len(found.samples), 'sample')} showed a growth of {units.size(seen)}.",
+    )
+    page.settle(MPROF_SEES, growth_in_call(found.curve) / 40e6)
+    if found.peak.exact:
+        page.settle(MARK_SEES_ALL, found.peak.added_bytes / whole)
+    else:
+        page.skip(MARK_SEES_ALL, "this system does not store a peak that a process can reset, as Linux does")
+    page.say(
+        "Samples take little time, work for programs in each language, and show when the memory grew.",
+        "The peak that Linux stores shows only the largest size of the memory, but it includes short peaks.",
+    )
+    page.say(
+        "At the end of the step, `memory_usage(-1)` of memory_profiler measured",
+        f"{units.size(found.now_mib[-1] * 2**20)} in this process.",
+        "`memory_usage((call,))` starts a process that takes samples during a call.",
+        how_it_starts(multiprocessing.get_all_start_methods()[0], sys.version_info[:2]),
+        "This lesson therefore takes its samples in a thread.",
+    )
+
+
+def show_curve(page: Page, curve: Timeline) -> None:
+    """Print a curve of the script's memory over time. Each column shows the largest of its samples."""
+    sizes = [bytes_ for _, bytes_ in curve.samples]
+    step = -(-len(sizes) // 60)
+    high = [max(sizes[at : at + step]) for at in range(0, len(sizes), step)]
+    shown = f"{units.size(min(sizes))} {plots.sparkline(high)} {units.size(curve.peak_bytes)}"
+    number = units.some(len(sizes), "sample")
+    page.output(shown, caption=f"Memory of the script during {units.seconds(curve.samples[-1][0])}, {number}")
     if curve.svg:
         page.save("mprof", curve.svg)
-    seen = max(looks) - min(looks)
-    whole = 4 * NUMBERS
-    page.reveal("a" if seen > whole / 2 else "b", f"{units.size(seen)} of it, in {len(looks)} looks.")
+
+
+def growth_in_call(curve: Timeline) -> float:
+    """Return the growth in bytes from the first profiled call to the peak, or NaN if no call was profiled."""
     began_s = min((times[0] for times in curve.functions.values()), default=math.nan)
-    before = max((each for at_s, each in curve.looks if at_s <= began_s), default=math.nan)
-    page.claim(
-        "mprof-sees-the-peak", (curve.peak_bytes - before) / 40e6, low=1.8, unit=followed("arrays", units.number)
-    )
-    if held.exact:
-        page.claim("mark-sees-all", held.added_bytes / whole, 0.9, 1.2, unit=units.percent)
-    else:
-        page.skip("mark-sees-all", "this system keeps no such mark that can be lowered: Linux does")
-    page.say(
-        "Looks are cheap, know no language, and show when it was. The mark shows how much it was, and nothing else.",
-        "The exercise is graded by the mark: it is read from outside, and nothing is too short for it.",
-    )
-    page.say(
-        f"`memory_usage(-1)` of memory_profiler saw {units.size(now_mib[-1] * 2**20)} in this process at the end.",
-        "`memory_usage((call,))` starts a process that looks during a call.",
-        how_it_starts(multiprocessing.get_all_start_methods()[0], sys.version_info[:2]),
-        "So we look from a thread.",
-    )
+    before = max((bytes_ for at_s, bytes_ in curve.samples if at_s <= began_s), default=math.nan)
+    return curve.peak_bytes - before
 
 
 def how_it_starts(method: str, version: tuple[int, ...]) -> str:
-    """Return what a Python of this version, whose processes start by this method, does to start one beside threads."""
+    """Return sentences about the process of `memory_usage((call,))`, for a start method and a version of Python."""
     if method != "fork":
         return (
-            "On this Python, that process imports your program again (on Linux since Python 3.14), which takes seconds."
+            "In this version of Python, the new process imports your program again (on Linux since Python 3.14), which"
+            " takes seconds."
         )
-    warned = "warns of that" if version >= (3, 12) else "does not warn of that, as Python 3.12 does"
-    return f"This Python forks for it. A fork beside the threads of torch may never return, and this Python {warned}."
+    warns = "warns about this risk" if version >= (3, 12) else "does not warn about this risk, but Python 3.12 does"
+    return (
+        "This Python starts the process with a fork. The fork of a process with torch's threads can wait for a lock for"
+        f" ever. This Python {warns}."
+    )
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def with_names(x: Tensor) -> Tensor:
     scaled = x * 1.5
@@ -455,83 +614,110 @@ def in_blocks(x: Tensor) -> float:
 
 
 @lesson.step(
-    "Fewer lines, less memory?",
+    "Do fewer lines need less memory?",
     predict=Choice(
-        "Four steps in one line, against the same four with a name for each. Whose peak is lower, by how much?",
-        {"a": "the same", "b": "one line's, by about half", "c": "one line's, by more than three quarters"},
+        "We write four operations in four lines with a name for each result, or in one line. "
+        "By how much is the peak memory of the one line lower than that of the four lines?",
+        {"a": "less than 20 %", "b": "20 % to 75 %", "c": "75 % or more"},
+        limits=(0.2, 0.75),
     ),
-    claims={
-        "names-keep": "names hold what nobody needs any more: their peak is a third higher, or more",
-        "one-line-is-two": "the one line still has two tensors at once",
-        "in-place-is-one": "in place there is one",
-        "blocks-are-least": "where only a sum is wanted, blocks have less than a tenth of one tensor",
-    },
 )
-def fewer_lines(numbers: int = 12_500_000) -> dict[str, Held]:
-    """Not lines are what memory is taken by, but tensors that are alive at once. A step needs its input and its output.
+def fewer_lines(numbers: int = 12_500_000) -> dict[str, MemoryUse]:
+    """The peak memory depends on how many tensors exist at the same time, and not on the number of lines.
 
-    A name keeps its tensor until the function ends. A step in place writes its output over its input.
+    An operation needs memory for its input and its output. A tensor with a name exists until the function ends. An
+    in-place operation writes its output into the memory of its input.
     """
     x = torch.rand(numbers)
     return {
-        "a name each": peak_of(lambda: with_names(x)),
+        "with names": peak_of(lambda: with_names(x)),
         "one line": peak_of(lambda: one_line(x)),
         "in place": peak_of(lambda: in_place(x)),
         "in blocks, the sum": peak_of(lambda: in_blocks(x)),
     }
 
 
-@fewer_lines.observe
-def explain_fewer(page: Page, found: dict[str, Held]) -> None:
+NAMES_KEEP = fewer_lines.claim(
+    "names-keep",
+    "with a name for each result, the peak memory is at least 4/3 times that of the one line",
+    at_least=4 / 3,
+    unit=units.ratio,
+)
+ONE_LINE_IS_TWO = fewer_lines.claim(
+    "one-line-is-two",
+    "at its peak, the one line needs the memory of 1.8 to 2.3 tensors",
+    at_least=1.8,
+    at_most=2.3,
+    unit=followed("tensors", units.number),
+)
+IN_PLACE_IS_ONE = fewer_lines.claim(
+    "in-place-is-one",
+    "at its peak, the in-place version needs the memory of 0.9 to 1.3 tensors",
+    at_least=0.9,
+    at_most=1.3,
+    unit=followed("tensors", units.number),
+)
+BLOCKS_ARE_LEAST = fewer_lines.claim(
+    "blocks-are-least",
+    "at its peak, the sum in blocks needs less than a tenth of the memory of one tensor",
+    at_most=0.1,
+    unit=followed("tensors", units.number),
+)
+
+
+@fewer_lines.explain
+def _(page: Page, found: dict[str, MemoryUse]) -> None:
     whole = 4 * NUMBERS
-    peaks = {name: held.added_bytes / whole for name, held in found.items()}
-    bars = list(peaks.items())
-    page.output(plots.bars(bars, width=40, unit=units.number), caption="Tensors alive at once, at the peak")
+    peaks = {name: use.added_bytes / whole for name, use in found.items()}
+    caption = "Peak memory, in tensors of 47.7 MiB"
+    page.output(plots.bars(list(peaks.items()), width=40, unit=units.number), caption=caption)
     names, line, place, blocks = peaks.values()
     part = 1 - line / names
-    page.reveal("a" if part < 0.2 else "b" if part < 0.75 else "c", f"It is lower by {units.percent(part)}.")
-    page.claim("names-keep", names / line, low=4 / 3, unit=units.ratio)
-    page.claim("one-line-is-two", line, 1.8, 2.3, unit=followed("tensors", units.number))
-    page.claim("in-place-is-one", place, 0.9, 1.3, unit=followed("tensors", units.number))
-    page.claim("blocks-are-least", blocks, high=0.1, unit=followed("tensors", units.number))
+    page.reveal(Interval.exact(part), f"The difference is {units.percent(part)} of the peak with names.")
+    page.settle(NAMES_KEEP, names / line)
+    page.settle(ONE_LINE_IS_TWO, line)
+    page.settle(IN_PLACE_IS_ONE, place)
+    page.settle(BLOCKS_ARE_LEAST, blocks)
     page.say(
-        "It is not the line: a function with as many lines that uses one name again has no more than the one line.",
-        "And when the answer is smaller than what lies between, that need not be there in one piece at all.",
+        "The names cause the difference. If a function has four lines, but uses the same name for each result, it does",
+        "not need more memory than the one line.",
+        "If the result is small, such as a sum, the intermediate tensors can be computed block by block.",
     )
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Timing(NamedTuple):
+    seconds: float
+    faults: int
 
 
 @lesson.given
-def timed(call: Callable[[], object]) -> tuple[float, int]:
+def timed(call: Callable[[], object]) -> Timing:
     faults, began_s = page_faults() or 0, time.thread_time()
     call()
     seconds = time.thread_time() - began_s
-    return seconds, (page_faults() or 0) - faults
+    return Timing(seconds, (page_faults() or 0) - faults)
 
 
 @lesson.step(
-    "Asking takes time",
+    "New memory takes time",
     predict=Guess(
-        "`x * 2` for 47.7 MiB, against the same written into a tensor that is there: how much longer?", "times"
+        "We compute `x * 2` for a tensor of 47.7 MiB. What is the time with a new output tensor divided by the time "
+        "with an existing output tensor?",
+        "times",
     ),
-    claims={
-        "out-is-faster": "with `out=` it takes less than two thirds of the time",
-        "in-place-is-faster": "in place it does, too",
-        "faults-tell": "new memory makes more page faults than memory that is there",
-    },
     fast={"turns": 3},
 )
 def asking_takes_time(
     turns: int = 7,
     numbers: int = 12_500_000,
-) -> list[dict[str, tuple[float, int]]]:
-    """A large tensor that was freed has gone back, so the next one is new memory.
+) -> list[dict[str, Timing]]:
+    """When a large tensor is freed, its memory returns to the system, so the next large tensor gets new memory.
 
-    Page by page the system finds it and clears it, so that nobody reads what others left there. Each such interruption
-    is a page fault. `out=` and the methods whose names end in `_` write into memory that is there. Time is CPU time, in
-    turns.
+    The first use of each page of new memory causes a page fault. The program stops until the system has found a page
+    and filled it with zeros. The zeros replace data of other programs. With `out=`, and in methods whose names end in
+    `_`, torch writes into existing memory. We measure the CPU time several times.
     """
     x, out = torch.rand(numbers), torch.ones(numbers)
     ways: dict[str, Callable[[], object]] = {
@@ -549,44 +735,67 @@ def asking_takes_time(
     return found
 
 
-@asking_takes_time.observe
-def explain_asking(page: Page, turns: list[dict[str, tuple[float, int]]]) -> None:
-    rows = [(name, min(each[name][0] for each in turns), turns[-1][name][1]) for name in turns[0]]
-    heads = {"": None, "shortest": units.seconds, "page faults": units.count}
-    page.table(Table.of(f"47.7 MiB, {len(turns)} turns", heads, rows))
-    gains = {name: every([each["new"][0] / each[name][0] for each in turns]) for name in ("out=", "in place")}
-    page.reveal(rows[0][1] / rows[1][1])
-    outs = page.claim("out-is-faster", gains["out="][0], low=1.5, error=gains["out="][1], unit=units.ratio)
-    place, error = gains["in place"]
-    page.claim("in-place-is-faster", place, low=1.5, error=error, unit=units.ratio)
-    if page_faults() is None:
-        page.skip("faults-tell", "this system does not tell a process its page faults")
-    else:
-        more = [each["new"][1] - each["out="][1] for each in turns]
-        page.claim("faults-tell", min(more), low=1, unit=followed("more"))
-    page.say(
-        "The multiplication is the same. What is paid for is memory that nobody has used before, and that every `+`"
-        " and `*` asks for anew."
-        if outs.standing is Standing.HELD
-        else "Here new memory is cheap: this system gives it in large pages, or the allocator keeps what was freed.",
-        "Smaller tensors get memory that the C library has kept, and gain less.",
-    )
-    page.say(
-        "In place is not free of charge: whoever shares the tensor sees it change, and autograd may need what it held.",
-        "Work in place on what is yours alone.",
-    )
-
-
-lesson.take_along(
-    "Ask the system for resident memory; Python's own tools do not see what tensors hold.",
-    "The peak is what is alive at once: names keep, steps in place reuse, blocks never have it all.",
-    "New memory costs time as well, page by page: `out=` and in-place methods ask for none.",
+OUT_IS_FASTER = asking_takes_time.claim(
+    "out-is-faster",
+    "the product takes at least 1.5 times as long with a new output tensor as with `out=`",
+    at_least=1.5,
+    unit=units.ratio,
 )
-lesson.read_on(
+IN_PLACE_IS_FASTER = asking_takes_time.claim(
+    "in-place-is-faster",
+    "the product takes at least 1.5 times as long with a new output tensor as in place",
+    at_least=1.5,
+    unit=units.ratio,
+)
+FAULTS_TELL = asking_takes_time.claim(
+    "faults-tell",
+    "a new output tensor causes more page faults than `out=`, in each repetition",
+    at_least=1,
+    unit=followed("more"),
+)
+
+
+@asking_takes_time.explain
+def _(page: Page, turns: list[dict[str, Timing]]) -> None:
+    rows = [(name, min(turn[name].seconds for turn in turns), turns[-1][name].faults) for name in turns[0]]
+    columns = {"output": None, "shortest time": units.seconds, "page faults": units.count}
+    page.table(Table.of(f"A product of 47.7 MiB, {units.some(len(turns), 'repetition')}", columns, rows))
+    by_out, in_place_ = (
+        Interval.every(turn["new"].seconds / turn[way].seconds for turn in turns) for way in ("out=", "in place")
+    )
+    page.reveal(by_out)
+    page.settle(OUT_IS_FASTER, by_out)
+    page.settle(IN_PLACE_IS_FASTER, in_place_)
+    if page_faults() is None:
+        page.skip(FAULTS_TELL, "this system does not report the page faults of a process")
+    else:
+        page.settle(FAULTS_TELL, min(turn["new"].faults - turn["out="].faults for turn in turns))
+    page.say(
+        "The multiplication is the same in all rows.",
+        OUT_IS_FASTER.words(
+            held="The difference is the cost of new memory. Each `+` and `*` on a large tensor has this cost.",
+            refuted="On this machine new memory costs little. Possible reasons are large pages, or an allocator that"
+            " keeps freed memory.",
+            unclear="The repetitions do not agree, so this run does not show how much new memory costs.",
+        ),
+        "For smaller tensors, the C library often reuses memory that was freed before. `out=` then saves less time.",
+    )
+    page.say(
+        "An in-place operation changes the tensor for all other parts of the program that use it. For example,",
+        "autograd may need the old values. Use in-place operations only on tensors that no other code uses.",
+    )
+
+
+lesson.key_points = (
+    "Measure resident memory, because Python's own tools do not count the memory of tensors.",
+    "Peak memory depends on which tensors exist at the same time. A tensor with a name exists until the function ends.",
+    "New memory also costs time for each page. `out=` and in-place methods reuse existing memory.",
+)
+lesson.references = (
     "memory_profiler: pypi.org/project/memory-profiler",
     "Python, `tracemalloc` and `gc`: docs.python.org/3/library/tracemalloc.html, docs.python.org/3/library/gc.html",
     "Linux, proc(5) on VmHWM and clear_refs: man7.org/linux/man-pages/man5/proc.5.html",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

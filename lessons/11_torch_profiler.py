@@ -1,10 +1,9 @@
-"""Lesson 11: where the time goes inside the framework, and what the top row of a table does not say.
+"""Lesson 11: find the PyTorch operators that take a program's time, and the lines of the program that call them.
 
-Read it top to bottom: it is the screen's own order. A small ResNet and a module with a mask are profiled, on one
-thread, and looked at from one side after the other.
+The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
+this machine. All profiles use one thread.
 """
 
-import math
 import re
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import torch
-import torch._inductor  # the first profile imports it in any case: here no step has to wait for it
+import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
 from torch import Tensor, nn
 from torch.profiler import (
     ProfilerActivity,
@@ -25,7 +24,6 @@ from torch.profiler import (
     tensorboard_trace_handler,
 )
 
-from harness import plots, units
 from harness.profiles import (
     Event,
     NamedModules,
@@ -38,35 +36,35 @@ from harness.profiles import (
     keep_stacks,
     named_modules,
     operators,
+    own_cost_by_name,
     placed,
     read_stacks,
     read_trace,
-    widest,
-    without,
+    without_frames,
 )
-from harness.state import state_folder
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
+from harness.rendering import plots, units
+from harness.rendering.tables import Table
+from harness.storage.user_state import state_folder
+from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
+from lessons.engine.command import main
 from lessons.engine.published import GUIDE_MASK_GB, GUIDE_MASK_S, PROFILED_TIMES
 from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
     __file__,
     title="Inside the framework",
-    objective="Afterwards you can profile a PyTorch program, and get from the row at the top to the line that asked.",
+    objective="You can profile a PyTorch program, and find the line of code behind the most expensive operator.",
     minutes=20,
 )
 
 PART = units.percent
-"""Shows a part of a whole."""
+"""The format of a share."""
 
 TORCH = torch.__version__.partition("+")[0]
-"""This torch's release."""
+"""The release of the installed torch."""
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Block(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
@@ -136,25 +134,19 @@ class Profiled(NamedTuple):
 @lesson.step(
     "The top row",
     predict=Choice(
-        "`aten::conv2d` and what it calls have a good part of the time. How much of that is its own?",
-        {"a": "nearly all", "b": "about half", "c": "next to nothing"},
+        "The total time of the operator `aten::conv2d` includes the time of the operators that it calls. Which share "
+        "of its total time is its own time?",
+        {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
+        limits=(0.25, 0.75),
     ),
-    claims={
-        "it-learned": "the loss at the end is less than four fifths of the first",
-        "own-adds-up": "own times add up to the whole, to 1 %",
-        "total-does-not": "total times add up to more than twice the whole",
-        "top-does-little": "of the row with most total time, less than half is its own",
-        "conv2d-passes-on": "of the total time of `aten::conv2d`, less than a fifth is its own",
-        "wall-clock": "a part of the program that only sleeps has all of that as `CPU total`",
-    },
     fast={"steps": 4, "images": 8},
 )
 def the_top_row(steps: int = 8, images: int = 16) -> Profiled:
-    """`torch.profiler.profile` notes each operator's beginning and end while its block runs.
+    """`torch.profiler.profile` records the beginning and the end of each operator in its `with` block.
 
-    A small ResNet learns to tell images of four colours apart. `record_function` gives a part of the program a name of
-    its own. `key_averages` adds up what has one name; its `table` is sorted by what you ask for. `activities` says what
-    to watch: CPU here; CUDA would add the kernels of a GPU.
+    A small ResNet learns to classify images of four colours. `record_function` gives a part of the program a name.
+    `key_averages` adds up the events with the same name, and the argument `sort_by` sorts its `table`. `activities`
+    lists the devices to record, in this step the CPU. On a GPU, CUDA also records kernels.
     """
     training = Training(images)
     with profile(activities=[ProfilerActivity.CPU]) as found:
@@ -177,67 +169,107 @@ def the_top_row(steps: int = 8, images: int = 16) -> Profiled:
     )
 
 
-@the_top_row.observe
-def explain_top(page: Page, found: Profiled) -> None:
+LEARNED = the_top_row.claim(
+    "it-learned", "the network learns: its last loss is less than 80 % of its first loss", at_most=0.8, unit=PART
+)
+OWN_ADDS_UP = the_top_row.claim(
+    "own-adds-up",
+    "the own times of all operators add up to 99 % to 101 % of the profiled time",
+    at_least=0.99,
+    at_most=1.01,
+    unit=PART,
+)
+TOTAL_DOES_NOT = the_top_row.claim(
+    "total-does-not",
+    "the total times of all operators add up to more than twice the profiled time",
+    at_least=2,
+    unit=units.ratio,
+)
+TOP_DOES_LITTLE = the_top_row.claim(
+    "top-does-little",
+    "in the row with the largest total time, less than half of this time is own time",
+    at_most=0.5,
+    unit=PART,
+)
+CONV2D_PASSES_ON = the_top_row.claim(
+    "conv2d-passes-on",
+    "less than a fifth of the total time of `aten::conv2d` is own time",
+    at_most=0.2,
+    unit=PART,
+)
+WALL_CLOCK = the_top_row.claim(
+    "wall-clock",
+    "for a part of the program that only sleeps for 50 ms, `CPU total` is at least 45 ms",
+    at_least=0.045,
+    unit=units.seconds,
+)
+
+
+@the_top_row.explain
+def _(page: Page, found: Profiled) -> None:
     shown = columns(found.printed, "Name", "Self CPU", "CPU total", "# of Calls")
-    page.output(shown, caption="The first rows of the table, by total time, some of its columns")
+    page.output(shown, caption="The rows with the largest total times, with some of the table's columns")
     bars = [(each.name, each.own_s) for each in found.rows[:8]]
-    caption = "The same profile by own time"
-    page.output(plots.bars(bars, width=30, unit=units.seconds), caption=caption)
+    page.output(plots.bars(bars, width=30, unit=units.seconds), caption="The same profile, sorted by own time")
     conv2d = named(found.rows, "aten::conv2d")
     share = conv2d.own_s / conv2d.total_s
-    page.reveal("a" if share > 0.75 else "b" if share > 0.25 else "c", f"{PART(share)}.")
-    page.claim("it-learned", found.losses[-1] / found.losses[0], high=0.8, unit=PART)
-    whole_s = found.whole_s
-    page.claim("own-adds-up", sum(each.own_s for each in found.rows) / whole_s, 0.99, 1.01, unit=PART)
-    page.claim("total-does-not", sum(each.total_s for each in found.rows) / whole_s, low=2.0, unit=units.ratio)
+    page.reveal(Interval.exact(share), f"The own time is {PART(share)} of the total time.")
+    page.settle(LEARNED, found.losses[-1] / found.losses[0])
+    page.settle(OWN_ADDS_UP, sum(each.own_s for each in found.rows) / found.whole_s)
+    page.settle(TOTAL_DOES_NOT, sum(each.total_s for each in found.rows) / found.whole_s)
     top = max(found.rows, key=lambda each: each.total_s)
-    settled = page.claim("top-does-little", top.own_s / top.total_s, high=0.5, unit=PART, remark=top.name)
-    page.claim("conv2d-passes-on", share, high=0.2, unit=PART)
-    wall = page.claim("wall-clock", found.nap_s, low=0.045, unit=units.seconds)
+    page.settle(TOP_DOES_LITTLE, top.own_s / top.total_s, remark=top.name)
+    page.settle(CONV2D_PASSES_ON, share)
+    page.settle(WALL_CLOCK, found.nap_s)
+    page.say(
+        "`Self CPU` is the operator's own time. `CPU total` also includes the time of the operators that it calls.",
+        f"The row with the largest total time is `{top.name}`.",
+        TOP_DOES_LITTLE.words(
+            held="Most of this row's total time is spent in operators that the row's operator calls.",
+            refuted="Most of this row's total time is spent in the operator itself, not in operators that it calls.",
+            unclear="This run does not show how much of this row's total time is spent in the operator itself.",
+        ),
+        "The own time shows which operator does the work. The row of an operator contains all its calls, and does not",
+        "show which lines of code made these calls.",
+    )
     activities = ", ".join(sorted(each.name for each in supported_activities()))
     page.say(
-        "`Self CPU` is an operator's own time, `CPU total` that of what it called as well.",
-        f"At the top by total stands `{top.name}`,"
-        + (" which mostly calls others:" if settled.standing is Standing.HELD else " which works itself, for once:"),
-        "by total time you find the way down. The work is where the own time is. But an operator is still no cause: it",
-        "has no line, and one name stands for all of its calls.",
-        "`CPU` is where it ran, and no CPU time: the clock is that of the wall, and a sleep is in it."
-        if wall.standing is Standing.HELD
-        else "A sleep is not in these times: they are time on a CPU.",
-        f"This PyTorch can watch: {activities}.",
+        WALL_CLOCK.words(
+            held="`CPU` means that the code ran on the CPU. The times are wall-clock times, so they include a sleep.",
+            refuted="On this machine these times do not include a sleep, so they are CPU times.",
+            unclear="This run does not show whether these times include a sleep.",
+        ),
+        f"The installed PyTorch can record these activities: {activities}.",
     )
 
 
 def named(rows: tuple[Operator, ...], name: str) -> Operator:
-    """Return the row of that name: that with most own time, where several have it."""
+    """Return the row with the name `name`. If there are several, return the row with the largest own time."""
     return next(each for each in rows if each.name == name)
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Shapes(NamedTuple):
+    together: Operator
+    apart: tuple[Operator, ...]
 
 
 @lesson.step(
     "Which convolution?",
     predict=Guess(
-        "Ten convolutions of different shapes. How many times the worst's work a second does the best one do?", "times"
+        "The network has ten convolutions of different shapes. For each shape, we measure how many operations per "
+        "second a convolution computes. What is the largest result divided by the smallest?",
+        "times",
     ),
-    claims={
-        "one-row-is-many": "by shapes, the row of `aten::conv2d` becomes more than five",
-        "shapes-add-up": "their times add up to that of the one row",
-        "flops-by-hand": "the profiler's FLOPs are those worked out by hand, to 0.1 %",
-        "work-is-not-time": "the best shape does more than 1.5 times the worst one's work a second",
-    },
     fast={"steps": 1, "images": 4},
 )
-def which_convolution(
-    steps: int = 6,
-    images: int = 16,
-) -> tuple[Operator, tuple[Operator, ...]]:
-    """With `record_shapes`, `key_averages(group_by_input_shape=True)` has a row for each shape of the inputs.
+def which_convolution(steps: int = 6, images: int = 16) -> Shapes:
+    """With `record_shapes`, `key_averages(group_by_input_shape=True)` has one row for each shape of the inputs.
 
-    With `with_flops`, products and convolutions also say how many operations they are, estimated from these shapes.
-    That makes a rate of a time, and a rate can be compared.
+    With `with_flops`, the profiler also computes the number of operations (FLOPs) of matrix products and convolutions
+    from these shapes. The number of operations divided by the time is the rate of a shape. You can compare the rates of
+    different shapes.
     """
     training = Training(images)
     cpu = [ProfilerActivity.CPU]
@@ -252,39 +284,75 @@ def which_convolution(
     apart = operators(found.key_averages(group_by_input_shape=True))
     name = "aten::conv2d"
     shapes = tuple(each for each in apart if each.name == name)
-    return next(each for each in together if each.name == name), shapes
+    total = next(each for each in together if each.name == name)
+    return Shapes(total, shapes)
 
 
-@which_convolution.observe
-def explain_shapes(page: Page, found: tuple[Operator, tuple[Operator, ...]]) -> None:
-    together, shapes = found
-    ranked = sorted(shapes, key=lambda each: -each.total_s)
+ONE_ROW_IS_MANY = which_convolution.claim(
+    "one-row-is-many",
+    "grouped by shapes, the one row of `aten::conv2d` becomes more than five rows",
+    at_least=6,
+    unit=followed("rows"),
+)
+SHAPES_ADD_UP = which_convolution.claim(
+    "shapes-add-up",
+    "the times by shape add up to the time in the one row of `aten::conv2d`, within 0.1 %",
+    at_least=0.999,
+    at_most=1.001,
+    unit=PART,
+)
+FLOPS_BY_HAND = which_convolution.claim(
+    "flops-by-hand",
+    "the number of FLOPs from the profiler equals the number from our own formula, within 0.1 %",
+    at_least=0.999,
+    at_most=1.001,
+    unit=units.ratio,
+)
+WORK_IS_NOT_TIME = which_convolution.claim(
+    "work-is-not-time",
+    "the fastest convolution computes more than 1.5 times as many operations per second as the slowest convolution",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@which_convolution.explain
+def _(page: Page, found: Shapes) -> None:
+    ranked = sorted(found.apart, key=lambda each: -each.total_s)
     rates = [each.flops / each.total_s for each in ranked]
     rows = [
         (each.shapes, each.calls, each.total_s / each.calls, each.flops / each.calls / 1e6, rate / 1e9)
         for each, rate in zip(ranked, rates, strict=True)
     ]
-    heads = {"images × weights": None, "calls": None, "a call": units.seconds, "MFLOP a call": None, "GFLOP/s": None}
-    page.table(Table.of("aten::conv2d, by the shapes of its inputs", heads, rows))
+    heads = {
+        "images × weights": None,
+        "calls": None,
+        "per call": units.seconds,
+        "MFLOP per call": None,
+        "GFLOP/s": None,
+    }
+    page.table(Table.of("`aten::conv2d`, by the shapes of its inputs", heads, rows))
     apart = max(rates) / min(rates)
-    page.reveal(apart, f"{units.number(max(rates) / 1e9)} GFLOP/s against {units.number(min(rates) / 1e9)}.")
-    page.claim("one-row-is-many", len(shapes), low=6, unit=followed("rows"))
-    added = sum(each.total_s for each in shapes) / together.total_s
-    page.claim("shapes-add-up", added, 0.999, 1.001, unit=PART)
-    by_hand = sum(each.calls * flops_by_hand(each.shapes) for each in shapes)
-    page.claim("flops-by-hand", together.flops / by_hand, 0.999, 1.001, unit=units.ratio, remark="as many")
-    page.claim("work-is-not-time", apart, low=1.5, unit=units.ratio)
+    fastest, slowest = (units.number(rate / 1e9) for rate in (max(rates), min(rates)))
+    page.reveal(apart, f"The fastest convolution computes {fastest} GFLOP/s, and the slowest {slowest} GFLOP/s.")
+    page.settle(ONE_ROW_IS_MANY, len(ranked))
+    page.settle(SHAPES_ADD_UP, sum(each.total_s for each in ranked) / found.together.total_s)
+    by_hand = sum(each.calls * flops_by_hand(each.shapes) for each in ranked)
+    page.settle(FLOPS_BY_HAND, found.together.flops / by_hand, remark="as many as from the formula")
+    page.settle(WORK_IS_NOT_TIME, apart)
     page.say(
-        "A row of the table is a mean over calls that may have nothing in common but their name. And work is not time:",
-        "where a shape has few operations for each byte that it moves, or each call, it waits for something else. An",
-        "operation count says what has to be done; a low rate, where there may be something to gain.",
+        "Without shapes, a row of the table adds up all calls with the same name. These calls can be very different.",
+        "The number of operations alone does not determine the time. A call with few operations per byte waits for",
+        "memory. In a small call, the fixed cost of the call matters. If a convolution computes few operations per",
+        "second for one shape, a change of its code may make it faster for this shape.",
     )
 
 
 def flops_by_hand(shapes: str) -> float:
-    """Return twice the multiplications of a convolution of this network, from the shapes of its images and weights.
+    """Return the number of operations of a convolution of this network: twice the number of its multiplications.
 
-    Those that take fewer places than they are given have a stride of two: their number of channels doubles.
+    `shapes` are the shapes of its images and weights. In this network, the convolutions that double the number of
+    channels have a stride of two.
     """
     (images, channels, height, width), (outputs, _, rows, cols) = (
         [int(n) for n in re.findall(r"\d+", each)] for each in shapes.split("×")[:2]
@@ -294,8 +362,6 @@ def flops_by_hand(shapes: str) -> float:
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Exceeds(nn.Module):
     def __init__(self) -> None:
@@ -349,25 +415,20 @@ class Masked(NamedTuple):
 
 
 @lesson.step(
-    "Who asked for it?",
+    "Which line called it?",
     predict=Choice(
-        "A linear layer, a comparison with 4 million numbers, and the number of those that exceed. What takes longest?",
-        {"a": "the layer", "b": "the comparison", "c": "finding where the mask is true", "d": "something else"},
+        "A module runs a linear layer. It compares 4 million numbers with a limit, and counts the numbers above the "
+        "limit. Which part takes the longest time?",
+        {"a": "the layer", "b": "the comparison", "c": "finding the numbers above the limit", "d": "another part"},
     ),
-    claims={
-        "nonzero-dominates": "`aten::nonzero` has more than half of all own time",
-        "nonzero-takes-memory": "it allocates more than 3 times what the mask itself takes",
-        "stack-names-the-line": "its stack leads to the function that asked for it",
-        "same-count": "a sum of the mask is the same number",
-        "sum-is-faster": "without the profiler, the module with a sum takes less than three quarters of the time",
-    },
     fast={"turns": 3, "numbers": 500_000},
 )
 def who_asked(turns: int = 9, numbers: int = 4_000_000) -> Masked:
-    """`profile_memory` adds what operators allocate; `with_stack` where they were called from.
+    """`profile_memory` records the memory that operators allocate. `with_stack` records the stack of each call.
 
-    `top_level_events_only` shows what nothing else called: your own names, if you gave some.
-    `keep_stacks()` is how stacks are had from this PyTorch: `_ExperimentalConfig(verbose=True)`, in one place.
+    `top_level_events_only` shows only events that are not inside another event. In this profile, these are the names
+    from `record_function`. To record stacks, PyTorch needs `_ExperimentalConfig(verbose=True)`. `keep_stacks()` returns
+    this object.
     """
     torch.manual_seed(11)
     plain, better = Exceeds(), ExceedsBySum()
@@ -398,57 +459,70 @@ def who_asked(turns: int = 9, numbers: int = 4_000_000) -> Masked:
     )
 
 
-@who_asked.observe
-def explain_mask(page: Page, found: Masked) -> None:
-    page.output(columns(found.labels, "Name", "CPU total", "CPU Mem"), caption="Top-level events only: your own names")
-    page.output(columns(found.printed, "Name", "Self CPU", "Self CPU Mem"), caption="By own memory")
-    named_ = [each for each in found.rows if each.name.startswith("aten::")]
-    nonzero = named(found.rows, "aten::nonzero")
-    page.output("\n".join(("aten::nonzero", *map(called_from, nonzero.stack))), caption="Where it was called from")
-    whole_s = sum(each.own_s for each in named_)
+NONZERO_DOMINATES = who_asked.claim(
+    "nonzero-dominates", "`aten::nonzero` takes more than half of the operators' own time", at_least=0.5, unit=PART
+)
+NONZERO_TAKES_MEMORY = who_asked.claim(
+    "nonzero-takes-memory",
+    "`aten::nonzero` allocates more than 3 times the memory of the mask",
+    at_least=3,
+    unit=units.ratio,
+)
+STACK_NAMES_LINE = who_asked.claim(
+    "stack-names-the-line",
+    "the stack of `aten::nonzero` contains its caller, the function `count`",
+    equals=True,
+    unit=yes_no,
+)
+SAME_COUNT = who_asked.claim(
+    "same-count", "the sum of the mask equals the number of positions from `nonzero`", equals=0, unit=followed("apart")
+)
+SUM_IS_FASTER = who_asked.claim(
+    "sum-is-faster",
+    "without the profiler, the module with `nonzero` takes at least 4/3 times as long as the module with a sum",
+    at_least=4 / 3,
+    unit=units.ratio,
+)
+
+
+@who_asked.explain
+def _(page: Page, found: Masked) -> None:
+    page.output(columns(found.labels, "Name", "CPU total", "CPU Mem"), caption="Top-level events only")
+    caption = "The rows that allocate the most memory themselves"
+    page.output(columns(found.printed, "Name", "Self CPU", "Self CPU Mem"), caption=caption)
+    operators_ = [each for each in found.rows if each.name.startswith("aten::")]
+    nonzero, first = named(found.rows, "aten::nonzero"), operators_[0]
+    lines = ("aten::nonzero", *map(called_from, nonzero.stack))
+    page.output("\n".join(lines), caption="The stack of `aten::nonzero`")
     letters = {"aten::addmm": "a", "aten::gt": "b", "aten::nonzero": "c"}
-    page.reveal(letters.get(named_[0].name, "d"), f"`{named_[0].name}`, {PART(named_[0].own_s / whole_s)}.")
-    part = median(found.shares)
-    of_all(page, "nonzero-dominates", found.shares, low=0.5, unit=PART)
-    page.claim("nonzero-takes-memory", nonzero.own_bytes / found.mask_bytes, low=3, unit=units.ratio)
-    asked = any(frame.endswith(": count") for frame in nonzero.stack)
-    page.claim("stack-names-the-line", int(asked), 1, 1, unit=yes_no)
-    page.claim("same-count", found.counts[1] - found.counts[0], 0, 0, unit=followed("apart"))
-    of_all(page, "sum-is-faster", found.gains, low=4 / 3)
+    part = PART(first.own_s / sum(each.own_s for each in operators_))
+    page.reveal(letters.get(first.name, "d"), f"`{first.name}` takes {part} of the operators' own time.")
+    page.settle(NONZERO_DOMINATES, Interval.median(found.shares))
+    page.settle(NONZERO_TAKES_MEMORY, nonzero.own_bytes / found.mask_bytes)
+    page.settle(STACK_NAMES_LINE, any(frame.endswith(": count") for frame in nonzero.stack))
+    page.settle(SAME_COUNT, found.counts[1] - found.counts[0])
+    page.settle(SUM_IS_FASTER, Interval.median(found.gains))
+    page.say(
+        "`nonzero` writes the position of each true value as an integer of 8 bytes. The module needs only the number",
+        "of true values, and a sum computes this number without the positions. The table shows the expensive operator,",
+        "and the stack shows the function that called the operator. (The row `[memory]` counts memory that was freed",
+        "outside of all labels.)",
+    )
     own_s, whole_of_guide_s = GUIDE_MASK_S
     page.say(
-        "`nonzero` does its work well: it writes down where each true value is, as whole numbers of 8 bytes. Nobody",
-        "needed these: only how many there are was asked. The row at the top is where the time goes; the cause is the",
-        "line below it in the stack, that could have asked for less. (`[memory]` was freed outside of any label.)",
+        "A public guide to this profiler contains a similar module. In the guide, `aten::nonzero` takes",
+        f"{units.seconds(own_s, 4)} of {units.seconds(whole_of_guide_s, 4)}, and allocates {GUIDE_MASK_GB} GB. In this",
+        f"run it takes {PART(median(found.shares))} of the operators' time, and allocates",
+        f"{units.size(nonzero.own_bytes)}.",
     )
-    page.say(
-        "A public guide to this profiler has a module of the same kind: there, `aten::nonzero` takes",
-        f"{units.seconds(own_s, 4)} of {units.seconds(whole_of_guide_s, 4)}, and {GUIDE_MASK_GB} GB.",
-        f"Here it is {PART(part)} of the operators' time, and {units.size(nonzero.own_bytes)}.",
-    )
-
-
-def of_all(
-    page: Page,
-    id_: str,
-    values: list[float],
-    low: float = -math.inf,
-    high: float = math.inf,
-    unit: Callable[[float], str] = units.ratio,
-) -> None:
-    """Settle a claim about the median of several turns, whose interval is the doubt."""
-    measured, error = middle(values)
-    page.claim(id_, measured, low, high, error=error, unit=unit, shown=unit(median(values)))
 
 
 def called_from(frame: str) -> str:
-    """Return a frame of a stack without addresses, on a line of its own."""
+    """Return an indented line that describes a frame of a stack, without memory addresses."""
     return f"  ← {re.sub(r' of .* at 0x[0-9a-f]+', '', frame)}"
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Stacks(NamedTuple):
     unasked: str
@@ -459,23 +533,18 @@ class Stacks(NamedTuple):
 @lesson.step(
     "A flame graph",
     predict=Choice(
-        "The backward pass is started by one line, `loss.backward()`. Whose time will that be, in the stacks?",
-        {"a": "that line's", "b": "that of the lines of the forward pass", "c": "it has no line"},
+        "The line `loss.backward()` starts the backward pass. In the recorded stacks, to which line does the time of "
+        "the backward pass belong?",
+        {"a": "to `loss.backward()`", "b": "to the lines of the forward pass", "c": "to no line"},
     ),
-    claims={
-        "empty-unasked": "without `keep_stacks()`, `export_stacks` writes an empty file",
-        "stacks-fold": "the file has more than 1.5 times as many lines as there are different stacks",
-        "hardly-any-lost": "the stacks have more than four fifths of all own time",
-        "modules-are-frames": "each of the ten convolutions is a frame of its own",
-        "backward-is-forward": "the frames above `backward` have less than half of the backward pass's time",
-    },
     fast={"steps": 1, "images": 4},
 )
 def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
-    """`export_stacks` writes each stack on a line, and the microseconds of own time after it.
+    """`export_stacks` writes one line per stack, with its functions and its own time in microseconds.
 
-    A flame graph draws them: a frame is as wide as all that was measured while it was open, and stands on its caller.
-    The modules of a network are frames too. From left to right, frames are in order of name, not of time.
+    A flame graph is a picture of these stacks. Each function is a box above the box of its caller. The width of the box
+    is the time that was measured while the function was running. The modules of a network have boxes too. The boxes are
+    sorted by name, not by time.
     """
     training = Training(images)
     folder = state_folder() / "11_torch_profiler"
@@ -495,11 +564,84 @@ def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
     return Stacks(texts[0], texts[1], operators(found.key_averages()))
 
 
-@a_flame_graph.observe
-def explain_flames(page: Page, found: Stacks) -> None:
+EMPTY_UNASKED = a_flame_graph.claim(
+    "empty-unasked",
+    "without `keep_stacks()`, `export_stacks` writes an empty file",
+    equals=0,
+    unit=followed("characters"),
+)
+STACKS_FOLD = a_flame_graph.claim(
+    "stacks-fold",
+    "the number of lines that `export_stacks` writes is more than 1.5 times the number of different stacks",
+    at_least=1.5,
+    unit=units.ratio,
+)
+HARDLY_ANY_LOST = a_flame_graph.claim(
+    "hardly-any-lost",
+    "the stacks in the file contain more than 80 % of all own time",
+    at_least=0.8,
+    unit=PART,
+)
+MODULES_ARE_FRAMES = a_flame_graph.claim(
+    "modules-are-frames",
+    "each of the ten convolutions has its own frame in the stacks",
+    equals=10,
+    unit=followed("frames"),
+)
+BACKWARD_IS_FORWARD = a_flame_graph.claim(
+    "backward-is-forward",
+    "the frames above `backward` contain less than half of the backward pass's time",
+    at_most=0.5,
+    unit=PART,
+)
+
+
+@a_flame_graph.explain
+def _(page: Page, found: Stacks) -> None:
     stacks = read_stacks(found.exported)
     tree = fold_up(stacks)
-    picture = fold_up(since(without(stacks, PLUMBING), ": step"), name="step")
+    kept = show_flames(page, stacks)
+    backward_s = named(found.rows, "backward").total_s
+    above_s = max((each.frame.total for each in placed(tree) if "backward" in each.frame.name), default=0.0) / 1e6
+    different = {frames for frames, _ in stacks}
+    convolutions = {frame for frames in different for frame in frames if frame.startswith("nn.Module: Conv2d")}
+    page.settle(EMPTY_UNASKED, len(found.unasked))
+    page.settle(STACKS_FOLD, len(stacks) / max(len(different), 1))
+    page.settle(HARDLY_ANY_LOST, tree.total / (1e6 * sum(each.own_s for each in found.rows)))
+    page.settle(MODULES_ARE_FRAMES, len(convolutions))
+    page.settle(BACKWARD_IS_FORWARD, above_s / backward_s)
+    part = PART(above_s / backward_s)
+    page.reveal(
+        BACKWARD_IS_FORWARD.answer(held="b", refuted="a"),
+        f"The frames above `backward` contain {part} of the backward pass's time.",
+    )
+    page.say(
+        "C++ code runs the backward pass, and no line of Python code calls the operators of this pass.",
+        BACKWARD_IS_FORWARD.words(
+            held="The profiler adds the time of a backward operator to the stack of the matching forward operator. A"
+            " wide frame of the forward pass therefore contains the time of both passes, and the frame `backward`"
+            " contains too little time.",
+            refuted="In this run, the time of these operators is above the line that started the backward pass.",
+            unclear="This run does not show to which line the time of these operators belongs.",
+        ),
+        f"The frame with the most own time is `{next(iter(own_cost_by_name(tree)), 'none')}`.",
+        "The own time of a `record_function` label belongs to the line with its `with` statement.",
+    )
+    page.say(
+        EMPTY_UNASKED.words(
+            held="Without `keep_stacks()` the file was empty, and torch printed no warning. Check that the file is not"
+            " empty before you use it.",
+            refuted="Without `keep_stacks()` the file also contains stacks, so this PyTorch no longer needs it.",
+            unclear="This run does not show whether `keep_stacks()` is necessary.",
+        ),
+        "The file contains times in whole microseconds, rounded down. It omits times below one microsecond.",
+        f"Open {kept} in a browser, and move the mouse over a box to read its name and time.",
+    )
+
+
+def show_flames(page: Page, stacks: list[tuple[tuple[str, ...], float]]) -> Path:
+    """Print the flame graph of the training steps if there are stacks, and return the path of its SVG file."""
+    picture = fold_up(since(without_frames(stacks, PLUMBING), ": step"), name="step")
     title = "A few steps of training: time by stack"
     svg = flame_graph_svg(picture, title=title, unit=microseconds) if picture.total else ""
     if svg:
@@ -507,42 +649,18 @@ def explain_flames(page: Page, found: Stacks) -> None:
     kept = state_folder() / "11_torch_profiler" / "flames.svg"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(svg, encoding="utf-8")
-    backward_s = named(found.rows, "backward").total_s
-    above_s = max((each.frame.total for each in placed(tree) if "backward" in each.frame.name), default=0.0) / 1e6
-    page.reveal("a" if above_s > backward_s / 2 else "b", f"The frames above it have {PART(above_s / backward_s)}.")
-    empty = page.claim("empty-unasked", len(found.unasked), 0, 0, unit=followed("characters"))
-    different = {frames for frames, _ in stacks}
-    page.claim("stacks-fold", len(stacks) / max(len(different), 1), low=1.5, unit=units.ratio)
-    whole_us = 1e6 * sum(each.own_s for each in found.rows)
-    page.claim("hardly-any-lost", tree.total / whole_us, low=0.8, unit=PART)
-    convolutions = {frame for frames in different for frame in frames if frame.startswith("nn.Module: Conv2d")}
-    page.claim("modules-are-frames", len(convolutions), 10, 10, unit=followed("frames"))
-    there = page.claim("backward-is-forward", above_s / backward_s, high=0.5, unit=PART)
-    most = next(iter(widest(tree)), "nothing")
-    page.say(
-        "An operator of the backward pass was called by nobody's line: C++ goes back along what the forward pass has",
-        "left.",
-        "The profiler puts it where its forward operator was called from: a wide frame of the forward pass holds both"
-        " ways, and `backward` looks cheap."
-        if there.standing is Standing.HELD
-        else "Here its time stands above the line that started it.",
-        f"Most time of its own has `{most}`. A label's own time stands where `record_function` was entered.",
-    )
-    page.say(
-        "Without `keep_stacks()` the file was empty, and nobody said so: look at a file before you believe a picture."
-        if empty.standing is Standing.HELD
-        else "Without `keep_stacks()` the file has stacks as well: this PyTorch no longer needs it.",
-        "It cuts microseconds off to whole ones, too: what takes less than one is not in it.",
-        f"Open {kept} in a browser: a box under the mouse says what it is.",
-    )
+    return kept
 
 
 PLUMBING = r"module\.py\(\d+\): _(wrapped_)?call_impl$|/profiler\.py\("
-"""Frames that stand between any two modules, or are the profiler's own; left out of the picture, not of the sums."""
+"""The pattern of frames that the picture omits: frames between two modules, and frames of the profiler."""
 
 
 def since(stacks: list[tuple[tuple[str, ...], float]], ending: str) -> list[tuple[tuple[str, ...], float]]:
-    """Return what stands on the outermost frame whose name ends so; stacks without it are left out."""
+    """Return the frames of each stack after its first frame that ends in `ending`.
+
+    Omit stacks that have no such frame.
+    """
     found = []
     for frames, cost in stacks:
         place = next((n for n, frame in enumerate(frames) if frame.endswith(ending)), None)
@@ -552,13 +670,11 @@ def since(stacks: list[tuple[tuple[str, ...], float]], ending: str) -> list[tupl
 
 
 def microseconds(value: float) -> str:
-    """Return microseconds as people read them."""
+    """Return a number of microseconds as text with a suitable unit."""
     return units.seconds(value / 1e6)
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Exported(NamedTuple):
     trace: Trace
@@ -568,20 +684,17 @@ class Exported(NamedTuple):
 
 @lesson.step(
     "The trace",
-    predict=Guess("One step of training is written to a file, event by event. How many are there?", "events"),
-    claims={
-        "file-agrees": "what the file has of `aten::conv2d` adds up to its row in the table",
-        "no-event-across": "no event begins within another one of its thread and ends after it",
-        "arrows": "arrows lead from forward operators to those of the backward pass",
-        "modules-need-script": "the option `with_modules` names no module of this network",
-    },
+    predict=Guess(
+        "The profiler writes the events of one training step to a file. How many events does the file contain?",
+        "events",
+    ),
     fast={"images": 2},
 )
 def the_trace(images: int = 16) -> Exported:
-    """`export_chrome_trace` writes every event: name, thread, beginning and duration. Nothing is added up.
+    """`export_chrome_trace` writes a file with the name, thread, beginning and duration of each event.
 
-    The option `with_modules=True` promises the module that each operator belongs to. `named_modules` takes a second
-    step with it, and counts the events of the file that name a module.
+    The option `with_modules=True` should add the module to which each operator belongs. `named_modules` profiles a
+    second training step with this option, and counts the events in the file that name a module.
     """
     training = Training(images)
     cpu = [ProfilerActivity.CPU]
@@ -599,41 +712,80 @@ def the_trace(images: int = 16) -> Exported:
     )
 
 
-@the_trace.observe
-def explain_trace(page: Page, found: Exported) -> None:
+FILE_AGREES = the_trace.claim(
+    "file-agrees",
+    "the times of the `aten::conv2d` events in the file add up to the time in the table, within 1 %",
+    at_least=0.99,
+    at_most=1.01,
+    unit=PART,
+)
+NO_EVENT_ACROSS = the_trace.claim(
+    "no-event-across",
+    "no event begins during a different event of its thread and ends after that event",
+    equals=0,
+    unit=followed("pairs"),
+)
+ARROWS = the_trace.claim(
+    "arrows",
+    "in the file, arrows connect operators of the forward pass with operators of the backward pass",
+    at_least=1,
+    unit=units.count,
+)
+MODULES_NEED_SCRIPT = the_trace.claim(
+    "modules-need-script",
+    "with the option `with_modules`, the file contains no name of a module of this network",
+    equals=0,
+    unit=followed("names"),
+)
+
+
+@the_trace.explain
+def _(page: Page, found: Exported) -> None:
     trace, kept = found.trace, state_folder() / "11_torch_profiler" / "train.json"
     calls = [each for each in trace.events if each.name == "aten::conv2d"]
     inside = trace.within(calls[0])
     lines = [f"{'  ' * depth_of(each, inside)}{each.name}  {microseconds(each.duration_us)}" for each in inside]
-    page.output("\n".join(lines), caption="The first convolution, and all that lies within its time")
-    page.reveal(len(trace.events), f"And {units.count(trace.arrows)} arrows.")
-    added_s = sum(each.duration_us for each in calls) / 1e6
-    page.claim("file-agrees", added_s / found.conv2d.total_s, 0.99, 1.01, unit=PART)
-    page.claim("no-event-across", trace.entangled(), 0, 0, unit=followed("pairs"))
-    page.claim("arrows", trace.arrows, low=1, unit=units.count)
+    page.output("\n".join(lines), caption="The first convolution, and all events during this convolution")
+    page.reveal(len(trace.events), f"The file also contains {units.some(trace.arrows, 'arrow')}.")
+    page.settle(FILE_AGREES, sum(each.duration_us for each in calls) / 1e6 / found.conv2d.total_s)
+    page.settle(NO_EVENT_ACROSS, trace.partial_overlaps())
+    page.settle(ARROWS, trace.arrows)
     names, warning = found.modules
     if names is None:
-        page.skip("modules-need-script", "the option `with_modules`, which this torch no longer has")
+        page.skip(MODULES_NEED_SCRIPT, "the option `with_modules`, which this torch no longer has")
     else:
-        page.claim("modules-need-script", names, 0, 0, unit=followed("names"))
+        page.settle(MODULES_NEED_SCRIPT, names)
     page.say(
-        "The file has no tree. But on one thread calls return in order, so what lies within an event's time was called",
-        "by it, and own time is what those leave: that is how the table comes about, and you will write it yourself.",
-        "`with_modules` names modules here; its documentation says it does for TorchScript models alone."
-        if names
-        else "`with_modules` works for TorchScript models alone, so says its documentation.",
-        "Stacks name modules, as step 4 shows.",
-        f"This torch, {TORCH}, warns that the option is deprecated; torch 2.13 did not." if warning else "",
+        "The file does not name the caller of an event. But on one thread, a called operator ends before its caller.",
+        "The time of an event therefore contains the times of the events that it called. The own time of an event is",
+        "its duration without the durations of these events. In the exercise, you compute own times.",
     )
     page.say(
-        f"Look at it: go to ui.perfetto.dev, choose “Open trace file”, and take {kept}. W and S zoom, A and D move, a",
-        "click on an event shows its arrows. The file is read by your browser and sent nowhere. Chrome and Chromium",
-        "have an older viewer within them, at chrome://tracing.",
+        MODULES_NEED_SCRIPT.words(
+            held="According to its documentation, `with_modules` works only for TorchScript models.",
+            refuted="In this run the file contains names of modules. The documentation of `with_modules` requires a"
+            " TorchScript model.",
+            unclear="This run does not show whether `with_modules` adds the names of modules to the file.",
+        ),
+        "Stacks contain the modules too, as step 4 shows.",
+        deprecation_text(warning),
     )
+    page.say(
+        f"To look at the trace, go to ui.perfetto.dev, choose “Open trace file”, and select {kept}. The keys W and S",
+        "zoom, A and D move, and a click on an event shows its arrows. Your browser does not upload the file. Chrome",
+        "and Chromium also have an older viewer, at chrome://tracing.",
+    )
+
+
+def deprecation_text(warning: str) -> str:
+    """Return a sentence about torch's warning that `with_modules` is deprecated, or "" if there was no warning."""
+    if not warning:
+        return ""
+    return f"The installed torch, {TORCH}, warns that `with_modules` is deprecated. torch 2.13 did not warn."
 
 
 def depth_of(event: Event, events: tuple[Event, ...]) -> int:
-    """Return within how many others an event lies."""
+    """Return how many of the earlier events in `events` contain `event` within their time."""
     return sum(
         each.start_us <= event.start_us and event.end_us <= each.end_us and each is not event
         for each in events[: events.index(event)]
@@ -641,8 +793,6 @@ def depth_of(event: Event, events: tuple[Event, ...]) -> int:
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 class Scheduled(NamedTuple):
     plan: list[str]
@@ -653,24 +803,20 @@ class Scheduled(NamedTuple):
 
 
 @lesson.step(
-    "Not all of it",
+    "Recording some of the steps",
     predict=Choice(
-        "`schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)`: which steps, from 0, are recorded?",
+        "Which steps, counted from 0, does `schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)` record?",
         {"a": "1 to 4", "b": "3 and 4, 7 and 8", "c": "2 to 4, 6 to 8", "d": "2 and 3, 6 and 7"},
     ),
-    claims={
-        "as-planned": "the traces hold the steps that the plan says, and no others",
-        "a-file-a-cycle": "the handler is called once a cycle, and writes a file each time",
-        "all-kept": "with `acc_events`, the profile itself keeps the steps of both cycles",
-        "by-hand": "between `start` and `stop` everything is recorded",
-    },
     fast={"images": 2},
 )
 def not_all_of_it(images: int = 16) -> Scheduled:
-    """A training of hours is not traced whole. `schedule` says which steps are, and `step` tells where one ends.
+    """A trace of a training that takes hours would be too large. `schedule` selects the training steps to record.
 
-    In `warmup` the profiler runs and throws away what it sees. When a cycle is complete, `on_trace_ready` is called;
-    `tensorboard_trace_handler` makes a function for it that writes a file. `start` and `stop` do the same as `with`.
+    The program calls the profiler's method `step` at the end of each training step. In the `warmup` steps, the profiler
+    runs and discards its events. At the end of each cycle, the profiler calls the function `on_trace_ready`.
+    `tensorboard_trace_handler` returns a function that writes a file. The methods `start` and `stop` begin and end a
+    profile, as a `with` block does.
     """
     training = Training(images)
     plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
@@ -700,46 +846,64 @@ def not_all_of_it(images: int = 16) -> Scheduled:
     )
 
 
-@not_all_of_it.observe
-def explain_schedule(page: Page, found: Scheduled) -> None:
+AS_PLANNED = not_all_of_it.claim(
+    "as-planned", "the traces contain exactly the steps that the schedule selects", equals=True, unit=yes_no
+)
+A_FILE_A_CYCLE = not_all_of_it.claim(
+    "a-file-a-cycle", "the handler writes one file in each of the two cycles", equals=2, unit=followed("files")
+)
+ALL_KEPT = not_all_of_it.claim(
+    "all-kept", "with `acc_events`, the profiler keeps the steps of both cycles in memory", unit=followed("steps")
+)
+BY_HAND = not_all_of_it.claim(
+    "by-hand",
+    "a profile between `start` and `stop` contains at least 100 events of a training step",
+    at_least=100,
+    unit=followed("events"),
+)
+
+
+@not_all_of_it.explain
+def _(page: Page, found: Scheduled) -> None:
     recorded = [steps_in(trace) for trace in found.traces]
     rows = [
         (step, action, "".join(f"file {n}" for n, steps in enumerate(recorded, start=1) if step in steps))
         for step, action in enumerate(found.plan)
     ]
-    page.table(Table.of("What the plan says of each step", {"step": None, "action": None, "written to": None}, rows))
+    page.table(Table.of("The action of the schedule in each step", {"step": None, "action": None, "file": None}, rows))
     planned = [step for step, action in enumerate(found.plan) if action.startswith("RECORD")]
     all_steps = [step for steps in recorded for step in steps]
     letters = {(1, 2, 3, 4): "a", (3, 4, 7, 8): "b", (2, 3, 4, 6, 7, 8): "c", (2, 3, 6, 7): "d"}
     page.reveal(letters.get(tuple(all_steps)))
-    page.claim("as-planned", int(all_steps == planned), 1, 1, unit=yes_no)
-    page.claim("a-file-a-cycle", len(found.names), 2, 2, unit=followed("files"))
-    page.claim("all-kept", found.kept, len(planned), len(planned), unit=followed("steps"))
-    page.claim("by-hand", found.by_hand, low=100, unit=followed("events"))
+    page.settle(AS_PLANNED, all_steps == planned)
+    page.settle(A_FILE_A_CYCLE, len(found.names))
+    page.settle(ALL_KEPT, found.kept, at_least=len(planned), at_most=len(planned))
+    page.settle(BY_HAND, found.by_hand)
     page.say(
-        "Without `acc_events`, each cycle throws away what the one before saw, and `key_averages` speaks of the last",
-        f"alone. The file of a cycle, here {next(iter(found.names), 'none')}, is a trace as in the step before,",
-        "compressed: Perfetto opens it as it is.",
+        "Without `acc_events`, each cycle discards the events of the previous cycle, and `key_averages` contains only",
+        f"the events of the last cycle. The name of the first file is {next(iter(found.names), 'missing')}. Each file",
+        "is a compressed trace of the same kind as in step 5. Perfetto can open the compressed file.",
     )
-    page.table(Table.of("What TensorBoard's plugin made of such files, and what does now", PLUGIN_HEADS, PLUGIN))
+    page.table(Table.of("The views of TensorBoard's plugin, and their replacements", PLUGIN_HEADS, PLUGIN))
     page.say(
-        "The plugin (`torch-tb-profiler`) read a folder of these files. PyTorch's documentation calls it deprecated,",
-        "and names Perfetto. TensorBoard itself lives on: the extra `fairclock[tensorboard]` brings it, for curves of",
-        "losses. The handler needs neither: it writes a file.",
+        "TensorBoard's plugin (`torch-tb-profiler`) displayed a folder of these files. PyTorch's documentation calls",
+        "the plugin deprecated, and recommends Perfetto. TensorBoard itself still exists, for example for curves of",
+        "losses. The extra `fairclock[tensorboard]` installs TensorBoard. To write the files, you need neither",
+        "TensorBoard nor the plugin.",
     )
 
 
 def steps_in(trace: Trace) -> list[int]:
-    """Return the numbers of the steps that a trace holds."""
+    """Return the numbers of the training steps that a trace contains, in ascending order."""
     found = (re.fullmatch(r"ProfilerStep#(\d+)", each.name) for each in trace.events)
     return sorted({int(match[1]) for match in found if match})
 
 
-PLUGIN_HEADS = {"view": None, "what it showed": None, "now": None}
+PLUGIN_HEADS = {"view": None, "content": None, "replacement": None}
 PLUGIN = (
-    ("overview", "parts of a step, advice", "record_function, and your eyes"),
+    ("overview", "parts of a step, advice", "record_function and Perfetto"),
     ("operator", "own and total time by operator", "key_averages().table()"),
-    ("kernel", "kernels of a GPU, how full it was", "the same, with CUDA among the activities"),
+    ("kernel", "kernels of a GPU, its utilization", "the same table, with CUDA in activities"),
     ("trace", "every event in time", "Perfetto"),
     ("memory", "allocations over time", "profile_memory; on a GPU pytorch.org/memory_viz"),
     ("module", "time by module", "stacks and their flame graph"),
@@ -748,8 +912,6 @@ PLUGIN = (
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 @lesson.given
 def many_small(operations: int) -> None:
     x = torch.ones(8)
@@ -796,24 +958,26 @@ def adding_up(work: Callable[[], object]) -> tuple[float, float]:
 
 
 @lesson.given
+class Times(NamedTuple):
+    plain_s: float
+    profiled_s: float
+    stacked_s: float
+
+
+@lesson.given
 class Costs(NamedTuple):
-    turns: list[dict[str, list[float]]]
+    turns: list[dict[str, Times]]
     during_s: float
     afterwards_s: float
 
 
 @lesson.step(
-    "What asking changes",
+    "The cost of profiling",
     predict=Choice(
-        "Which of these takes longest, compared with its time without the profiler?",
-        {"a": "thousands of small operators", "b": "a step of training", "c": "a few large products"},
+        "For three programs, we divide the time with the profiler by the time without the profiler. For which program "
+        "is this ratio the largest?",
+        {"a": "thousands of small operators", "b": "a training step", "c": "a few large products"},
     ),
-    claims={
-        "small-are-slowed": "with the profiler, small operators take more than 1.1 times as long",
-        "large-hardly": "large products take less than 1.25 times as long",
-        "stacks-cost-more": "with shapes and stacks, small operators take longer still",
-        "paid-afterwards": "adding up takes longer than what was profiled",
-    },
     fast={"turns": 5, "operations": 300, "images": 2},
 )
 def what_asking_changes(
@@ -821,10 +985,10 @@ def what_asking_changes(
     operations: int = 1500,
     images: int = 16,
 ) -> Costs:
-    """The profiler is called at the beginning and the end of each operator: a price by the call, whatever it does.
+    """The profiler runs at the beginning and the end of each operator. This takes time for each call of an operator.
 
-    Three kinds of work, each without it, with it, and with shapes and stacks as well; in CPU seconds. What comes when
-    the block is over, and you ask for a table, is measured by itself.
+    We measure the CPU time of three programs: without the profiler, with the profiler, and with the profiler recording
+    shapes and stacks. We also measure `key_averages`, which adds up the events after the `with` block.
     """
     training = Training(images)
     work: dict[str, Callable[[], object]] = {
@@ -833,50 +997,89 @@ def what_asking_changes(
         "few large": lambda: few_large(2),
     }
     ways = (plain, watched, stacked)
-    found: list[dict[str, list[float]]] = [{} for _ in range(turns)]
+    found: list[dict[str, Times]] = [{} for _ in range(turns)]
     for turn in found:
         for kind, call in work.items():
-            turn[kind] = [way(call) for way in ways]
+            turn[kind] = Times(*(way(call) for way in ways))
     return Costs(found, *adding_up(lambda: many_small(300)))
 
 
-@what_asking_changes.observe
-def explain_asking(page: Page, found: Costs) -> None:
-    kinds, turns = tuple(found.turns[0]), found.turns
-    typical = {kind: [median(turn[kind][way] for turn in turns) for way in range(3)] for kind in kinds}
-    rows = [(kind, took[0], took[1] / took[0], took[2] / took[0]) for kind, took in typical.items()]
-    heads = {"work": None, "without": units.seconds, "with it": units.ratio, "with shapes and stacks": units.ratio}
-    page.table(Table.of(f"CPU time, the median of {len(turns)} turns", heads, rows))
-    dearest = max(rows, key=lambda row: row[2])
-    page.reveal("abc"[kinds.index(dearest[0])], f"{units.ratio(dearest[2])}.")
-    small, large = ([turn[kind] for turn in turns] for kind in ("many small", "few large"))
-    of_all(page, "small-are-slowed", [profiled_s / plain_s for plain_s, profiled_s, _ in small], low=1.1)
-    of_all(page, "large-hardly", [profiled_s / plain_s for plain_s, profiled_s, _ in large], high=1.25)
-    of_all(page, "stacks-cost-more", [stacked_s / profiled_s for _, profiled_s, stacked_s in small], low=1.0)
-    after = found.afterwards_s / found.during_s
-    page.claim("paid-afterwards", after, low=1.0, unit=units.ratio)
+SMALL_ARE_SLOWED = what_asking_changes.claim(
+    "small-are-slowed",
+    "small operators take more than 1.1 times as long with the profiler as without",
+    at_least=1.1,
+    unit=units.ratio,
+)
+LARGE_HARDLY = what_asking_changes.claim(
+    "large-hardly",
+    "large products take less than 1.25 times as long with the profiler as without",
+    at_most=1.25,
+    unit=units.ratio,
+)
+STACKS_COST_MORE = what_asking_changes.claim(
+    "stacks-cost-more",
+    "small operators take longer if the profiler also records shapes and stacks",
+    at_least=1,
+    unit=units.ratio,
+)
+PAID_AFTERWARDS = what_asking_changes.claim(
+    "paid-afterwards",
+    "adding up the events of a profile takes longer than the profiled operators took",
+    at_least=1,
+    unit=units.ratio,
+)
+
+
+@what_asking_changes.explain
+def _(page: Page, found: Costs) -> None:
+    turns = found.turns
+    typical = {kind: Times(*map(median, zip(*(turn[kind] for turn in turns), strict=True))) for kind in turns[0]}
+    rows = [
+        (kind, each.plain_s, each.profiled_s / each.plain_s, each.stacked_s / each.plain_s)
+        for kind, each in typical.items()
+    ]
+    heads = {
+        "program": None,
+        "without": units.seconds,
+        "with ÷ without": units.ratio,
+        "with shapes and stacks ÷ without": units.ratio,
+    }
+    title = f"CPU time without and with the profiler, median of {len(turns)} repetitions"
+    page.table(Table.of(title, heads, rows))
+    slowed = {kind: Interval.median(turn[kind].profiled_s / turn[kind].plain_s for turn in turns) for kind in typical}
+    page.reveal(
+        largest(dict(zip("abc", slowed.values(), strict=True))),
+        f"The largest ratio in the column “with ÷ without” is {units.ratio(max(row[2] for row in rows))}.",
+    )
+    page.settle(SMALL_ARE_SLOWED, slowed["many small"])
+    page.settle(LARGE_HARDLY, slowed["few large"])
+    small = [turn["many small"] for turn in turns]
+    page.settle(STACKS_COST_MORE, Interval.median(each.stacked_s / each.profiled_s for each in small))
+    page.settle(PAID_AFTERWARDS, found.afterwards_s / found.during_s)
     low, high = PROFILED_TIMES
     page.say(
-        f"Here, a step of training took {units.ratio(rows[1][2])} its time; in measurements published with this",
-        f"curriculum it was {units.number(low)} to {units.ratio(high)} for other programs, on another machine.",
-        f"The table of 300 operators took {units.seconds(found.afterwards_s)} afterwards. That is in no row of it.",
+        f"In this run, a training step took {units.ratio(rows[1][2])} as long with the profiler as without. On another",
+        f"machine, the published measurements of this course found {units.number(low)}× to {units.ratio(high)} for",
+        "other programs.",
+        f"Adding up the events of 300 operators took {units.seconds(found.afterwards_s)}. The table does not include",
+        "this time.",
     )
     page.say(
-        "So do not read from a profile how long something takes, and least of all of something small: read where to",
-        "look, and time it without.",
+        "Do not use a profile to measure how long a part of a program takes, especially with many small operators. Use",
+        "the profile to find the expensive part, and measure its time without the profiler.",
     )
 
 
-lesson.take_along(
-    "By total time you find the way down, by own time the work; the cause is the line that asked for it.",
-    "One row is many calls: group by shapes to tell them apart, by stacks to learn who called.",
-    "Trace a few steps, after a warm-up. Then time what you changed without the profiler.",
+lesson.key_points = (
+    "Own time shows which operators do the work. Total time shows which calls lead to the work.",
+    "A row of the table contains many calls. Group by shapes to separate the calls, and by stacks to find the callers.",
+    "Record a few training steps after a warm-up. Then measure your change without the profiler.",
 )
-lesson.read_on(
+lesson.references = (
     "PyTorch, “torch.profiler”: docs.pytorch.org/docs/stable/profiler.html",
     "Perfetto, a viewer of traces: ui.perfetto.dev, perfetto.dev/docs",
     "Gregg: The Flame Graph (Communications of the ACM 2016)",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

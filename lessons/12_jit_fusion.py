@@ -1,6 +1,7 @@
-"""Lesson 12: one pass instead of five.
+"""Lesson 12: compilers and fusion.
 
-Read it top to bottom: it is the screen's own order. What takes long is compiled once and kept in your cache folder.
+The steps appear on the screen in the order of this file. The lesson keeps results that take a long time to measure in
+the user's cache folder.
 """
 
 import math
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -19,17 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx
 
-from harness import plots, units
-from harness.bar_chart import bar_chart_svg
 from harness.compilers import (
     Captured,
-    Pass,
+    OperationTraffic,
     Start,
     Starts,
     build,
     cannot_compile,
     captured,
-    deprecated,
     guards_of,
     kernel_of,
     lacking,
@@ -37,22 +35,27 @@ from harness.compilers import (
     refusal,
     starts,
     torchscript_support,
+    torchscript_warnings_hidden,
     traffic,
     unsupported,
 )
-from harness.duel import Duel, duel
-from harness.others import Others, others_watched
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
+from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.paired.duel import Duel, duel
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Row, Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="One pass instead of five",
-    objective="Afterwards you can say what a compiler does to your code, what its first call costs, and when it pays.",
+    title="Compilers and fusion: one pass instead of many",
+    objective="You can explain what a compiler does to code, what its first call costs, and when compiling pays off.",
     minutes=28,
     longest_s=(90, 30),
 )
+
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -82,23 +85,27 @@ extern "C" long long collatz(long long n) {
 """
 
 
+@lesson.given
+class Times(NamedTuple):
+    ready_s: float
+    first_s: float
+    later_s: list[float]
+
+
 @lesson.step(
     "Interpreted, ahead of time, just in time",
     predict=Choice(
-        "The very first call of a function that is compiled just in time, against its first call interpreted:",
-        {"a": "shorter", "b": "up to 10 times as long", "c": "more than 10 times as long"},
+        "What is the time of the first call of a numba function divided by the time of the first call in plain Python?",
+        {"a": "less than 1", "b": "1 to 10", "c": "more than 10"},
+        limits=(1, 10),
     ),
-    claims={
-        "first-pays": "the first call of what is compiled just in time takes more than 20 times as long as a later one",
-        "machine-code-wins": "a later call is more than 5 times as fast as interpreting",
-        "ahead-paid-before": "compiled ahead of time, a first call takes less than a fifth of numba's first",
-    },
 )
-def three_ways_to_run(calls: int = 15) -> dict[str, list[float]]:
-    """An interpreter looks at each instruction each time. A compiler translates the whole function beforehand.
+def three_ways_to_run(calls: int = 15) -> dict[str, Times]:
+    """An interpreter decodes an instruction each time it runs the instruction. A compiler translates a function once.
 
-    *Ahead of time*: a C compiler does it before the program starts. *Just in time*: numba waits for the first call,
-    when it knows which types come. No vector operation helps with this loop, for each step needs the one before.
+    *Ahead of time*: a C compiler translates the function before the program calls it. *Just in time* (JIT): numba
+    translates the function at its first call, because only then the types of the arguments are known. One NumPy
+    operation cannot replace this `while` loop, because each iteration needs the value of the previous iteration.
     """
     ways: dict[str, Callable[[], Any]] = {
         "interpreted": lambda: collatz,
@@ -114,28 +121,56 @@ def three_ways_to_run(calls: int = 15) -> dict[str, list[float]]:
         for _ in range(calls):
             function(1000)
             stamps.append(time.perf_counter())
-        times[way] = [end - start for start, end in pairwise(stamps)]
+        ready, first, *later = [b - a for a, b in pairwise(stamps)]
+        times[way] = Times(ready, first, later)
     return times
 
 
-@three_ways_to_run.observe
-def explain_ways(page: Page, times: dict[str, list[float]]) -> None:
-    rows = [(way, made, first, median(later)) for way, (made, first, *later) in times.items()]
-    heads = {"": None, "made ready": units.seconds, "first call": units.seconds, "a later call": units.seconds}
-    page.table(Table.of("The same loop, three ways", heads, rows))
-    (_, plain_s, *plain), (_, jit_s, *jit) = times["interpreted"], times["just in time"]
-    longer = jit_s / plain_s
-    page.reveal("a" if longer < 1 else "b" if longer <= 10 else "c", f"{units.ratio(longer)}.")
-    page.claim("first-pays", jit_s / median(jit), low=20, unit=units.ratio)
-    gain, error = middle([one / other for one, other in zip(plain, jit, strict=True)])
-    page.claim("machine-code-wins", gain, low=5, error=error, unit=units.ratio)
-    if "ahead of time" in times:
-        page.claim("ahead-paid-before", times["ahead of time"][1] / jit_s, high=0.2, unit=units.percent)
+FIRST_PAYS = three_ways_to_run.claim(
+    "first-pays",
+    "the first call of a numba function takes more than 20 times as long as a later call",
+    at_least=20,
+    unit=units.ratio,
+)
+MACHINE_CODE_WINS = three_ways_to_run.claim(
+    "machine-code-wins",
+    "a later call of a numba function is more than 5 times as fast as a call in plain Python",
+    at_least=5,
+    unit=units.ratio,
+)
+AHEAD_PAID_BEFORE = three_ways_to_run.claim(
+    "ahead-paid-before",
+    "the first call of a C function takes less than 20 % of the time of numba's first call",
+    at_most=0.2,
+    unit=units.percent,
+)
+
+
+@three_ways_to_run.explain
+def explain_ways(page: Page, times: dict[str, Times]) -> None:
+    rows = [(way, each.ready_s, each.first_s, median(each.later_s)) for way, each in times.items()]
+    heads = {"the loop": None, "preparation": units.seconds, "first call": units.seconds, "a later call": units.seconds}
+    page.table(Table.of("One loop, interpreted and compiled", heads, rows))
+    plain, jit, ahead = times["interpreted"], times["just in time"], times.get("ahead of time")
+    longer = jit.first_s / plain.first_s
+    page.reveal(longer, f"numba's first call takes {units.ratio(longer)} as long as the first call in plain Python.")
+    page.settle(FIRST_PAYS, jit.first_s / median(jit.later_s))
+    page.settle(
+        MACHINE_CODE_WINS, Interval.median(one / other for one, other in zip(plain.later_s, jit.later_s, strict=True))
+    )
+    if ahead is None:
+        page.skip(AHEAD_PAID_BEFORE, lacking())
     else:
-        page.skip("ahead-paid-before", lacking())
+        page.settle(AHEAD_PAID_BEFORE, ahead.first_s / jit.first_s)
+        page.say(f"The C compiler runs during the preparation, which takes {units.seconds(ahead.ready_s)}.")
     page.say(
-        "Both compilers make much the same machine code. They differ in who waits: whoever builds the program, or"
-        " whoever calls it first. In exchange, the one that waits has seen the types, and needs none declared."
+        "Both compilers produce machine code, at different times. At the first call, numba knows the types of the",
+        "arguments, so the Python code does not declare these types. C code declares each type.",
+        FIRST_PAYS.words(
+            held="If you time only the first call of a numba function, you measure mostly the compiler.",
+            refuted="In this run, compiling takes a smaller part of the first call than we expected.",
+            unclear="This run does not show clearly how much time numba's compiler takes.",
+        ),
     )
 
 
@@ -168,67 +203,94 @@ def call():
 """
 
 
+@lesson.given
+class Call(NamedTuple):
+    argument: str
+    time_s: float
+    signatures: int
+
+
+@lesson.given
+class ByType(NamedTuple):
+    calls: list[Call]
+    signatures: list[str]
+    cached: Starts
+
+
 @lesson.step(
-    "Once for each type, and kept",
+    "Compiled once per type, and cached in a file",
     predict=Choice(
-        "Called with 1, 2, 2.0, one number, three numbers, and three of float32: how many times does numba compile?",
+        "We call a numba function with 1, 2, 2.0, and arrays of one float64, three float64 and three float32. How "
+        "many times does numba compile the function?",
         {"a": "once", "b": "4 times", "c": "6 times"},
     ),
-    claims={
-        "once-per-type": "there is a signature for each type that was met, and none for a value or a length",
-        "kept-starts-sooner": "with `cache=True`, the first call of the next process takes less than 0.7 of the time",
-    },
     fast={"measuring": 0},
 )
-def once_for_each_type(
-    measuring: int = 1,
-) -> tuple[
-    list[tuple[str, float, int]],
-    list[str],
-    Starts,
-]:
-    """Machine code adds either whole numbers or floats, so numba compiles anew for each *signature*: types, no values.
+def once_for_each_type(measuring: int = 1) -> ByType:
+    """An addition of integers and an addition of floats are different machine instructions.
 
-    `cache=True` keeps the result in a file, under the source's and the processor's name. We start a program with it in
-    two fresh processes: once with an empty cache, once with what the first has left.
+    So numba compiles a function once for each *signature*: the types of the arguments, without their values.
+
+    With `cache=True`, numba also writes the machine code to a file. A later process uses this file if the source code,
+    the types and the processor are the same. We start a program in two new processes. The first process starts with an
+    empty cache, and the second process uses the file that the first process has written.
     """
     compiled = numba.njit(twice)
-    meets = {
+    arguments = {
         "1": 1,
         "2": 2,
         "2.0": 2.0,
-        "one number": np.ones(1),
-        "three numbers": np.ones(3),
-        "three of float32": np.ones(3, np.float32),
+        "one float64": np.ones(1),
+        "three float64": np.ones(3),
+        "three float32": np.ones(3, np.float32),
     }
     calls = []
-    for name, x in meets.items():
+    for name, x in arguments.items():
         began = time.perf_counter()
         compiled(x)
         took = time.perf_counter() - began
-        calls.append((name, took, len(compiled.signatures)))
+        calls.append(Call(name, took, len(compiled.signatures)))
     signatures = [str(each[0]) for each in compiled.signatures]
-    kept = starts(kept_by_numba(), measuring=bool(measuring))
-    return calls, signatures, kept
+    cached = starts(kept_by_numba(), measuring=bool(measuring))
+    return ByType(calls, signatures, cached)
 
 
-@once_for_each_type.observe
-def explain_types(page: Page, found: tuple[list[tuple[str, float, int]], list[str], Starts]) -> None:
-    calls, signatures, kept = found
-    heads = {"called with": None, "time": units.seconds, "signatures then": units.count}
-    page.table(Table.of("Calls of one function, in order", heads, calls))
-    page.output("\n".join(signatures), caption="Its signatures")
-    compiled = calls[-1][2]
-    page.reveal("a" if compiled == 1 else "b" if compiled == 4 else "c" if compiled == 6 else None)
-    page.claim("once-per-type", compiled, 4, 4, unit=things("signature"))
-    if kept.empty is None or kept.filled is None:
-        page.skip("kept-starts-sooner", kept.reason)
-        return
-    page.table(kept.table())
-    page.claim("kept-starts-sooner", kept.filled.first_s / kept.empty.first_s, high=0.7, unit=units.percent)
+ONCE_PER_TYPE = once_for_each_type.claim(
+    "once-per-type",
+    "numba compiles `twice` once for each of the 4 types, not for each value or length",
+    equals=4,
+    unit=things("signature"),
+)
+KEPT_STARTS_SOONER = once_for_each_type.claim(
+    "kept-starts-sooner",
+    "with a filled cache of numba, the first call in a process takes less than 70 % of the time with an empty cache",
+    at_most=0.7,
+    unit=units.percent,
+)
+
+
+@once_for_each_type.explain
+def explain_types(page: Page, found: ByType) -> None:
+    heads = {"argument": None, "time": units.seconds, "signatures afterwards": units.count}
+    page.table(Table.of("The calls of `twice`, in order", heads, found.calls))
+    page.output("\n".join(found.signatures), caption="The signatures of `twice`")
+    compiled = found.calls[-1].signatures
+    page.reveal({1: "a", 4: "b", 6: "c"}.get(compiled), f"`twice` has {units.some(compiled, 'signature')}.")
+    page.settle(ONCE_PER_TYPE, compiled)
+    empty, filled = found.cached.empty, found.cached.filled
+    if empty is None or filled is None:
+        page.skip(KEPT_STARTS_SOONER, found.cached.reason)
+    else:
+        page.table(found.cached.table())
+        page.settle(KEPT_STARTS_SOONER, filled.first_s / empty.first_s)
     page.say(
-        "A benchmark that calls once measures the compiler. One that calls with a new type measures it again, in the"
-        " middle of the run: warm up with every type that will come."
+        "A benchmark with a single call measures mostly the compiler. A call with a new type starts the compiler",
+        "again, even in the middle of a benchmark. So call the function once with each type before you measure.",
+        KEPT_STARTS_SOONER.words(
+            held="The cache shortens the first call of later processes.",
+            refuted="In this run, the cache does not shorten the first call of a later process much.",
+            unclear="This run does not show clearly how much time the cache saves.",
+        ),
     )
 
 
@@ -259,63 +321,103 @@ def fused(formula: Callable[[Any], Any]) -> Any:
     return loop
 
 
+@lesson.given
+class Gains(NamedTuple):
+    curve: Duel
+    softened: Duel
+
+
 @lesson.step(
-    "Eight passes made one",
+    "One pass instead of eight",
     predict=Choice(
-        "Two formulas on 262 144 numbers, by NumPy and as one loop by numba. Where does the loop gain more?",
-        {"a": "sums and products", "b": "the one with a tanh", "c": "the same in both"},
+        "A numba loop replaces NumPy's operations on 262 144 numbers. For which formula is the gain (NumPy's time ÷ "
+        "the loop's time) larger?",
+        {
+            "a": "`softened`, with a tanh",
+            "b": "both the same, within 10 %",
+            "c": "`curve`, with only sums and products",
+        },
+        limits=(1 / 1.1, 1.1),
     ),
-    claims={
-        "one-pass-wins": "one loop over sums and products is more than 1.5 times as fast as NumPy's passes",
-        "gain-depends": "its gain there is more than 1.5 times that with the tanh",
-    },
     fast={"budget_s": 0.3},
 )
-def eight_passes_made_one(budget_s: float = 0.8) -> dict[str, Duel]:
-    """NumPy is compiled, too, ahead of time: but an operation at a time, and it does not know the next one.
+def eight_passes_made_one(budget_s: float = 0.8) -> Gains:
+    """Each operation of NumPy was compiled ahead of time, separately from all other operations.
 
-    So each operation reads all numbers, does one sum or product, and writes all of them to a new array. *Fusion* is one
-    loop that does everything to a number while it is at hand.
+    So each operation reads whole arrays, computes one sum or product per number, and writes a new array. *Fusion*
+    merges the operations into one loop. The loop reads each number once, computes the whole formula, and writes the
+    result.
     """
     x = np.random.default_rng(0).random(1 << 18)
-    duels = {}
+    duels = []
     for formula in (curve, softened):
         loop = fused(formula)
-        loop(x)  # compiles, before any clock runs
-        duels[formula.__name__] = duel(
+        loop(x)  # compiles before the measurement
+        found = duel(
             "loop(x)",
             baseline="formula(x)",
             globals={"loop": loop, "formula": formula, "x": x},
             budget_s=budget_s,
         )
-    return duels
+        duels.append(found)
+    return Gains(*duels)
 
 
-@eight_passes_made_one.observe
-def explain_fused(page: Page, duels: dict[str, Duel]) -> None:
-    rows = [(name, each.ratio, each.low, each.high) for name, each in duels.items()]
-    heads = {"": None, "gain": units.ratio, "from": units.ratio, "to": units.ratio}
-    page.table(Table.of("NumPy's time ÷ the loop's", heads, rows))
-    plain, hard = duels["curve"], duels["softened"]
-    told = math.isfinite(plain.high + hard.high)
-    page.reveal("a" if plain.low > hard.high else "b" if hard.low > plain.high else "c" if told else None)
-    page.claim_duel("one-pass-wins", plain, low=1.5)
-    more, error = quotient(plain, hard)
-    page.claim("gain-depends", more, low=1.5, error=error, unit=units.ratio)
+ONE_PASS_WINS = eight_passes_made_one.claim(
+    "one-pass-wins",
+    "one loop computes `curve` more than 1.5 times as fast as NumPy's eight operations",
+    at_least=1.5,
+    unit=units.ratio,
+)
+GAIN_DEPENDS = eight_passes_made_one.claim(
+    "gain-depends",
+    "the gain of the loop is more than 1.5 times as large for `curve` as for `softened`, which has a tanh",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@eight_passes_made_one.explain
+def explain_fused(page: Page, found: Gains) -> None:
+    rows = [(name, each.ratio, each.low, each.high) for name, each in found._asdict().items()]
+    heads = {"formula": None, "gain": units.ratio, "from": units.ratio, "to": units.ratio}
+    page.table(Table.of("Gain of the loop: NumPy's time ÷ the loop's time", heads, rows))
+    more = quotient(Interval.duel(found.curve), Interval.duel(found.softened))
+    page.reveal(more)
+    page.settle(ONE_PASS_WINS, Interval.duel(found.curve))
+    page.settle(GAIN_DEPENDS, more)
     page.say(
-        "With the tanh, the loop even lost. NumPy's own tanh works on several numbers at a time; numba calls one"
-        " made for a single number, and that outweighs the passes saved. A compiler is no guarantee."
-        if hard.high < 1
-        else "With the tanh, most of the time goes into the tanh itself, whoever calls it. Fusion saves passes over"
-        " memory, and no arithmetic."
+        tanh_in_words(found.softened),
+        "Fusion saves passes over memory, but it does not save arithmetic. The loop computes as many values of tanh as",
+        "NumPy.",
+        GAIN_DEPENDS.words(
+            held="So the gain of fusion depends on the formula.",
+            refuted="In this run, the gain is not much larger for `curve` than for `softened`.",
+            unclear="This run does not show clearly whether the gain is much larger for `curve` than for `softened`.",
+        ),
     )
 
 
-def quotient(one: Duel, other: Duel) -> tuple[float, float]:
-    """Return how many times the gain of one duel is that of another, and the doubt, from both intervals."""
-    low, high = one.low / other.high, one.high / other.low if other.low else math.inf
-    ratio = one.ratio / other.ratio
-    return ratio, max(ratio - low, high - ratio)
+def tanh_in_words(contest: Duel) -> str:
+    """Return a text about which is faster for the formula with a tanh: the loop or NumPy's operations."""
+    return (
+        Interval.duel(contest)
+        .compare(at_least=1)
+        .words(
+            held="With the tanh, the loop is faster than NumPy's operations.",
+            refuted="With the tanh, the loop is slower than NumPy's operations. On many processors, NumPy's tanh"
+            " computes several numbers at a time. numba's tanh computes one number at a time, unless numba finds"
+            " Intel's library SVML.",
+            unclear="This run does not show clearly whether the loop with the tanh is faster.",
+        )
+    )
+
+
+def quotient(one: Interval, other: Interval) -> Interval:
+    """Return the interval of `one` ÷ `other`, two positive values. It is unknown if both can be infinite."""
+    pairs = ((one.middle, other.middle), (one.lowest, other.highest), (one.highest, other.lowest))
+    ends = [a / b if b else math.inf for a, b in pairs]
+    return Interval.unknown() if any(map(math.isnan, ends)) else Interval(*ends)
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -332,23 +434,30 @@ def brighten(x: Tensor) -> Tensor:
     return x * 2 if x.sum() > 0 else x - 1
 
 
-@lesson.step(
-    "Declare first, or run as you go",
-    predict=Choice(
-        "`torch.fx` captures a function as a graph. How many sums and products of tensors are done meanwhile?",
-        {"a": "none", "b": "all, once", "c": "all, twice"},
-    ),
-    claims={
-        "nothing-done": "capturing a graph runs no operation on any tensor",
-        "graph-is-whole": "the graph has a node for every operation that a call would run",
-        "branch-refused": "a branch that depends on the numbers cannot be captured so",
-    },
-)
-def declare_or_run() -> tuple[str, list[int], list[str]]:
-    """Torch runs as you go: each line is done when it is reached, and any Python may stand between two lines.
+@lesson.given
+class Traced(NamedTuple):
+    graph: str
+    done: int
+    nodes: int
+    called: int
+    refusals: list[str]
 
-    The other way is to declare everything first, as a *graph*, and to run that. `torch.fx` makes one by calling your
-    function with stand-ins that note what is done to them. It is the small tool that torch's compilers are built on.
+
+@lesson.step(
+    "Capturing a graph before the run",
+    predict=Choice(
+        "`torch.fx` captures the function `gelu` as a graph. How many of gelu's operations does torch run during the "
+        "capture?",
+        {"a": "none", "b": "all, once", "c": "all, twice"},
+        limits=(0.5, 1.5),
+    ),
+)
+def declare_or_run() -> Traced:
+    """By default, torch is *eager*: it runs each operation as soon as Python reaches the line of this operation.
+
+    The other way is to record all operations first, as a *graph*, and to run the graph later. `torch.fx` calls your
+    function with a proxy instead of a tensor. The proxy records each operation. torch's compilers use
+    these graphs.
     """
     x = torch.rand(64)
     done = len(traffic(fx.symbolic_trace, gelu))
@@ -360,28 +469,51 @@ def declare_or_run() -> tuple[str, list[int], list[str]]:
         fx.symbolic_trace(brighten)
     except ValueError as refused:
         refusals.append(str(refused))
-    return str(graph), [done, nodes, called], refusals
+    return Traced(str(graph), done, nodes, called, refusals)
 
 
-@declare_or_run.observe
-def explain_graph(page: Page, found: tuple[str, list[int], list[str]]) -> None:
-    graph, (done, nodes, called), refusals = found
-    page.output(narrowed(graph), caption="What torch.fx captured of gelu")
-    page.reveal("a" if not done else "b" if done <= called else "c")
-    page.claim("nothing-done", done, 0, 0, unit=things("operation"))
-    page.claim("graph-is-whole", nodes - called, 0, 0, unit=followed("apart"), remark=f"{called} operations")
-    page.claim("branch-refused", len(refusals), 1, 1, unit=things("refusal"))
-    if refusals:
-        page.output(narrowed(refusals[0].splitlines()[0]), caption="What torch.fx says of `brighten`")
+NOTHING_DONE = declare_or_run.claim(
+    "nothing-done", "while `torch.fx` captures a graph, torch runs no operation", equals=0, unit=things("operation")
+)
+GRAPH_IS_WHOLE = declare_or_run.claim(
+    "graph-is-whole",
+    "the graph of `torch.fx` contains as many operations as torch runs in a call of `gelu`",
+    equals=0,
+    unit=followed("apart"),
+)
+BRANCH_REFUSED = declare_or_run.claim(
+    "branch-refused",
+    "`torch.fx` refuses to capture `brighten`, because its branch depends on the numbers in the tensor",
+    equals=1,
+    unit=things("refusal"),
+)
+
+
+@declare_or_run.explain
+def explain_graph(page: Page, found: Traced) -> None:
+    page.output(narrowed(found.graph), caption="The graph that `torch.fx` captured from `gelu`")
+    page.reveal(found.done / found.called, f"A call of `gelu` runs {units.some(found.called, 'operation')}.")
+    page.settle(NOTHING_DONE, found.done)
+    page.settle(GRAPH_IS_WHOLE, found.nodes - found.called, remark=units.some(found.called, "operation"))
+    page.settle(BRANCH_REFUSED, len(found.refusals))
+    if found.refusals:
+        page.output(narrowed(found.refusals[0].splitlines()[0]), caption="The error of `torch.fx` for `brighten`")
     page.say(
-        "A graph can be looked at as a whole: fused, put in another order, sent elsewhere, run without any Python.",
-        "It cannot contain a question whose answer is in the numbers. Running as you go can: it is easy to write, to"
-        " print from and to debug, and sees one operation at a time.",
+        "A program can analyse a graph as a whole. It can fuse operations, reorder them, move them to another device,",
+        "or run them without Python.",
+        BRANCH_REFUSED.words(
+            held="This graph cannot contain a branch that depends on the numbers in a tensor, because a proxy contains"
+            " no numbers.",
+            refuted="In this run, `torch.fx` also captures the branch.",
+            unclear="This run does not show whether `torch.fx` can capture a branch.",
+        ),
+        "Eager code can contain any branch, and it is easy to write, print and debug. But eager torch runs one",
+        "operation at a time, so it cannot fuse operations.",
     )
 
 
 def narrowed(text: str, width: int = 76) -> str:
-    """Return a text with its long lines cut."""
+    """Return `text` with each line cut to at most `width` characters. A cut line ends in an ellipsis."""
     return "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.strip().splitlines())
 
 
@@ -400,88 +532,127 @@ class Brighten(torch.nn.Module):
         return brighten(x)
 
 
-@lesson.step(
-    "torch.export: the whole graph, or none",
-    predict=Choice(
-        "`torch.export` is given `brighten`, which has a branch on the numbers, and one example. What does it do?",
-        {"a": "it keeps both sides", "b": "it keeps the side of the example", "c": "it refuses"},
-    ),
-    claims={
-        "export-is-whole": "the exported graph has a node for every operation that a call runs",
-        "export-answers": "the exported program gives the same numbers as the function",
-        "export-refuses": "a branch on the numbers is refused when the function is exported",
-        "export-keeps-size": "exported with one size, the program refuses another; with a free size, it takes both",
-    },
-)
-def whole_graph_or_none() -> tuple[str, list[int], float, list[str]]:
-    """`torch.export` captures a module before anybody calls it: one graph of torch's own operators, and no Python.
+@lesson.given
+class Exported(NamedTuple):
+    code: str
+    nodes: int
+    called: int
+    apart: float
+    branch: str
+    other_size: str
+    free_size: str
 
-    Such a program can be saved and run where there is no Python. So it must be complete, and whatever it takes for
-    granted is checked: here the size of x, unless `Dim` declares it free.
+
+@lesson.step(
+    "torch.export: the whole graph or an error",
+    predict=Choice(
+        "We give `torch.export` one example input and `brighten`, whose branch depends on the numbers in the input. "
+        "What does `torch.export` do?",
+        {"a": "keep both sides", "b": "keep only the side that the example needs", "c": "raise an error"},
+    ),
+)
+def whole_graph_or_none() -> Exported:
+    """`torch.export` captures a module before its first call. The result is one graph of torch's own operators.
+
+    The exported program can be saved and run without Python, so the graph must be complete. `torch.export` assumes that
+    later inputs have the size of the example. The program checks the size at each call, unless `Dim` allows any size.
     """
     prepare()  # imports torch's compilers, which takes seconds
     x, longer = torch.rand(64), torch.rand(65)
     program = torch.export.export(Gelu(), (x,))
     nodes = [each.op for each in program.graph.nodes]
-    counted = [nodes.count("call_function"), len(traffic(gelu, x))]
     run = program.module()
-    apart = float((run(x) - gelu(x)).abs().max())
     size = ({0: torch.export.Dim("size")},)
     free = torch.export.export(Gelu(), (x,), dynamic_shapes=size)
-    refusals = [
+    return Exported(
+        program.graph_module.code,
+        nodes.count("call_function"),
+        len(traffic(gelu, x)),
+        float((run(x) - gelu(x)).abs().max()),
         refusal(lambda: torch.export.export(Brighten(), (x,))),
         refusal(lambda: run(longer)),
         refusal(lambda: free.module()(longer)),
-    ]
-    return program.graph_module.code, counted, apart, refusals
+    )
 
 
-@whole_graph_or_none.observe
-def explain_export(page: Page, found: tuple[str, list[int], float, list[str]]) -> None:
-    code, (nodes, called), apart, (branch, other_size, free_size) = found
-    page.output(narrowed(code), caption="What torch.export captured of gelu, as Python")
-    page.reveal("c" if branch else None)
-    page.claim("export-is-whole", nodes - called, 0, 0, unit=followed("apart"), remark=f"{called} operations")
-    page.claim("export-answers", apart, high=1e-6, unit=followed("apart at most", units.number))
-    page.claim("export-refuses", bool(branch), 1, 1, unit=yes_no)
-    refused = [bool(other_size), bool(free_size)]
-    page.claim("export-keeps-size", refused == [True, False], 1, 1, unit=yes_no)
-    said = {"brighten, exported": branch, "64 numbers exported, 65 given": other_size}
+EXPORT_IS_WHOLE = whole_graph_or_none.claim(
+    "export-is-whole",
+    "the graph of `torch.export` contains as many operations as torch runs in a call of `gelu`",
+    equals=0,
+    unit=followed("apart"),
+)
+EXPORT_ANSWERS = whole_graph_or_none.claim(
+    "export-answers",
+    "the exported program returns the same numbers as `gelu`, within 0.000001",
+    at_most=1e-6,
+    unit=followed("apart", units.number),
+)
+EXPORT_REFUSES = whole_graph_or_none.claim(
+    "export-refuses",
+    "`torch.export` raises an error for `brighten`, because its branch depends on the numbers in the tensor",
+    equals=True,
+    unit=yes_no,
+)
+EXPORT_KEEPS_SIZE = whole_graph_or_none.claim(
+    "export-keeps-size",
+    "a program exported with a fixed size raises an error for a longer input, but with a free size it does not",
+    equals=True,
+    unit=yes_no,
+)
+
+
+@whole_graph_or_none.explain
+def explain_export(page: Page, found: Exported) -> None:
+    page.output(narrowed(found.code), caption="The graph that `torch.export` captured from `gelu`, as Python code")
+    page.settle(EXPORT_IS_WHOLE, found.nodes - found.called, remark=units.some(found.called, "operation"))
+    page.settle(EXPORT_ANSWERS, found.apart)
+    page.settle(EXPORT_REFUSES, bool(found.branch))
+    page.settle(EXPORT_KEEPS_SIZE, bool(found.other_size) and not found.free_size)
+    page.reveal(EXPORT_REFUSES.answer(held="c", refuted=""))
+    errors = {"brighten, exported": found.branch, "exported for 64 numbers, called with 65": found.other_size}
     page.output(
-        "\n".join(narrowed(f"{what}: {words}") for what, words in said.items() if words), caption="What it refuses"
+        "\n".join(narrowed(f"{case}: {error}") for case, error in errors.items() if error),
+        caption="Errors of `torch.export`",
     )
     page.say(
-        "Rewrite such a branch with `torch.where` or `torch.cond`, which are operators and stay in the graph.",
-        "`torch.compile`, next, does not refuse: it leaves to Python what it cannot capture.",
+        "Rewrite a branch that depends on numbers with `torch.where` or `torch.cond`. A graph can contain these two",
+        "operators. `torch.compile` raises no error for `brighten`: Python runs the code that `torch.compile` cannot",
+        "capture, as the next step shows.",
     )
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-Guarded = tuple[list[tuple[int, str, int]], str, tuple[str, ...], Captured]
-"""Calls by size, dtype and graphs so far; the first graph as Python; the guards; what a branch does to a capture."""
+@lesson.given
+class SizedCall(NamedTuple):
+    size: int
+    dtype: str
+    graphs: int
+
+
+@lesson.given
+class Guarded(NamedTuple):
+    calls: list[SizedCall]
+    code: str
+    guards: tuple[str, ...]
+    branch: Captured
 
 
 @lesson.step(
-    "torch.compile: graphs behind guards",
+    "torch.compile: graphs and guards",
     predict=Choice(
-        "Called with 64, 64, 65 and 1000 numbers of float32, then 64 of float64: how many graphs are compiled?",
+        "We call a compiled function with 64, 64, 65 and 1000 numbers of float32, and then with 64 numbers of "
+        "float64. How many graphs does torch compile?",
         {"a": "1", "b": "3", "c": "4"},
     ),
-    claims={
-        "same-again": "a call like the one before compiles nothing",
-        "any-size-then": "the second size compiles anew, and the third does not",
-        "dtype-anew": "another dtype compiles anew",
-        "branch-breaks": "a branch on the numbers breaks the graph in two or more",
-    },
 )
-def graphs_behind_guards() -> "Guarded | None":
-    """`torch.compile` does both: you run as you go, and it watches Python's bytecode and gathers graphs on its way.
+def graphs_behind_guards() -> Guarded | None:
+    """`torch.compile` reads the bytecode of your function and collects torch's operations in graphs.
 
-    With each graph it notes what it has taken for granted, its *guards*. They are checked at each call; where one
-    fails, it compiles again. What makes machine code of a graph is a *backend*: ours only keeps the graph, and runs it
-    as it is.
+    With each graph, torch stores its *guards*: the conditions under which the graph is right. torch checks the guards
+    at each call. If no graph fits, torch compiles the function again (*recompilation*). A *backend* turns a graph into
+    machine code. The backend of this step only stores the graph, and runs its operations unchanged.
     """
     if unsupported():
         return None
@@ -499,107 +670,176 @@ def graphs_behind_guards() -> "Guarded | None":
     calls = []
     for size in (64, 64, 65, 1000):
         compiled(torch.ones(size))
-        calls.append((size, "float32", len(graphs)))
+        calls.append(SizedCall(size, "float32", len(graphs)))
     compiled(torch.ones(64, dtype=torch.float64))
-    calls.append((64, "float64", len(graphs)))
+    calls.append(SizedCall(64, "float64", len(graphs)))
     guards = guards_of(gelu)
-    broken = captured(brighten, torch.ones(64))
-    return calls, graphs[0].code, guards, broken
+    branch = captured(brighten, torch.ones(64))
+    return Guarded(calls, graphs[0].code, guards, branch)
 
 
-@graphs_behind_guards.observe
+SAME_AGAIN = graphs_behind_guards.claim(
+    "same-again",
+    "`torch.compile` compiles no graph for a second call with the same size and dtype",
+    equals=0,
+    unit=things("graph"),
+)
+ANY_SIZE_THEN = graphs_behind_guards.claim(
+    "any-size-then",
+    "`torch.compile` compiles one more graph for the second size, and no further graph for the third size",
+    equals=True,
+    unit=yes_no,
+)
+DTYPE_ANEW = graphs_behind_guards.claim(
+    "dtype-anew", "`torch.compile` compiles one more graph for a new dtype", equals=1, unit=things("graph")
+)
+BRANCH_BREAKS = graphs_behind_guards.claim(
+    "branch-breaks",
+    "`torch.compile` splits `brighten` into two or more graphs, because its branch depends on the numbers",
+    at_least=2,
+    unit=things("graph"),
+)
+
+
+@graphs_behind_guards.explain
 def explain_guards(page: Page, found: Guarded | None) -> None:
     if found is None:
-        page.without(unsupported(), "the graphs and guards of one function, called with several sizes and types")
+        page.skip_step(
+            unsupported(), shows="the graphs and guards of one function, called with several sizes and dtypes"
+        )
         return
-    calls, code, guards, broken = found
-    heads = {"numbers": units.count, "of": None, "graphs then": units.count}
-    page.table(Table.of("Calls of one compiled function, in order", heads, calls))
-    page.output(narrowed(code), caption="The first graph, as Python")
-    page.output(narrowed("\n".join(guards)), caption="What each version asks of x, among others")
-    first, again, _, third, dtype = (graphs for _, _, graphs in calls)
-    page.reveal({1: "a", 3: "b", 4: "c"}.get(dtype))
-    page.claim("same-again", again - first, 0, 0, unit=things("graph"))
-    sizes = page.claim("any-size-then", third - again, 1, 1, unit=things("graph"), remark="for both")
-    page.claim("dtype-anew", dtype - third, 1, 1, unit=things("graph"))
-    page.claim("branch-breaks", broken.graphs, low=2, unit=things("graph"))
-    page.say(
-        "After the second size, torch no longer takes the size for granted: the third one fits."
-        if sizes.standing is Standing.HELD
-        else "Sizes are guarded too, and how often a new one compiles anew is a setting of torch's.",
-        "At a branch it compiles what is before, lets Python decide, and goes on behind: right, and with less to fuse.",
+    heads = {"numbers": units.count, "dtype": None, "graphs afterwards": units.count}
+    page.table(Table.of("The calls of one compiled function, in order", heads, found.calls))
+    page.output(narrowed(found.code), caption="The first graph, as Python code")
+    page.output(narrowed("\n".join(found.guards)), caption="Some of the guards on the argument x, one line per graph")
+    first, again, second, third, dtype = (call.graphs for call in found.calls)
+    page.reveal({1: "a", 3: "b", 4: "c"}.get(dtype), f"torch compiles {units.some(dtype, 'graph')}.")
+    page.settle(SAME_AGAIN, again - first)
+    page.settle(
+        ANY_SIZE_THEN,
+        (second - again, third - second) == (1, 0),
+        remark=f"graphs: {second - again} for the second size, {third - second} for the third",
     )
-    if broken.breaks:
-        page.output(narrowed(broken.breaks[0].strip().splitlines()[0]), caption="Why the graph of `brighten` breaks")
+    page.settle(DTYPE_ANEW, dtype - third)
+    page.settle(BRANCH_BREAKS, found.branch.graphs)
+    page.say(
+        ANY_SIZE_THEN.words(
+            held="The graph of the second size has no guard on a single size, so it also fits the third size.",
+            refuted="Settings of torch decide whether torch compiles another graph for a new size.",
+            unclear="This run does not show when torch compiles another graph for a new size.",
+        ),
+        BRANCH_BREAKS.words(
+            held="At the branch, `torch.compile` ends a graph (a *graph break*). Python decides the branch, and a new"
+            " graph begins. The result is right, but the compiler can fuse less.",
+            refuted="In this run, the branch does not end a graph.",
+            unclear="This run does not show what `torch.compile` does at a branch.",
+        ),
+    )
+    if found.branch.breaks:
+        page.output(narrowed(found.branch.breaks[0].strip().splitlines()[0]), caption="The reason for the graph break")
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.given
+class Written(NamedTuple):
+    passes: tuple[OperationTraffic, ...]
+    code: str
+    contest: Duel | None
+
+
 @lesson.step(
-    "The loop that was written",
-    predict=Guess("How many times fewer bytes does a fused gelu move than one operation after the other?", "times"),
-    claims={
-        "less-moved": "one pass moves less than a fifth of the bytes",
-        "one-kernel": "the compiler has written a single function for all operations",
-        "fused-is-faster": "on a million numbers it is more than 1.3 times as fast",
-    },
+    "The loop that the compiler writes",
+    predict=Guess(
+        "What is the number of bytes that the separate operations of `gelu` move, divided by the number of bytes that "
+        "one fused loop moves?",
+        "times",
+    ),
     fast={"budget_s": 0.3},
 )
-def the_loop_that_was_written(
-    budget_s: float = 0.8,
-) -> tuple[tuple[Pass, ...], str, Duel | None]:
-    """Torch's own backend is called Inductor. For a CPU it writes C++, one loop for as many operations as will go in.
+def the_loop_that_was_written(budget_s: float = 0.8) -> Written:
+    """Inductor is the default backend of `torch.compile`. For a CPU, it writes a C++ loop that fuses many operations.
 
-    We note every operation of a plain call with its bytes, and then read the C++; `dynamic=True` makes it for any size.
+    We record how many bytes each operation of a plain (not compiled) call reads and writes, in memory or in a cache. We
+    also print the C++ code. With `dynamic=True`, the code works for any size.
     """
     torch.set_num_threads(1)
     x = torch.rand(1 << 20)
     passes = traffic(gelu, x)
     if cannot_compile():
-        return passes, "", None
+        return Written(passes, "", None)
     prepare()
     fast = torch.compile(gelu, dynamic=True)
-    written = kernel_of(fast, x)
-    given = {"fast": fast, "gelu": gelu, "x": x}
-    found = duel(
+    code = kernel_of(fast, x)
+    contest = duel(
         "fast(x)",
         baseline="gelu(x)",
-        globals=given,
+        globals={"fast": fast, "gelu": gelu, "x": x},
         budget_s=budget_s,
     )
-    return passes, written, found
+    return Written(passes, code, contest)
 
 
-@the_loop_that_was_written.observe
-def explain_loop(page: Page, run: tuple[tuple[Pass, ...], str, Duel | None]) -> None:
-    passes, written, found = run
-    moved, once = sum(each.moved_bytes for each in passes), 2 * passes[-1].written_bytes
-    bars = [(each.name.removeprefix("aten."), float(each.moved_bytes)) for each in passes]
-    bars.append(("fused: all of them", float(once)))
-    caption = "Bytes read and written by each operation"
+LESS_MOVED = the_loop_that_was_written.claim(
+    "less-moved",
+    "one fused loop reads and writes less than 20 % of the bytes that the separate operations of `gelu` read and write",
+    at_most=0.2,
+    unit=units.percent,
+)
+ONE_KERNEL = the_loop_that_was_written.claim(
+    "one-kernel",
+    "Inductor writes a single C++ function for all operations of `gelu`",
+    equals=1,
+    unit=things("function"),
+)
+FUSED_IS_FASTER = the_loop_that_was_written.claim(
+    "fused-is-faster",
+    "on a million numbers, the compiled `gelu` is more than 1.3 times as fast as the plain `gelu`",
+    at_least=1.3,
+    unit=units.ratio,
+)
+
+
+@the_loop_that_was_written.explain
+def explain_loop(page: Page, found: Written) -> None:
+    moved, once = sum(each.moved_bytes for each in found.passes), 2 * found.passes[-1].written_bytes
+    bars = [(each.name.removeprefix("aten."), float(each.moved_bytes)) for each in found.passes]
+    bars.append(("one fused loop", float(once)))
+    caption = "Bytes that each operation reads and writes"
     drawn = bar_chart_svg(bars, title=caption, unit=units.size)
     page.drawing(plots.bars(bars, width=30, unit=units.size), drawn, name="traffic", caption=caption)
-    page.reveal(moved / once, f"{units.size(moved)} in {len(passes)} passes, and {units.size(once)} in one.")
-    page.claim("less-moved", once / moved, high=0.2, unit=units.percent)
-    if found is None:
-        for id_ in ("one-kernel", "fused-is-faster"):
-            page.skip(id_, cannot_compile())
-        page.say("With it, this step shows the C++ that torch writes for gelu, and what it gains.")
+    page.reveal(
+        moved / once,
+        f"The {len(found.passes)} operations read and write {units.size(moved)}. A fused loop reads x once and writes"
+        f" the result once, which is {units.size(once)}.",
+    )
+    page.settle(LESS_MOVED, once / moved)
+    if found.contest is None:
+        page.skip(ONE_KERNEL, cannot_compile())
+        page.skip(FUSED_IS_FASTER, cannot_compile())
+        page.say(
+            "On a machine where torch can compile, this step shows the C++ code that torch writes for `gelu`, and"
+            " measures how much faster it is."
+        )
         return
-    page.output(narrowed(body_of(written)), caption="What Inductor wrote, from its first loop on")
-    page.claim("one-kernel", written.count('extern "C"'), 1, 1, unit=things("function"))
-    faster = page.claim_duel("fused-is-faster", found, low=1.3)
-    bytes_and_speed = f"{units.ratio(moved / once)} fewer bytes, and {units.ratio(found.ratio)} the speed"
-    said = {
-        Standing.HELD: ": the arithmetic is the same, and part of those bytes never went further than a cache.",
-        Standing.REFUTED: ". Here bytes are not what takes the time: the arithmetic is, and it is the same.",
-    }
-    page.say(bytes_and_speed + said.get(faster.standing, ", with a doubt as large as that."))
+    page.output(narrowed(body_of(found.code)), caption="The C++ code of Inductor, from its first loop on")
+    page.settle(ONE_KERNEL, found.code.count('extern "C"'))
+    page.settle(FUSED_IS_FASTER, Interval.duel(found.contest))
+    page.say(
+        f"The separate operations move {units.ratio(moved / once)} as many bytes as the fused loop. The compiled call",
+        f"is {units.ratio(found.contest.ratio)} as fast as the plain call.",
+        FUSED_IS_FASTER.words(
+            held="Fusion does not save arithmetic, so do not expect that the speedup is as large as the saving in"
+            " bytes.",
+            refuted="In this run, moving fewer bytes saves little time. Fusion does not save arithmetic.",
+            unclear="This run does not show clearly how much time the fused loop saves.",
+        ),
+    )
 
 
 def body_of(written: str, most: int = 22) -> str:
-    """Return the first lines of C++ from its first loop on."""
+    """Return at most `most` lines of C++ code, from its first loop on."""
     lines = written.splitlines()
     first = next((n for n, line in enumerate(lines) if "for(" in line), 0)
     return "\n".join(lines[first : first + most])
@@ -614,7 +854,7 @@ def kept_by_inductor() -> str:
 import torch, torch._inductor.compile_fx
 torch.set_num_threads(1)
 x = torch.rand(1 << 20)
-@torch.compile(dynamic=False)
+@torch.compile(dynamic=True)
 def gelu(x):
     inner = 0.7978845608 * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + torch.tanh(inner))
@@ -623,27 +863,29 @@ def call():
 """
 
 
+@lesson.given
+class Prices(NamedTuple):
+    duels: dict[int, Duel]
+    cached: Starts
+
+
 @lesson.step(
-    "When it has paid",
+    "When compiling pays off",
     predict=Guess(
-        "After how many calls with a million numbers has compiling, cache empty, paid for itself?", "calls", 3
+        "We compile `gelu` with an empty cache, and call it with a million numbers. After how many calls has "
+        "compiling saved more time than it took?",
+        "calls",
+        3,
     ),
-    claims={
-        "small-gains-less": "at 1 024 numbers the gain is less than at a million",
-        "cold-is-long": "with an empty cache the first call takes more than 100 times as long as a plain one",
-        "cache-helps": "with a filled one it takes less than 0.7 of that",
-        "small-needs-more": "at 1 024 numbers it takes more than 10 times as many calls to pay",
-    },
     fast={"budget_s": 0.3, "measuring": 0},
 )
-def when_it_has_paid(
-    budget_s: float = 0.8,
-    measuring: int = 1,
-) -> tuple[dict[int, Duel], Starts] | None:
-    """Compiling is a price paid once, and each call earns a little of it back. Below the break-even, it was a loss.
+def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> Prices | None:
+    """Compiling takes time once, and each later call saves a little time. With few calls, compiling is slower.
 
-    We take the first call of a fresh process, once with an empty cache and once with a filled one, as above; and the
-    gain at three sizes, with one graph for any size.
+    We time the first and the second call in a new process, once with an empty cache and once with a filled cache. The
+    time of the first call minus the time of the second call is the time for compiling. Then we measure the gain at
+    three sizes. With `dynamic=True`, torch compiles one graph for all three sizes, so the time for compiling is the
+    same for each size.
     """
     if cannot_compile():
         return None
@@ -653,69 +895,152 @@ def when_it_has_paid(
     for size in (1 << 10, 1 << 15, 1 << 20):
         x = torch.rand(size)
         fast(x)
-        given = {"fast": fast, "gelu": gelu, "x": x}
         duels[size] = duel(
             "fast(x)",
             baseline="gelu(x)",
-            globals=given,
+            globals={"fast": fast, "gelu": gelu, "x": x},
             budget_s=budget_s,
         )
-    return duels, starts(kept_by_inductor(), measuring=bool(measuring))
+    cached = starts(kept_by_inductor(), measuring=bool(measuring))
+    return Prices(duels, cached)
 
 
-@when_it_has_paid.observe
-def explain_paid(page: Page, run: tuple[dict[int, Duel], Starts] | None) -> None:
-    if run is None:
-        page.without(
-            cannot_compile(), "the price of compiling gelu, and the calls after which it has paid, at three sizes"
+SMALL_GAINS_LESS = when_it_has_paid.claim(
+    "small-gains-less",
+    "the gain (plain time ÷ compiled time) of `gelu` is larger with a million numbers than with 1 024 numbers",
+    at_least=1,
+    unit=units.ratio,
+)
+COLD_IS_LONG = when_it_has_paid.claim(
+    "cold-is-long",
+    "with an empty cache and a million numbers, the first call of the compiled `gelu` takes more than 100 times as long"
+    " as a plain call",
+    at_least=100,
+    unit=units.ratio,
+)
+CACHE_HELPS = when_it_has_paid.claim(
+    "cache-helps",
+    "with a filled cache, the first call of the compiled `gelu` takes less than 70 % of the time with an empty cache",
+    at_most=0.7,
+    unit=units.percent,
+)
+SMALL_NEEDS_MORE = when_it_has_paid.claim(
+    "small-needs-more",
+    "with 1 024 numbers, compiling `gelu` pays off after more than 10 times as many calls as with a million numbers",
+    at_least=10,
+    unit=units.ratio,
+)
+
+
+@when_it_has_paid.explain
+def explain_paid(page: Page, found: Prices | None) -> None:
+    if found is None:
+        page.skip_step(
+            cannot_compile(), shows="what compiling `gelu` costs, and after how many calls it pays off at three sizes"
         )
         return
-    duels, kept = run
-    small, large = duels[min(duels)], duels[max(duels)]
-    times = {n: (each.baseline_s, each.candidate_s) for n, each in duels.items()}
-    empty, filled = kept.empty, kept.filled
-    heads: dict[str, Callable[[float], str]] = {"numbers": units.count, "plain": units.seconds}
-    heads |= {"compiled": units.seconds, "gain": units.ratio}
-    heads |= {"pays, cache empty": calls_in_words, "pays, filled": calls_in_words}
-    rows = [
-        (n, slow, quick, duels[n].ratio, needed(empty, slow, quick), needed(filled, slow, quick))
-        for n, (slow, quick) in times.items()
-    ]
-    page.table(Table.of("Calls after which compiling has paid", heads, rows))
-    slow, quick = times[max(times)]
-    calls = needed(empty, slow, quick)
-    if not kept.reason:
-        page.table(kept.table())
-    page.reveal(calls if math.isfinite(calls) else None)
-    less, error = quotient(large, small)
-    page.claim("small-gains-less", less, low=1, error=error, unit=units.ratio)
+    show_break_even(page, found)
+    empty, filled = found.cached.empty, found.cached.filled
+    small, large = found.duels[min(found.duels)], found.duels[max(found.duels)]
+    calls = paid_after(empty, large)
+    page.reveal(calls if math.isfinite(calls.high) else None)
+    page.settle(SMALL_GAINS_LESS, quotient(Interval.duel(large), Interval.duel(small)))
     if empty is None or filled is None:
-        for id_ in ("cold-is-long", "cache-helps", "small-needs-more"):
-            page.skip(id_, kept.reason)
-        return
-    page.claim("cold-is-long", empty.first_s / slow, low=100, unit=units.ratio)
-    page.claim("cache-helps", filled.first_s / empty.first_s, high=0.7, unit=units.percent)
-    page.claim("small-needs-more", needed(empty, *times[min(times)]) / calls, low=10, unit=units.ratio)
+        for claim in (COLD_IS_LONG, CACHE_HELPS, SMALL_NEEDS_MORE):
+            page.skip(claim, found.cached.reason)
+    else:
+        page.settle(COLD_IS_LONG, empty.first_s / large.baseline_s)
+        page.settle(CACHE_HELPS, filled.first_s / empty.first_s)
+        more = quotient(paid_after(empty, small), calls)
+        page.settle(SMALL_NEEDS_MORE, more, shown=more_in_words(more))
+        page.say(pays_in_words(large, calls.middle * large.baseline_s))
     page.say(
-        "At 1 024 numbers a call is mostly the way in and out: Python, an output to be made, and guards on top."
-        + (" Here that loses." if small.high < 1 else " There is less to fuse away."),
-        f"With a million, compiling is worth {units.seconds(calls * slow)} of plain calls: whatever ends sooner is"
-        " quicker without."
-        if math.isfinite(calls)
-        else "With a million numbers it never pays here: this processor computes more slowly than it reads.",
+        f"A plain call with 1 024 numbers takes {units.seconds(small.baseline_s)}. A plain call with a million numbers",
+        f"takes {units.seconds(large.baseline_s / 1024)} for each 1 024 of its numbers.",
+        "Each call also has fixed costs: Python, the start of each operation and new output tensors. A compiled call",
+        "also checks the guards.",
+        SMALL_GAINS_LESS.words(
+            held="In this run, compiling gains less with 1 024 numbers than with a million.",
+            refuted="In this run, compiling gains more with 1 024 numbers than with a million.",
+            unclear="This run does not show clearly which size gains more.",
+        ),
+        loses_in_words(small),
     )
 
 
-def needed(start: Start | None, slow_s: float, fast_s: float) -> float:
-    """Return the calls after which a start has paid; infinite where it never does, NaN without one."""
+def show_break_even(page: Page, found: Prices) -> None:
+    """Print the gain at each size, the first calls with an empty and a filled cache, and when compiling pays off."""
+    heads: dict[str, Callable[[float], str] | None] = {"numbers": units.count, "plain": units.seconds}
+    heads |= {"compiled": units.seconds, "gain": units.ratio}
+    rows: list[Row] = [(n, each.baseline_s, each.candidate_s, each.ratio) for n, each in found.duels.items()]
+    page.table(Table.of("One call of `gelu`, plain and compiled", heads, rows))
+    empty, filled = found.cached.empty, found.cached.filled
+    if empty is None or filled is None:
+        return
+    page.table(found.cached.table())
+    rows = [
+        (n, calls_in_words(paid_after(empty, each)), calls_in_words(paid_after(filled, each)))
+        for n, each in found.duels.items()
+    ]
+    heads = {"numbers": units.count, "empty cache": None, "filled cache": None}
+    page.table(Table.of("The number of calls after which compiling pays off", heads, rows))
+
+
+def pays_in_words(large: Duel, plain_s: float) -> str:
+    """Return a sentence about whether compiling pays off with a million numbers.
+
+    `plain_s` is the time of the plain calls after which it pays off, in seconds.
+    """
+    return (
+        Interval.duel(large)
+        .compare(at_least=1)
+        .words(
+            held="With a million numbers, compiling pays off if all plain calls together take more than about"
+            f" {units.seconds(plain_s)}. With fewer calls, a program is faster without compiling.",
+            refuted="With a million numbers, the compiled call is slower in this run, so compiling never pays off.",
+            unclear="With a million numbers, this run does not show clearly whether the compiled call is faster.",
+        )
+    )
+
+
+def loses_in_words(small: Duel) -> str:
+    """Return a sentence if the compiled call is slower with 1 024 numbers, or "" if this is not clear."""
+    loses = "With 1 024 numbers, the compiled call is slower than the plain call."
+    return Interval.duel(small).compare(at_least=1).words(held="", refuted=loses, unclear="")
+
+
+def paid_after(start: Start | None, contest: Duel) -> Interval:
+    """Return the number of calls after which compiling pays off: infinite if never, unknown if `start` is None."""
     if start is None:
-        return math.nan
-    return max(1, math.ceil(start.first_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
+        return Interval.unknown()
+    slow_s = contest.baseline_s
+    ratios = (contest.ratio, contest.high, contest.low)
+    return Interval(*(needed(start, slow_s, slow_s / ratio if ratio else math.inf) for ratio in ratios))
 
 
-def calls_in_words(calls: float) -> str:
-    """Return a number of calls, or that there is none."""
-    return "never" if math.isinf(calls) else units.count(calls)
+def needed(start: Start, slow_s: float, fast_s: float) -> float:
+    """Return the number of calls after which compiling pays off, infinite if a compiled call is not faster.
+
+    The time for compiling is the time of the first call minus the time of the second call.
+    """
+    compile_s = start.first_s - start.again_s
+    return max(1, math.ceil(compile_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
+
+
+def more_in_words(more: Interval) -> str:
+    """Return the text for a ratio of two numbers of calls that has no upper limit, or "" if it has one."""
+    if math.isfinite(more.high) or math.isnan(more.high):
+        return ""
+    return "never with 1 024 numbers" if math.isinf(more.low) else f"at least {units.ratio(more.low)}"
+
+
+def calls_in_words(calls: Interval) -> str:
+    """Return a range of numbers of calls as text, or "never" if the number is infinite."""
+    if math.isinf(calls.low):
+        return "never"
+    if math.isinf(calls.high):
+        return f"at least {units.count(calls.low)}"
+    return " to ".join(dict.fromkeys((units.count(calls.low), units.count(calls.high))))
 
 
 # ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -738,32 +1063,35 @@ def ready_at(graph: fx.Graph) -> dict[int, list[str]]:
     return ready
 
 
+@lesson.given
+class Turn(NamedTuple):
+    in_turn_s: float
+    at_once_s: float
+
+
+@lesson.given
+class Independent(NamedTuple):
+    ready: dict[int, list[str]]
+    apart: float
+    wide: Duel
+    turns: list[Turn]
+    load: BackgroundLoad
+
+
 @lesson.step(
-    "What does not wait for each other",
+    "Operations that do not depend on each other",
     predict=Choice(
-        "Five products, as in attention. How many of them could begin at once?",
+        "`attend` computes five matrix products. How many of these products could begin at the same time?",
         {"a": "one", "b": "two", "c": "three"},
+        limits=(2, 3),
     ),
-    claims={
-        "three-at-once": "in the graph, three of the five products wait for no other one",
-        "same-answer": "three products made one give the same numbers",
-        "one-call-saves": "for one row, the one product takes less time than the three",
-        "two-cores": "two products at once, on two cores, take less wall time than one after the other",
-    },
     fast={"budget_s": 0.3},
 )
-def what_does_not_wait(
-    budget_s: float = 0.6,
-) -> tuple[
-    dict[int, list[str]],
-    float,
-    Duel,
-    list[tuple[float, float]],
-    Others,
-]:
-    """Line by line, the three projections of x come one after the other. A graph shows that none waits for another.
+def what_does_not_wait(budget_s: float = 0.6) -> Independent:
+    """Eager torch computes the three products `x @ q`, `x @ k` and `x @ v` one after the other.
 
-    Whoever sees that may put them side by side: as one product with a matrix three times as wide, or on two cores.
+    The graph shows that none of these products needs the result of another. So one product with a matrix three times
+    as wide can replace them. Or they can run at the same time on several cores. We measure both ways.
     """
     graph = fx.symbolic_trace(attend).graph
     torch.set_num_threads(1)
@@ -774,83 +1102,119 @@ def what_does_not_wait(
     three = "x @ q; x @ k; x @ v"
     one = duel("x @ wide", three, globals=given, budget_s=budget_s)
     a, turns = torch.rand(1024, 1024), []
-    with others_watched() as others, ThreadPoolExecutor(2) as pool:
+    with watch_background_load() as load, ThreadPoolExecutor(2) as pool:
         for _ in range(10):
             began = time.perf_counter()
             _ = a @ a, a @ a
             between = time.perf_counter()
             list(pool.map(torch.mm, [a, a], [a, a]))
             ended = time.perf_counter()
-            turns.append((between - began, ended - between))
-    return ready_at(graph), float(apart.abs().max()), one, turns, others
+            turns.append(Turn(between - began, ended - between))
+    furthest = float(apart.abs().max())
+    return Independent(ready_at(graph), furthest, one, turns, load)
 
 
-@what_does_not_wait.observe
-def explain_waiting(
-    page: Page, found: tuple[dict[int, list[str]], float, Duel, list[tuple[float, float]], Others]
-) -> None:
-    ready, apart, one, turns, others = found
-    rows = [(units.count(n), ", ".join(names)) for n, (_, names) in enumerate(sorted(ready.items()), start=1)]
-    page.table(Table.of("Products by what they wait for", {"in turn": None, "products": None}, rows))
-    one_by_one, both = (median(turn[place] for turn in turns) for place in (0, 1))
-    rows_s = [("the three products", one.baseline_s), ("one, three times as wide", one.candidate_s)]
-    rows_s += [("two of 1024 × 1024, in turn", one_by_one), ("two of them at once", both)]
-    page.table(Table.of("What that takes", {"": None, "time": units.seconds}, rows_s))
-    first = len(ready[min(ready)])
-    page.reveal({1: "a", 2: "b", 3: "c"}.get(first))
-    page.claim("three-at-once", first, 3, 3, unit=followed("of 5"))
-    page.claim("same-answer", apart, high=1e-3, unit=followed("apart at most", units.number))
-    page.claim_duel("one-call-saves", one, low=1.05)
-    two_cores(page, turns, others)
-    page.say(
-        "This is what a declared graph tells to whoever runs it. Run as you go, only you know that the lines do not",
-        "need each other: then write the wide product yourself, as libraries do for attention.",
-    )
+THREE_AT_ONCE = what_does_not_wait.claim(
+    "three-at-once",
+    "in the graph of `attend`, three of the five products need no result of another product",
+    equals=3,
+    unit=followed("of 5"),
+)
+SAME_ANSWER = what_does_not_wait.claim(
+    "same-answer",
+    "the product with the wide matrix returns the numbers of the three separate products, within 0.001",
+    at_most=1e-3,
+    unit=followed("apart", units.number),
+)
+ONE_CALL_SAVES = what_does_not_wait.claim(
+    "one-call-saves",
+    "if `x` has one row, the product with the wide matrix is more than 1.05 times as fast as the three products",
+    at_least=1.05,
+    unit=units.ratio,
+)
+TWO_CORES = what_does_not_wait.claim(
+    "two-cores",
+    "two products at the same time, on two cores, take less wall time than two products one after the other",
+    at_least=1,
+    unit=units.ratio,
+)
 
 
-def two_cores(page: Page, turns: list[tuple[float, float]], others: Others) -> None:
-    """Settle whether two products at once were quicker; on a machine whose cores others use, nothing can be told."""
+@what_does_not_wait.explain
+def explain_waiting(page: Page, found: Independent) -> None:
+    rows: list[Row] = [
+        (units.count(n), ", ".join(names)) for n, (_, names) in enumerate(sorted(found.ready.items()), start=1)
+    ]
+    page.table(Table.of("The products in the order in which they can begin", {"order": None, "products": None}, rows))
+    in_turn_s, at_once_s = (median(times) for times in zip(*found.turns, strict=True))
+    rows = [
+        ("three products of one row", found.wide.baseline_s),
+        ("one product of the row with the wide matrix", found.wide.candidate_s),
+        ("two products of 1024 × 1024, one after the other", in_turn_s),
+        ("two products of 1024 × 1024, at the same time", at_once_s),
+    ]
+    page.table(Table.of("Times of the products", {"products": None, "time": units.seconds}, rows))
+    first = len(found.ready[min(found.ready)])
+    page.reveal(first)
+    page.settle(THREE_AT_ONCE, first)
+    page.settle(SAME_ANSWER, found.apart)
+    page.settle(ONE_CALL_SAVES, Interval.duel(found.wide))
     if (os.cpu_count() or 1) < 2:
-        page.skip("two-cores", "it takes a second core")
-        return
-    gain, error = middle([wall / both for wall, both in turns[1:]])  # the first one starts the threads
-    page.claim("two-cores", gain, low=1, error=error, noise=math.inf if others.crowd else 0.0, unit=units.ratio)
+        page.skip(TWO_CORES, "this claim needs a second core")
+    else:
+        later = found.turns[1:]  # the first repetition starts the threads
+        gain = Interval.median(turn.in_turn_s / turn.at_once_s for turn in later)
+        page.settle(TWO_CORES, gain.void_if(found.load.is_high))
+    page.say(
+        "With a graph, a compiler can find operations that do not depend on each other. Eager torch runs one operation",
+        "at a time, so you must find independent operations yourself.",
+        ONE_CALL_SAVES.words(
+            held="If several products have the same first factor, write one wide product, as"
+            " `torch.nn.MultiheadAttention` does.",
+            refuted="In this run, one wide product saves hardly any time.",
+            unclear="This run does not show clearly whether one wide product saves time.",
+        ),
+    )
 
 
 # ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.given
+class History(NamedTuple):
+    traced_right: bool
+    scripted_right: bool
+    contest: Duel
+
+
 @lesson.step(
     "For history: TorchScript",
     predict=Choice(
-        "`torch.jit.trace` records one call of a function with a branch. What does it do when the other side is due?",
-        {"a": "it takes the other side", "b": "it takes the recorded side", "c": "it raises"},
+        "`torch.jit.trace` records one call of `brighten`. What does the trace do with numbers that need the other side"
+        " of the branch?",
+        {"a": "it runs the other side", "b": "it runs the recorded side", "c": "it raises an error"},
     ),
-    claims={
-        "trace-forgets": "a trace takes the recorded side of a branch, whatever the numbers are",
-        "script-keeps": "a script takes the right side",
-        "little-gain": "scripted, gelu is less than 1.5 times as fast as plain on this CPU",
-    },
     fast={"budget_s": 0.3},
 )
-def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel] | None:
-    """TorchScript was torch's compiler before `torch.compile`, and gave a graph that ran without Python.
+def for_history(budget_s: float = 0.6) -> History | None:
+    """TorchScript was torch's compiler before `torch.compile`. Its graphs run without Python.
 
-    `trace` recorded one call of a function, and `script` read its source. TorchScript is deprecated since torch 2.5,
-    says torch's documentation. Each use warns since 2.10, and from Python 3.14 on torch does not support it.
-    `torch.compile` replaces it for speed, and `torch.export` for programs without Python.
+    `torch.jit.trace` records one call of a function, and `torch.jit.script` translates its source code. TorchScript is
+    deprecated since torch 2.5, according to torch's documentation. Since version 2.10, each use causes a warning.
+    Python 3.14 and newer versions are not supported. `torch.compile` replaces TorchScript for speed, and `torch.export`
+    for programs without Python.
     """
     if torchscript_support().reason:
         return None
     light, dark = torch.ones(4), torch.full((4,), -3.0)
-    with deprecated():  # hides torch's warnings, here and nowhere else
+    with torchscript_warnings_hidden():  # hides torch's warnings
         scripted = torch.jit.script(brighten)
         recorded = torch.jit.trace(brighten, light, check_trace=False)
         fast = torch.jit.script(gelu)
     right = brighten(dark)
     x = torch.rand(1 << 18)
     for _ in range(4):
-        fast(x)  # watches its first calls, and then optimises
+        fast(x)  # TorchScript optimises after its first calls
     found = duel(
         "fast(x)",
         baseline="gelu(x)",
@@ -858,52 +1222,76 @@ def for_history(budget_s: float = 0.6) -> tuple[bool, bool, Duel] | None:
         budget_s=budget_s,
     )
     traced_right = torch.equal(recorded(dark), right)
-    return traced_right, torch.equal(scripted(dark), right), found
+    scripted_right = torch.equal(scripted(dark), right)
+    return History(traced_right, scripted_right, found)
 
 
-@for_history.observe
-def explain_history(page: Page, found: tuple[bool, bool, Duel] | None) -> None:
+TRACE_FORGETS = for_history.claim(
+    "trace-forgets",
+    "a trace of `brighten` returns wrong numbers if the input needs the side that was not recorded",
+    equals=False,
+    unit=lambda right: right_or_wrong(bool(right)),
+)
+SCRIPT_KEEPS = for_history.claim(
+    "script-keeps",
+    "a script of `brighten` returns right numbers",
+    equals=True,
+    unit=lambda right: right_or_wrong(bool(right)),
+)
+LITTLE_GAIN = for_history.claim(
+    "little-gain",
+    "on this CPU, a script of `gelu` is at most 1.5 times as fast as plain `gelu`",
+    at_most=1.5,
+    unit=units.ratio,
+)
+
+
+@for_history.explain
+def explain_history(page: Page, found: History | None) -> None:
     if found is None:
         page.reveal(None)
-        for id_ in page.sentences:
-            page.skip(id_, torchscript_support().reason)
+        for claim in page.declared.values():
+            page.skip(claim, torchscript_support().reason)
         page.say(
-            "Nothing is lost: what TorchScript did, the steps before this one do with its successors. Where torch"
-            " supports it, this step shows that a trace keeps the recorded side of a branch, and warns only once."
+            "Steps 5 to 8 show the successors of TorchScript: `torch.export` and `torch.compile`. Where torch supports"
+            " TorchScript, this step shows that a trace keeps only the recorded side of a branch."
         )
         return
-    traced, scripted, script = found
-    page.reveal("a" if traced else "b", "It warns of this while it records, and then never again.")
-    page.claim("trace-forgets", float(not traced), 1, 1, unit=right_or_wrong)
-    page.claim("script-keeps", float(scripted), 1, 1, unit=lambda value: right_or_wrong(1 - value))
-    little = page.claim_duel("little-gain", script, high=1.5)
-    gained = {
-        Standing.HELD: "Scripting fuses nothing here: it runs the same operations, without Python between them, and"
-        " Python was a small part of the time.",
-        Standing.REFUTED: "Here scripting does gain: this torch fuses some operations of a script.",
-    }
+    page.settle(TRACE_FORGETS, found.traced_right)
+    page.settle(SCRIPT_KEEPS, found.scripted_right)
+    page.settle(LITTLE_GAIN, Interval.duel(found.contest))
+    page.reveal(
+        TRACE_FORGETS.answer(held="b", refuted="a"),
+        "torch prints a warning while it records the call, but not in later calls of the trace.",
+    )
     page.say(
-        gained.get(little.standing, ""),
-        "You will meet TorchScript in older code, and in C++ programs that load a model. `torch.export` refuses the"
-        " branch that a trace silently forgets.",
+        LITTLE_GAIN.words(
+            held="A script runs the same operations without Python between them. So Python takes only a small part of"
+            " the time of `gelu` in this run.",
+            refuted="In this run, scripting saves much time. A possible reason is that torch fuses some operations of"
+            " a script.",
+            unclear="This run does not show clearly how much faster scripting makes the function.",
+        ),
+        "You will meet TorchScript in older code, and in C++ programs that load a model. A trace drops a side of a",
+        "branch without an error. `torch.export` raises an error instead.",
     )
 
 
-def right_or_wrong(value: float) -> str:
-    """Return what an answer was."""
-    return "wrong" if value else "right"
+def right_or_wrong(right: bool) -> str:
+    """Return "right" or "wrong"."""
+    return "right" if right else "wrong"
 
 
-lesson.take_along(
-    "Fusion saves passes over memory, not arithmetic: count the bytes of each operation before you hope for more.",
-    "The first call compiles, and so does the first of each new type, and of each new kind of shape. Time it apart.",
-    "Break-even = what compiling took ÷ what a call saves. Small inputs and short runs may never get there.",
+lesson.key_points = (
+    "Fusion saves passes over memory, not arithmetic. Count the bytes of each operation before you expect a gain.",
+    "The first call, also with a new dtype or kind of size, compiles the function. Time this call separately.",
+    "Break-even = time for compiling ÷ time that one call saves. Small inputs and short runs may never reach it.",
 )
-lesson.read_on(
+lesson.references = (
     "numba, A 5 minute guide, and Notes on caching: numba.readthedocs.io",
     "PyTorch, torch.compiler, and its pages on recompilation: docs.pytorch.org/docs/stable/torch.compiler.html",
     "PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation (2024)",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

@@ -1,8 +1,8 @@
-"""Lesson 13: what the interpreter really does.
+"""Lesson 13: how CPython executes bytecode.
 
-Read it top to bottom: it is the screen's own order. Instructions are those of the Python that runs it. What the lesson
-says of them was checked on the versions in `harness.bytecode.CHECKED_ON`. On another version, a claim about opcodes
-that does not hold is skipped, with this reason.
+The steps appear on the screen in the order of this file. The opcodes are those of the Python that runs the lesson. The
+lesson was checked on the Python versions in `harness.bytecode.CHECKED_ON`. On other versions, the lesson skips a claim
+about opcodes if the claim does not hold.
 """
 
 import ast
@@ -15,30 +15,33 @@ import tokenize
 from collections.abc import Callable
 from functools import reduce
 from types import CodeType, FunctionType
+from typing import NamedTuple
 
 import torch
 
-from harness import plots, units
-from harness.bar_chart import bar_chart_svg
 from harness.bytecode import (
-    Step,
-    checked,
-    executed,
+    StackStep,
+    count_opcodes,
+    is_checked_version,
     stack_svg,
     stack_text,
     steps,
-    versions,
+    version_note,
 )
-from harness.duel import Duel, duel
 from harness.errors import UsageError
-from harness.tables import Row, Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing
-from lessons.engine.words import followed, things
+from harness.paired.duel import Duel, duel
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Row, Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.claim import Claim
+from lessons.engine.command import main
+from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="What the interpreter really does",
-    objective="Afterwards you can read bytecode, count what is executed of it, and say why a count is no time.",
+    title="How CPython executes bytecode",
+    objective="You can read bytecode, count executed opcodes, and explain why their number does not predict the time.",
     minutes=20,
 )
 
@@ -46,22 +49,28 @@ lesson = Lesson(
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.given
+class Stages(NamedTuple):
+    tokens: list[str]
+    tree: str
+    code: CodeType
+    folded: CodeType
+
+
 @lesson.step(
     "From text to opcodes",
     predict=Choice(
-        "`day = 60 * 60 * 24`: how many multiplications are there in what Python executes?",
-        {"a": "two", "b": "one", "c": "none"},
+        "Python compiles `day = 60 * 60 * 24`. How many multiplications does the bytecode contain?",
+        {"a": "none", "b": "one", "c": "two"},
+        limits=(1, 2),
     ),
-    claims={
-        "pairs-of-bytes": "every instruction begins at an even byte: an opcode, and beside it its oparg",
-        "folded": "what can be worked out beforehand is: no multiplication is left to be executed",
-    },
 )
-def from_text_to_opcodes() -> tuple[list[str], str, CodeType, CodeType]:
-    """CPython takes a text in stages: to tokens, to a tree, to a code object. Only that is ever executed.
+def from_text_to_opcodes() -> Stages:
+    """CPython turns a text into tokens, then into a syntax tree, then into a code object. It executes the code object.
 
-    A code object holds bytes, two for each instruction: which one (the *opcode*), and a small number beside it (the
-    *oparg*), which says which name, which constant, which operator. `dis` shows them to people.
+    A code object contains two bytes for each instruction. The first byte is the *opcode*, which selects the operation.
+    The second byte is the *oparg*, a small number that selects a name, a constant or an operator. The module `dis`
+    prints opcodes and opargs in readable form.
     """
     text = "d = a + b * c"
     read = io.StringIO(text).readline
@@ -69,47 +78,69 @@ def from_text_to_opcodes() -> tuple[list[str], str, CodeType, CodeType]:
     tree = ast.parse(text)
     code = compile(tree, "<text>", "exec")
     folded = compile("day = 60 * 60 * 24", "<text>", "exec")
-    return tokens, ast.dump(tree.body[0]), code, folded
+    return Stages(tokens, ast.dump(tree.body[0]), code, folded)
 
 
-@from_text_to_opcodes.observe
-def explain_stages(page: Page, found: tuple[list[str], str, CodeType, CodeType]) -> None:
-    tokens, tree, code, folded = found
-    page.output(" ".join(f"[{token}]" for token in tokens if token.strip()), caption="Tokens")
-    page.output(broken(tree, 80), caption="The tree: * hangs below +, so it comes first")
+PAIRS_OF_BYTES = from_text_to_opcodes.claim(
+    "pairs-of-bytes",
+    "each instruction of a code object begins at an even byte number",
+    equals=0,
+    unit=followed("instructions at odd bytes"),
+)
+FOLDED = from_text_to_opcodes.claim(
+    "folded",
+    "the bytecode of `60 * 60 * 24` contains no multiplication",
+    equals=0,
+    unit=things("multiplication"),
+)
+
+
+@from_text_to_opcodes.explain
+def explain_stages(page: Page, found: Stages) -> None:
+    code, folded = found.code, found.folded
+    page.output(" ".join(f"[{token}]" for token in found.tokens if token.strip()), caption="Tokens")
+    page.output(broken(found.tree, 80), caption="The syntax tree: `*` is below `+`, so `*` is computed first")
     rows: list[Row] = [
         (each.offset, each.opcode, each.opname, "" if each.arg is None else str(each.arg), each.argrepr)
         for each in dis.get_instructions(code)
     ]
-    heads = {"byte": units.count, "opcode": units.count, "its name": None, "oparg": None, "which is": None}
+    heads = {"byte": units.count, "opcode": units.count, "name": None, "oparg": None, "meaning": None}
     page.table(Table.of(f"The code object, {units.size(len(code.co_code))}", heads, rows))
     left = sum(each.opname == "BINARY_OP" for each in dis.get_instructions(folded))
-    page.reveal("abc"[2 - min(left, 2)], f"Its constants are {folded.co_consts}.")
+    page.reveal(Interval.exact(left), f"The constants of the code object are {folded.co_consts}.")
     odd = sum(each.offset % 2 for code_ in (code, folded) for each in dis.get_instructions(code_))
-    claim_of_opcodes(page, "pairs-of-bytes", odd, 0, followed("at odd ones"))
-    claim_of_opcodes(page, "folded", left, 0, things("multiplication"))
+    settle_opcodes(page, PAIRS_OF_BYTES, odd, 0)
+    settle_opcodes(page, FOLDED, left, 0)
     page.say(
-        "Bytes that are missing between two instructions are room for the interpreter's notes, as step 4 shows.",
-        "The opcodes themselves are nobody's promise: they differ from one version of Python to the next.",
+        f"The table does not list {units.size(len(code.co_code) - 2 * len(rows))} of the code object.",
+        "These bytes are inline caches. While the code runs, the interpreter stores facts about the operands there,",
+        "such as their types (PEP 659). `dis` shows the caches with `show_caches=True`.",
     )
-    page.say(
-        f"You see {versions()}."
-        if checked()
-        else f"You see {versions()}: this lesson was not checked against its opcodes. Where one is"
-        " unknown, the lesson leaves the step out and says so."
+    page.say("Opcodes differ between versions of Python.", version_text())
+
+
+def version_text() -> str:
+    """Return sentences with the version of this Python, and whether the lesson was checked on this version."""
+    if is_checked_version():
+        return f"You see the opcodes of {version_note()}."
+    return (
+        f"You see the opcodes of {version_note()}. The lesson was not checked on this version. If an opcode is unknown,"
+        " the lesson skips the step or the claim, and prints the reason."
     )
 
 
-def claim_of_opcodes(page: Page, id_: str, measured: float, wanted: float, unit: Callable[[float], str]) -> None:
-    """Settle a claim about opcodes; on a version that was not checked, one that does not hold is skipped."""
-    if measured != wanted and not checked():
-        page.skip(id_, f"opcodes differ on {versions()}")
+def settle_opcodes(
+    page: Page, claim: Claim, measured: float, wanted: float, unit: Callable[[float], str] | None = None
+) -> None:
+    """Record the result of a claim about opcodes, or skip a claim that fails on a Python version not checked yet."""
+    if measured != wanted and not is_checked_version():
+        page.skip(claim, f"the opcodes differ in {version_note()}")
     else:
-        page.claim(id_, measured, wanted, wanted, unit=unit)
+        page.settle(claim, measured, unit=unit)
 
 
 def broken(text: str, width: int) -> str:
-    """Return a text in lines of at most `width` characters, broken at spaces."""
+    """Return a text with its words wrapped into lines of at most `width` characters."""
     lines = [""]
     for word in text.split(" "):
         if len(lines[-1]) + len(word) > width:
@@ -124,66 +155,76 @@ def broken(text: str, width: int) -> str:
 @lesson.given
 def formula(a: int, b: int, c: int) -> int:
     d = a + b * c
-    return d  # noqa: RET504 - it is looked at on its way
+    return d  # noqa: RET504 - the step shows how d is stored and loaded
+
+
+@lesson.given
+class Pictures(NamedTuple):
+    taken: list[StackStep]
+    right: int
 
 
 @lesson.step(
-    "The value stack, picture by picture",
+    "The value stack after each instruction",
     predict=Choice(
-        "`d = a + b * c`: how many values lie on the stack at most?",
-        {"a": "2", "b": "3", "c": "5"},
+        "Python executes `d = a + b * c`. What is the largest number of values on the stack?",
+        {"a": "2", "b": "3", "c": "more than 3"},
+        limits=(3, 4),
     ),
-    claims={
-        "model-agrees": "the stack in the pictures ends with CPython's own result",
-        "depth-known": "the stack never gets deeper than the compiler had noted in the code object",
-        "names-gone": "no instruction searches for a local by its name: each has a place, given by a number",
-    },
 )
-def the_value_stack() -> tuple[list[Step], int] | str:
-    """CPython is a stack machine: an instruction takes its operands from a stack of values and leaves its result there.
+def the_value_stack() -> Pictures | str:
+    """CPython is a stack machine. An instruction takes its operands from a stack, and puts its result on the stack.
 
-    `harness.bytecode.steps` does the same with values that we can see, and keeps a picture after each instruction.
+    `harness.bytecode.steps` simulates the instructions of a function, and records the stack after each instruction.
     """
     try:
         taken = steps(formula, 2, 3, 4)
     except UsageError as unknown:
         return str(unknown)
-    return taken, formula(2, 3, 4)
+    return Pictures(taken, formula(2, 3, 4))
 
 
-@the_value_stack.observe
-def explain_stack(page: Page, found: tuple[list[Step], int] | str) -> None:
+MODEL_AGREES = the_value_stack.claim(
+    "model-agrees", "the result on the recorded stack equals CPython's result", equals=0, unit=followed("apart")
+)
+DEPTH_KNOWN = the_value_stack.claim(
+    "depth-known",
+    "the stack never contains more values than the maximum that the code object declares",
+    unit=followed("values"),
+)
+NAMES_GONE = the_value_stack.claim(
+    "names-gone", "no instruction of the function searches for a local variable by its name", equals=0
+)
+
+
+@the_value_stack.explain
+def explain_stack(page: Page, found: Pictures | str) -> None:
     if isinstance(found, str):
-        page.reveal(None)
-        for id_ in page.sentences:
-            page.skip(id_, found)
-        page.say("On a version that it knows, this step shows the stack after each instruction.")
+        page.skip_step(found, shows="the stack after each instruction")
         return
     taken, right = found
     caption = "d = a + b * c for 2, 3 and 4: the stack after each instruction"
     page.drawing(stack_text(taken), stack_svg(taken, title=caption), name="stack", caption=caption)
     deepest = max(step.depth for step in taken)
-    page.reveal("a" if deepest == 2 else "b" if deepest == 3 else "c", "All three are loaded before * can begin.")
+    page.reveal(Interval.exact(deepest), "Python loads all three values before it multiplies.")
     apart = taken[-1].result - right if isinstance(taken[-1].result, int) else math.nan
-    page.claim("model-agrees", apart, 0, 0, unit=followed("apart"))
-    noted = formula.__code__.co_stacksize
-    page.claim("depth-known", deepest, high=noted, unit=followed("values"))
+    page.settle(MODEL_AGREES, apart)
+    page.settle(DEPTH_KNOWN, deepest, at_most=formula.__code__.co_stacksize)
     fast = [each for each in dis.get_instructions(formula) if each.opname.startswith(("LOAD_", "STORE_"))]
     by_name = sum("FAST" not in each.opname and each.opname != "LOAD_CONST" for each in fast)
-    claim_of_opcodes(page, "names-gone", by_name, 0, followed(f"of {len(fast)}"))
+    settle_opcodes(page, NAMES_GONE, by_name, 0, followed(f"of {len(fast)} instructions"))
     own = [each.opname for each in dis.get_instructions(formula)]
-    pictured = [step.instruction.name for step in taken]
-    page.output(broken("  ".join(own), 80), caption=f"The same function as Python {sys.version.split()[0]} has it")
-    if [name for name in own if name != "RESUME"] != pictured:
+    page.output(broken("  ".join(own), 80), caption=f"The same function in Python {sys.version.split()[0]}")
+    if [name for name in own if name != "RESUME"] != [step.instruction.name for step in taken]:
         page.say(
-            "The pictures use one plain set of instructions for all versions. Newer versions write some of them"
-            " differently: two loads as one instruction, or a load that borrows the value and leaves its reference"
-            " count alone (`LOAD_FAST_BORROW`)."
+            "The picture shows simplified instructions, which are the same for all versions of Python. In newer"
+            " versions, some instructions differ. For example, one instruction loads two values, or `LOAD_FAST_BORROW`"
+            " loads a value without changing its reference count."
         )
     page.say(
-        "An operator takes the two topmost values, the right one first, and pushes one. So brackets and precedence",
-        "need no instruction: the order of the instructions has settled them. The exercise has you write such a",
-        "machine.",
+        "An operator takes the two topmost values from the stack, and puts its result on the stack. The topmost value",
+        "is the right operand. The order of the instructions replaces brackets and precedence. In the exercise, you",
+        "write a stack machine.",
     )
 
 
@@ -213,36 +254,45 @@ def in_c(numbers: list[int]) -> int:
     return sum(map(operator.mul, numbers, numbers))
 
 
+@lesson.given
+class Counts(NamedTuple):
+    name: str
+    first: int
+    again: int
+    long: int
+
+
+@lesson.given
+class Executed(NamedTuple):
+    counts: list[Counts]
+    duels: list[Duel]
+
+
 @lesson.step(
-    "Executed opcodes, counted",
+    "Counting executed opcodes",
     predict=Choice(
-        "The one line with `reduce` and a lambda, against the loop of four lines: which takes longer?",
-        {"a": "the four lines", "b": "the one line", "c": "both the same"},
+        "The function `one_line` uses `reduce` and a lambda. The function `four_lines` is a loop that computes the "
+        "same result. Which function takes longer?",
+        {"a": "`one_line`", "b": "their times differ by less than 10 %", "c": "`four_lines`"},
+        limits=(1 / 1.1, 1.1),
     ),
-    claims={
-        "counts-repeat": "two counts of the same are equal, to the opcode",
-        "fewer-lines": "the one line takes longer than the four",
-        "no-loop-left": "with the loop moved into C, the number of opcodes does not grow with the list",
-        "no-fixed-price": "an opcode there takes more than 10 times as long as one of the loop",
-    },
     fast={"budget_s": 0.2},
 )
-def executed_opcodes(
-    budget_s: float = 0.4,
-) -> tuple[list[tuple[str, int, int, int]], list[Duel]]:
-    """The interpreter tells of each opcode that it executes: `sys.settrace`, and `sys.monitoring` since Python 3.12.
+def executed_opcodes(budget_s: float = 0.4) -> Executed:
+    """CPython can report each executed opcode: with `sys.settrace`, and since Python 3.12 also with `sys.monitoring`.
 
-    `harness.bytecode.executed` counts them, in a function and in all Python code it calls. Four ways to add up squares,
-    counted twice on a list, once on one that is ten times as long, and then timed against the loop.
+    `harness.bytecode.count_opcodes` counts the opcodes of a function and of all Python code that it calls. We compare
+    four functions that add up squares. We count the opcodes of each function twice for a list of 200 numbers, and once
+    for 2000 numbers. Then we compare the time of each function with the time of `four_lines`.
     """
     ways = (four_lines, one_line, a_list, in_c)
     numbers, more = list(range(200)), list(range(2000))
     counts = []
     for way in ways:
-        first = executed(way, numbers).total()
-        again = executed(way, numbers).total()
-        long = executed(way, more).total()
-        counts.append((way.__name__, first, again, long))
+        first = count_opcodes(way, numbers).total()
+        again = count_opcodes(way, numbers).total()
+        long = count_opcodes(way, more).total()
+        counts.append(Counts(way.__name__, first, again, long))
     given = {"numbers": numbers, **{way.__name__: way for way in ways}}
     loop = "four_lines(numbers)"
     duels = [
@@ -254,47 +304,74 @@ def executed_opcodes(
         )
         for way in ways[1:]
     ]
-    return counts, duels
+    return Executed(counts, duels)
 
 
-@executed_opcodes.observe
-def explain_executed(page: Page, found: tuple[list[tuple[str, int, int, int]], list[Duel]]) -> None:
+COUNTS_REPEAT = executed_opcodes.claim(
+    "counts-repeat", "two counts of the opcodes of the same call are equal", equals=0, unit=followed("apart")
+)
+FEWER_LINES = executed_opcodes.claim(
+    "fewer-lines", "`four_lines` takes at most 97 % of the time of `one_line`", at_most=0.97, unit=units.ratio
+)
+NO_LOOP_LEFT = executed_opcodes.claim(
+    "no-loop-left",
+    "`in_c` executes as many opcodes for 2000 numbers as for 200 numbers",
+    equals=0,
+    unit=followed("opcodes more"),
+)
+NO_FIXED_PRICE = executed_opcodes.claim(
+    "no-fixed-price",
+    "on average, an opcode of `in_c` takes more than 10 times as long as an opcode of `four_lines`",
+    at_least=10,
+    unit=units.ratio,
+)
+
+
+@executed_opcodes.explain
+def explain_executed(page: Page, found: Executed) -> None:
+    counts, duels = found
+    show_counts(page, found)
+    one, loop, moved = Interval.duel(duels[0]), counts[0], counts[-1]
+    page.reveal(one, f"`one_line` takes {units.ratio(1 / one.middle)} as long as `four_lines`.")
+    page.settle(COUNTS_REPEAT, sum(abs(each.first - each.again) for each in counts))
+    page.settle(FEWER_LINES, one, remark="time of `four_lines` ÷ time of `one_line`")
+    settle_opcodes(page, NO_LOOP_LEFT, moved.long - moved.first, 0)
+    fewer, last = loop.first / moved.first, duels[-1]
+    page.settle(NO_FIXED_PRICE, Interval(fewer / last.ratio, fewer / last.high, fewer / last.low))
+    page.say(
+        "The number of lines does not determine the time.",
+        FEWER_LINES.words(
+            held="`reduce` calls the lambda for each number. In this run, these calls take more time than the loop"
+            " that they replace.",
+            refuted="`reduce` calls the lambda for each number. In this run, these calls take no more time than the"
+            " loop.",
+            unclear="`reduce` calls the lambda for each number. This run does not show clearly how much time these"
+            " calls take.",
+        ),
+        "In `in_c`, the loop is in the C code of `sum` and `map`, so Python executes no opcodes for the loop.",
+    )
+    page.say(
+        "The last column of the table shows the time per opcode. An opcode that calls a C function takes as long as",
+        "this function. The number of opcodes shows how many instructions Python interprets, but not the time.",
+    )
+    page.say("`count_opcodes` counts a specialised opcode (step 4) as the plain opcode that it replaces.")
+
+
+def show_counts(page: Page, found: Executed) -> None:
+    """Print a table with the opcode counts and times of the four functions, and a bar chart of the opcode counts."""
     counts, duels = found
     times = [duels[0].baseline_s, *(each.candidate_s for each in duels)]
-    heads = {"": None, "opcodes, 200 numbers": units.count, "2000 numbers": units.count}
-    heads |= {"time, 200 numbers": units.seconds, "for one opcode": units.seconds}
+    heads = {"function": None, "opcodes, 200 numbers": units.count, "opcodes, 2000 numbers": units.count}
+    heads |= {"time, 200 numbers": units.seconds, "time per opcode": units.seconds}
     rows = [
-        (name, first, long, time_s, time_s / first)
-        for (name, first, _, long), time_s in zip(counts, times, strict=True)
+        (each.name, each.first, each.long, time_s, time_s / each.first)
+        for each, time_s in zip(counts, times, strict=True)
     ]
-    page.table(Table.of("The sum of squares, four ways", heads, rows))
+    page.table(Table.of("Four functions that add up squares", heads, rows))
     caption = "Executed opcodes for 200 numbers"
-    bars = [(name, float(first)) for name, first, _, _ in counts]
+    bars = [(each.name, float(each.first)) for each in counts]
     drawn = bar_chart_svg(bars, title=caption, unit=units.count)
     page.drawing(plots.bars(bars, unit=units.count), drawn, name="opcodes", caption=caption)
-    (_, plain_opcodes, _, _), _, _, (_, few, _, few_long) = counts
-    one = duels[0]
-    same = one.low > 0.9 and one.high < 1.1
-    longer = "b" if one.high < 1 else "a" if one.low > 1 else "c" if same else None
-    page.reveal(longer, f"It takes {units.ratio(1 / one.ratio)} as long.")
-    page.claim("counts-repeat", sum(abs(first - again) for _, first, again, _ in counts), 0, 0, unit=followed("apart"))
-    fewer = page.claim_duel("fewer-lines", one, high=0.97, remark="the loop's time ÷ the line's")
-    claim_of_opcodes(page, "no-loop-left", few_long - few, 0, followed("opcodes more"))
-    dearer = (times[3] / few) / (times[0] / plain_opcodes)
-    page.claim("no-fixed-price", dearer, low=10, unit=units.ratio)
-    page.say(
-        "A line is nothing to the interpreter. The lambda is a function, and calling it for each number costs more than"
-        " the loop that it replaced, even where it is fewer opcodes: a call is a long one."
-        if fewer.standing is Standing.HELD
-        else "A line is nothing to the interpreter. The lambda is called for each number, and here that costs no more."
-        if fewer.standing is Standing.REFUTED
-        else "A line is nothing to the interpreter. The lambda is a function, and it is called for each number.",
-        "What does help is to leave the interpreter: `sum` and `map` go round in C.",
-    )
-    page.say(
-        "Yet beware of the last column. An opcode that calls into C takes as long as the work there, so counts of",
-        "opcodes say how much is interpreted, and nothing about time.",
-    )
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -320,20 +397,16 @@ def forms(function: FunctionType) -> list[str]:
 @lesson.step(
     "Instructions that adapt",
     predict=Choice(
-        "After a thousand calls of `plus(1, 2)`, what stands in its code where BINARY_OP was?",
-        {"a": "BINARY_OP, as ever", "b": "an opcode for whole numbers", "c": "the constant 3"},
+        "We call `plus(1, 2)` a thousand times. Which instruction then replaces BINARY_OP in the code of `plus`?",
+        {"a": "none: BINARY_OP stays", "b": "an addition of integers", "c": "a load of the constant 3"},
     ),
-    claims={
-        "starts-plain": "before the first call, the addition is not specialised",
-        "for-integers": "after a thousand additions of whole numbers, the addition is one for whole numbers",
-        "by-what-it-meets": "floats and texts each turn the same instruction into one of their own",
-    },
 )
 def instructions_that_adapt() -> dict[str, list[str]]:
-    """Since Python 3.11 a code object changes while it runs (PEP 659).
+    """Since Python 3.11, the interpreter changes a code object while it runs (PEP 659).
 
-    An instruction that always meets the same types is overwritten by one for just these: it only checks that they are
-    still the same, and skips the search for what + means.
+    If an instruction often gets operands of the same types, the interpreter replaces it with a specialised instruction.
+    The specialised instruction checks the types of the operands. If the types are as expected, the interpreter does not
+    have to search for the code that adds these types.
     """
     met = {"nothing yet": forms(fresh())}
     kinds = {"int": (1, 2), "float": (1.0, 2.0), "str": ("a", "b")}
@@ -345,19 +418,52 @@ def instructions_that_adapt() -> dict[str, list[str]]:
     return met
 
 
-@instructions_that_adapt.observe
+STARTS_PLAIN = instructions_that_adapt.claim(
+    "starts-plain",
+    "before the first call, the addition is not specialised",
+    equals=0,
+    unit=things("specialised addition"),
+)
+FOR_INTEGERS = instructions_that_adapt.claim(
+    "for-integers",
+    "after a thousand additions of integers, the addition is specialised for integers",
+    equals=1,
+    unit=things("addition of integers"),
+)
+BY_WHAT_IT_MEETS = instructions_that_adapt.claim(
+    "by-what-it-meets",
+    "the instruction of the addition differs for integers, for floats, for strings, and before the first call",
+    equals=4,
+    unit=things("different instruction"),
+)
+
+
+@instructions_that_adapt.explain
 def explain_adapt(page: Page, met: dict[str, list[str]]) -> None:
-    heads = dict.fromkeys(("met a thousand times", "the code of `return a + b`"))
-    page.table(Table.of("One function, copied afresh for each", heads, [(k, "  ".join(v)) for k, v in met.items()]))
+    heads = dict.fromkeys(("operands of a thousand calls", "the code of `return a + b`"))
+    page.table(Table.of("A new copy of the function for each type", heads, [(k, "  ".join(v)) for k, v in met.items()]))
     added = {kind: next((name for name in names if name.startswith("BINARY_OP")), "") for kind, names in met.items()}
-    page.reveal({"BINARY_OP": "a", "": None}.get(added["int"], "b"), f"{added['int']}." if added["int"] else "")
-    claim_of_opcodes(page, "starts-plain", added["nothing yet"] != "BINARY_OP", 0, things("specialised one"))
-    claim_of_opcodes(page, "for-integers", "INT" in added["int"], 1, things("addition of integers"))
-    claim_of_opcodes(page, "by-what-it-meets", len(set(added.values())), 4, things("different form"))
+    page.reveal(kind_of_addition(added["int"]), f"The instruction for the addition: {added['int'] or 'not found'}.")
+    settle_opcodes(page, STARTS_PLAIN, added["nothing yet"] != "BINARY_OP", 0)
+    settle_opcodes(page, FOR_INTEGERS, "INT" in added["int"], 1)
+    settle_opcodes(page, BY_WHAT_IT_MEETS, len(set(added.values())), 4)
     page.say(
-        "So code is fast where each place in it sees one type. The first calls are not: whoever times code that has",
-        "not warmed up times another program. If a type changes, the guard fails and the plain instruction takes over.",
+        FOR_INTEGERS.words(
+            held="The interpreter has specialised the addition for integers. The first calls therefore executed a"
+            " different instruction than the later calls. Warm up your code before you time it.",
+            refuted="This Python did not specialise the addition for integers.",
+            unclear="This run does not show whether this Python specialises the addition.",
+        ),
+        "A specialised instruction is used while its operands have the expected types. If a type changes, the check",
+        "fails, and the interpreter executes the general instruction instead (PEP 659).",
     )
+
+
+def kind_of_addition(opcode: str) -> str | None:
+    """Return the letter of the right option for the opcode of the addition, or None if `opcode` is empty."""
+    if not opcode:
+        return None
+    return "a" if opcode == "BINARY_OP" else "b"
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -371,25 +477,31 @@ def added_up(numbers: list[float]) -> float:
     return total
 
 
+@lesson.given
+class Boxes(NamedTuple):
+    types: list[str]
+    fault: str
+    boxed: float
+    bare: int
+    duels: list[Duel]
+
+
 @lesson.step(
-    "Types found late, values in boxes",
-    predict=Guess("A list of floats against a float64 tensor: how many times the memory for each number?", "times"),
-    claims={
-        "one-code": "one code object adds whole numbers, floats, texts, lists and tensors",
-        "found-late": "the compiler lets `1 + 'a'` pass; only running it finds the fault",
-        "boxes-are-large": "a boxed number takes 3 times the memory of a bare one, or more",
-        "boxes-are-slow": "adding boxed numbers, opcode by opcode, takes more than 5 times as long as adding bare ones",
-    },
+    "Dynamic types and boxed values",
+    predict=Guess(
+        "What is the memory per number of a list of floats, divided by the memory per number of a float64 tensor?",
+        "times",
+    ),
     fast={"budget_s": 0.2},
 )
 def types_and_boxes(
     n: int = 10_000,
     budget_s: float = 0.4,
-) -> tuple[list[str], str, tuple[float, int], list[Duel]]:
-    """In C a variable's type is fixed before the program runs: static typing, and + is one machine instruction.
+) -> Boxes:
+    """In C, each variable has a type before the program runs (static typing). Python has dynamic typing.
 
-    In Python a value brings its type along, in a box with a reference count: dynamic typing. What + means is looked up
-    at each addition, and the sum goes into a box of its own.
+    A variable of Python can refer to a value of any type. Each value is an object in memory (a *box*) that contains its
+    type and a reference count. The types of the operands decide what `+` does. The result of `+` is again an object.
     """
     operands = (1, 1.0, "a", [1], torch.ones(1))
     types = [type(plus(each, each)).__name__ for each in operands]
@@ -408,29 +520,64 @@ def types_and_boxes(
         duel(way, "added_up(numbers)", globals=names, budget_s=budget_s)
         for way in ("sum(numbers)", "bare.sum()")
     ]  # fmt: skip
-    return types, fault, (boxed / n, bare.element_size()), duels
+    return Boxes(types, fault, boxed / n, bare.element_size(), duels)
 
 
-@types_and_boxes.observe
-def explain_boxes(page: Page, found: tuple[list[str], str, tuple[float, int], list[Duel]]) -> None:
-    types, fault, (boxed, bare), (in_one_go, unboxed) = found
-    page.table(Table.of("`plus`, one code object", {"operands and result": None}, [(name,) for name in types]))
-    loop_s = unboxed.baseline_s
+ONE_CODE = types_and_boxes.claim(
+    "one-code",
+    "one code object adds integers, floats, strings, lists and tensors",
+    equals=5,
+    unit=things("type"),
+)
+FOUND_LATE = types_and_boxes.claim(
+    "found-late",
+    "Python compiles `1 + 'a'` without an error, and raises a TypeError when it executes the code",
+    equals=True,
+    unit=yes_no,
+)
+BOXES_ARE_LARGE = types_and_boxes.claim(
+    "boxes-are-large",
+    "a float in a list takes at least 3 times the memory of a float in a tensor",
+    at_least=3,
+    unit=units.ratio,
+)
+BOXES_ARE_SLOW = types_and_boxes.claim(
+    "boxes-are-slow",
+    "a Python loop over a list of floats takes more than 5 times as long as the sum of a tensor",
+    at_least=5,
+    unit=units.ratio,
+)
+
+
+@types_and_boxes.explain
+def explain_boxes(page: Page, found: Boxes) -> None:
+    in_one_go, unboxed = found.duels
+    page.table(
+        Table.of(
+            "Types that one code object, `plus`, adds",
+            {"type of operands and result": None},
+            [(t,) for t in found.types],
+        )
+    )
     rows: list[Row] = [
-        ("boxed, in a loop of opcodes", boxed, loop_s),
-        ("boxed, in C: sum(numbers)", boxed, in_one_go.candidate_s),
-        ("bare, in C: bare.sum()", bare, unboxed.candidate_s),
+        ("list, in a Python loop", found.boxed, unboxed.baseline_s),
+        ("list, in C: sum(numbers)", found.boxed, in_one_go.candidate_s),
+        ("tensor, in C: bare.sum()", found.bare, unboxed.candidate_s),
     ]
-    heads = {"10 000 numbers": None, "memory for each": units.size, "time": units.seconds}
-    page.table(Table.of("One sum, three ways", heads, rows))
-    page.reveal(boxed / bare, f"{units.size(boxed)}: a pointer in the list, and the box it points to.")
-    page.claim("one-code", len(set(types)), 5, 5, unit=things("type"))
-    page.claim("found-late", fault.startswith("TypeError"), 1, 1, unit=followed("of 1"), remark=fault)
-    page.claim("boxes-are-large", boxed / bare, low=3, unit=units.ratio)
-    page.claim_duel("boxes-are-slow", unboxed, low=5)
+    heads = {"10 000 numbers": None, "memory per number": units.size, "time": units.seconds}
+    page.table(Table.of("Three ways to compute one sum", heads, rows))
+    page.reveal(
+        found.boxed / found.bare,
+        f"In the list, a number takes {units.size(found.boxed)}: a pointer, and the object to which it points.",
+    )
+    page.settle(ONE_CODE, len(set(found.types)))
+    page.settle(FOUND_LATE, found.fault.startswith("TypeError"), remark=found.fault)
+    page.settle(BOXES_ARE_LARGE, found.boxed / found.bare)
+    page.settle(BOXES_ARE_SLOW, Interval.duel(unboxed))
     page.say(
-        "That is what an array library sells: the type is looked up once for the whole array, and the numbers lie",
-        "bare, side by side. One takes the interpreter out, the other the boxes; the middle row has only the first.",
+        "A tensor has one type for all its numbers, and does not store each number as a Python object. `sum(numbers)`",
+        "runs the loop in C instead of the interpreter. `bare.sum()` also adds the numbers without a Python object for",
+        "each number.",
     )
 
 
@@ -452,7 +599,7 @@ def in_a_function() -> None:
 @lesson.given
 def at_the_top() -> Callable[[], None]:
     code = compile(loop_text(), "<module>", "exec")
-    return lambda: exec(code, {})  # noqa: S102 - as a script is
+    return lambda: exec(code, {})  # noqa: S102 - Python runs a script in this way
 
 
 @lesson.given
@@ -463,50 +610,75 @@ def that_name_t(code: CodeType) -> str:
     return ", ".join(dict.fromkeys(of_t))
 
 
+@lesson.given
+class Loops(NamedTuple):
+    inside: int
+    top: int
+    names: list[str]
+    contest: Duel
+
+
 @lesson.step(
-    "Locals against globals",
-    predict=Guess("The same loop at the top of a script, not in a function: how many times as long?", "times"),
-    claims={
-        "as-many-opcodes": "both execute about as many opcodes, within 20 %",
-        "top-is-slow": "in a function the loop is more than 1.2 times as fast",
-    },
+    "Local and global variables",
+    predict=Guess(
+        "We time a loop at the top of a script, and the same loop in a function. What is the time at the top divided "
+        "by the time in the function?",
+        "times",
+    ),
     fast={"budget_s": 0.2},
 )
-def locals_against_globals(
-    budget_s: float = 0.5,
-) -> tuple[int, int, list[str], Duel]:
-    """A local has a number: its place in the frame. A name at the top of a script is a key of a dict.
+def locals_against_globals(budget_s: float = 0.5) -> Loops:
+    """A local variable of a function has a fixed place in the frame. A variable at the top of a script is a dict entry.
 
-    So it is searched for whenever it is read or written. Only the instructions' names tell: LOAD_FAST in one,
-    LOAD_NAME in the other.
+    At the top of a script, Python therefore looks up the variable's name each time it reads or writes the variable. The
+    instructions differ: Python executes LOAD_NAME at the top, and LOAD_FAST in a function.
     """
     top = at_the_top()
     code = compile(loop_text(), "<module>", "exec")
-    return (
-        executed(in_a_function).total(),
-        executed(top).total(),
+    return Loops(
+        count_opcodes(in_a_function).total(),
+        count_opcodes(top).total(),
         [that_name_t(in_a_function.__code__), that_name_t(code)],
         duel(in_a_function, top, budget_s=budget_s),
     )
 
 
-@locals_against_globals.observe
-def explain_locals(page: Page, found: tuple[int, int, list[str], Duel]) -> None:
-    inside, top, names, contest = found
+AS_MANY_OPCODES = locals_against_globals.claim(
+    "as-many-opcodes",
+    "the numbers of opcodes that the loop executes at the top and in a function differ by at most 20 %",
+    at_least=-0.2,
+    at_most=0.2,
+    unit=units.percent,
+)
+TOP_IS_SLOW = locals_against_globals.claim(
+    "top-is-slow",
+    "the loop is more than 1.2 times as fast in a function as at the top of a script",
+    at_least=1.2,
+    unit=units.ratio,
+)
+
+
+@locals_against_globals.explain
+def explain_locals(page: Page, found: Loops) -> None:
+    contest = found.contest
     rows: list[Row] = [
-        ("in a function", inside, contest.candidate_s, names[0]),
-        ("at the top", top, contest.baseline_s, names[1]),
+        ("in a function", found.inside, contest.candidate_s, found.names[0]),
+        ("at the top", found.top, contest.baseline_s, found.names[1]),
     ]
-    heads = {"": None, "opcodes": units.count, "time": units.seconds, "for t": None}
+    heads = {"the loop": None, "opcodes": units.count, "time": units.seconds, "opcodes that use t": None}
     page.table(Table.of("A thousand additions", heads, rows))
-    page.reveal(contest.ratio)
-    page.claim("as-many-opcodes", top / inside - 1, -0.2, 0.2, unit=units.percent)
-    slow = page.claim_duel("top-is-slow", contest, low=1.2)
+    page.reveal(Interval.duel(contest))
+    page.settle(AS_MANY_OPCODES, found.top / found.inside - 1)
+    page.settle(TOP_IS_SLOW, Interval.duel(contest))
     page.say(
-        "The counts are much the same, and the times are not: an opcode is no unit of time, even without C in between."
-        if slow.standing is Standing.HELD
-        else "Here the dict costs little: this version of Python remembers where in it a name was found.",
-        "A benchmark at the top of a script measures its dict as well. Put the code into a function, as `timeit` does.",
+        TOP_IS_SLOW.words(
+            held="Looking up names in the dict costs time. LOAD_NAME does more work than LOAD_FAST, so an opcode is not"
+            " a unit of time.",
+            refuted="In this version of Python, looking up names in the dict costs little.",
+            unclear="This run does not show clearly how much time the look-ups in the dict take.",
+        ),
+        "A benchmark at the top of a script also measures the time of these look-ups. Put the code into a function, as",
+        "`timeit` does.",
     )
 
 
@@ -533,21 +705,25 @@ def opcodes(text: str) -> list[tuple[str, object]]:
     return [(each.opname, each.argval) for each in listed]
 
 
+@lesson.given
+class Tricks(NamedTuple):
+    cached: Duel
+    differ: int
+    literal: Duel
+
+
 @lesson.step(
     "Old tricks, measured",
-    predict=Choice(
-        "`sqrt = math.sqrt` before the loop, `sqrt(x)` in it. What does the trick gain on your Python?",
-        {"a": "less than 1.1 times", "b": "1.1 to 1.5 times", "c": "more than 1.5 times"},
+    predict=Choice.ranges(
+        "A loop calls `math.sqrt(x)`. We write `sqrt = math.sqrt` before the loop, and `sqrt(x)` in the loop. What is "
+        "the old time of the loop divided by the new time?",
+        (1.1, 1.5),
+        units.ratio,
     ),
-    claims={
-        "cached-sqrt": "a cached `math.sqrt` gains less than 1.4 times",
-        "while-one": "`while 1` and `while True` are the same instructions",
-        "literal-wins": "`{}` is more than 1.15 times as fast as `dict()`: this one still holds",
-    },
     fast={"budget_s": 0.2},
 )
-def old_tricks(budget_s: float = 0.5) -> tuple[Duel, int, Duel]:
-    """Advice outlives the interpreter it was true of. Each of these was good advice once; ask the Python at hand."""
+def old_tricks(budget_s: float = 0.5) -> Tricks:
+    """With a new version of Python, old advice on fast code can become wrong. We measure three old tricks."""
     numbers = [float(i) for i in range(200)]
     names = {"f": roots, "g": cached_roots, "numbers": numbers}
     cached = duel(
@@ -559,42 +735,63 @@ def old_tricks(budget_s: float = 0.5) -> tuple[Duel, int, Duel]:
     one, true = opcodes("while 1: f()"), opcodes("while True: f()")
     differ = sum(a != b for a, b in zip(one, true, strict=False))
     differ += abs(len(one) - len(true))
-    return cached, differ, duel("{}", "dict()", budget_s=budget_s)
+    literal = duel("{}", "dict()", budget_s=budget_s)
+    return Tricks(cached, differ, literal)
 
 
-@old_tricks.observe
-def explain_tricks(page: Page, found: tuple[Duel, int, Duel]) -> None:
+CACHED_SQRT = old_tricks.claim(
+    "cached-sqrt",
+    "the loop with `sqrt = math.sqrt` before it is at most 1.4 times as fast as the loop with `math.sqrt(x)`",
+    at_most=1.4,
+    unit=units.ratio,
+)
+WHILE_ONE = old_tricks.claim(
+    "while-one", "`while 1` and `while True` compile to the same instructions", equals=0, unit=followed("differ")
+)
+LITERAL_WINS = old_tricks.claim(
+    "literal-wins", "`{}` is more than 1.15 times as fast as `dict()`", at_least=1.15, unit=units.ratio
+)
+
+
+@old_tricks.explain
+def explain_tricks(page: Page, found: Tricks) -> None:
     cached, differ, literal = found
     rows: list[Row] = [
         ("sqrt = math.sqrt before the loop", units.ratio(cached.ratio), str(cached.verdict)),
-        ("{} in place of dict()", units.ratio(literal.ratio), str(literal.verdict)),
-        ("while 1 in place of while True", "", "the same code" if not differ else f"{differ} instructions differ"),
+        ("{} instead of dict()", units.ratio(literal.ratio), str(literal.verdict)),
+        ("while 1 instead of while True", "", f"{units.some(differ, 'instruction')} differ"),
     ]
-    heads = dict.fromkeys(("the trick", "gain", "found"))
-    page.table(Table.of("What each gains here", heads, rows))
-    page.reveal("a" if cached.ratio < 1.1 else "b" if cached.ratio <= 1.5 else "c", f"{units.ratio(cached.ratio)}.")
-    myth = page.claim_duel("cached-sqrt", cached, high=1.4)
-    claim_of_opcodes(page, "while-one", differ, 0, followed("differ"))
-    page.claim_duel("literal-wins", literal, low=1.15)
+    heads = dict.fromkeys(("trick", "old time ÷ new time", "result"))
+    page.table(Table.of("Three old tricks on this machine", heads, rows))
+    page.reveal(Interval.duel(cached))
+    page.settle(CACHED_SQRT, Interval.duel(cached))
+    settle_opcodes(page, WHILE_ONE, differ, 0)
+    page.settle(LITERAL_WINS, Interval.duel(literal))
     page.say(
-        "`math.sqrt` in a loop was two searches in dicts, once. The adaptive interpreter notes where it found them and"
-        " only checks that nothing has changed: the trick is left with little to save."
-        if myth.standing is Standing.HELD
-        else "On this Python the trick still saves something: two lookups for each number are not free here.",
+        "Without the trick, Python looks up `math` and then `sqrt` for each number. Since Python 3.11, the interpreter",
+        "caches where it found the two names, and only checks that nothing has changed (PEP 659).",
+        CACHED_SQRT.words(
+            held="The trick therefore saves little time.",
+            refuted="In this version of Python, the trick still saves time.",
+            unclear="This run does not show clearly how much time the trick still saves.",
+        ),
     )
-    page.say("`dict` is a name that anybody may redefine, so it is looked up and called; `{}` is an instruction.")
+    page.say(
+        "A program can redefine the name `dict`. For `dict()`, Python therefore looks up the name and calls the object"
+        " that it finds. For `{}`, Python executes one instruction."
+    )
 
 
-lesson.take_along(
-    "What runs is bytecode for a stack machine; `dis` shows it, and it differs between versions of Python.",
-    "Opcodes executed say how much is interpreted. They repeat exactly, and they are no time: C inside is not counted.",
-    "Fewer lines are not fewer opcodes, and old tricks age. Ask the interpreter that you have.",
+lesson.key_points = (
+    "CPython executes bytecode on a stack machine. `dis` shows the bytecode, which differs between versions of Python.",
+    "The number of executed opcodes does not show the time, because one opcode can run any amount of C code.",
+    "Fewer lines are not always faster, and old tricks become wrong. Measure on your own version of Python.",
 )
-lesson.read_on(
-    "Python documentation, `dis`, with every opcode of your version: docs.python.org/3/library/dis.html",
+lesson.references = (
+    "Python documentation, `dis`, with all opcodes of your version: docs.python.org/3/library/dis.html",
     "PEP 659, Specializing Adaptive Interpreter: peps.python.org/pep-0659",
     "Brandt Bucher and Mark Shannon on the faster CPython project: github.com/faster-cpython/ideas",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

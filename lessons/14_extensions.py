@@ -1,10 +1,11 @@
-"""Lesson 14: leaving the interpreter.
+"""Lesson 14: C and C++ code called from Python.
 
-Read it top to bottom: it is the screen's own order. What is compiled is kept in your cache folder.
+The steps appear on the screen in the order of this file. The lesson keeps compiled code in the user's cache folder.
 """
 
 import ctypes
 import math
+import sys
 import threading
 import time
 import timeit
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -20,34 +21,35 @@ import torch
 from torch.utils.benchmark import Measurement, Timer
 from torch.utils.cpp_extension import load_inline
 
-from harness import plots, units
-from harness.bar_chart import bar_chart_svg
 from harness.compilers import lacking as lacking_cpp
 from harness.compilers.waiting import waiting
-from harness.environment import usable_cores
 from harness.errors import MachineError
 from harness.extensions import (
     build,
     build_library,
+    build_lock,
     build_module,
-    building,
+    build_seconds,
     compiled_before,
     inline_folder,
     lacking,
+    timer_builds_kept,
     timer_folder,
-    timer_kept,
-    took_s,
 )
-from harness.others import Others, others_watched
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing, middle
+from harness.machine.background_load import BackgroundLoad, watch_background_load
+from harness.machine.environment import usable_cores
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.published import QUICK_START_TIMERS
-from lessons.engine.words import followed, things
+from lessons.engine.words import followed, things, yes_no
 
 lesson = Lesson(
     __file__,
-    title="Leaving the interpreter",
-    objective="Afterwards you can write, build, call and time C from Python, and say what each way in costs.",
+    title="C and C++ from Python",
+    objective="You can write, build, call and time C code from Python, and you know how long each kind of call takes.",
     minutes=25,
     longest_s=(90, 30),
 )
@@ -120,22 +122,28 @@ def whole_source() -> str:
     return "#include <Python.h>\n" + in_c() + parts
 
 
-@lesson.step(
-    "Four parts make a module",
-    predict=Guess("A loop over 50 000 bytes: how many times as fast is it in C as in Python?", "times"),
-    claims={
-        "same-answers": "the module gives what the Python function gives",
-        "c-is-faster": "it is more than 10 times as fast",
-        "nothing-to-look-into": "what it has is no Python function: there is no bytecode in it",
-    },
-)
-def a_module_in_c(
-    turns: int = 9,
-) -> tuple[dict[str, float], int, list[float], str, bool] | None:
-    """An extension module is a shared library that Python knows how to ask. C of any kind becomes one by four parts.
+@lesson.given
+class Built(NamedTuple):
+    times: dict[str, float]
+    differ: int
+    gains: list[float]
+    kind: str
+    has_code: bool
 
-    *Functions* take and give Python objects. A *method table* says their names and how they are called. A *module
-    definition* has the table. The *init function*, the only one that is found by its name, makes a module of that.
+
+@lesson.step(
+    "The four parts of a module",
+    predict=Guess(
+        "We write a loop over 50 000 bytes in Python and in C. What is the time in Python divided by the time in C?",
+        "times",
+    ),
+)
+def a_module_in_c(turns: int = 9) -> Built | None:
+    """An extension module is a shared library that Python can import. Four parts turn C code into an extension module.
+
+    The *functions* take and return Python objects. The *method table* lists the functions' names and the ways to call
+    them. The *module definition* refers to the method table. The *init function* creates the module. Python finds the
+    init function by its name.
     """
     if lacking():
         return None
@@ -161,25 +169,43 @@ def a_module_in_c(
         gains.append(plain / quick)
     kind = type(runs.longest_run).__name__
     has_code = hasattr(runs.longest_run, "__code__")
-    return times, differ, gains, kind, has_code
+    return Built(times, differ, gains, kind, has_code)
 
 
-@a_module_in_c.observe
-def explain_module(page: Page, found: tuple[dict[str, float], int, list[float], str, bool] | None) -> None:
-    if found is None:
-        page.without(lacking(), "a module of your own in C, compiled and imported, and how much faster its loop is")
+SAME_ANSWERS = a_module_in_c.claim(
+    "same-answers",
+    "the C function returns the same answers as the Python function",
+    equals=0,
+    unit=followed("of 200 differ"),
+)
+C_FASTER = a_module_in_c.claim(
+    "c-is-faster",
+    "the loop in C is more than 10 times as fast as the loop in Python",
+    at_least=10,
+    unit=units.ratio,
+)
+NO_BYTECODE = a_module_in_c.claim(
+    "nothing-to-look-into",
+    "the C function `longest_run` of the module has no bytecode",
+    equals=False,
+    unit=lambda code: f"bytecode: {yes_no(code)}",
+)
+
+
+@a_module_in_c.explain
+def _(page: Page, built: Built | None) -> None:
+    if built is None:
+        page.skip_step(lacking(), shows="how to compile and import a module in C, and how much faster its loop is")
         return
-    times, differ, gains, kind, has_code = found
-    gain, error = middle(gains)
-    rows = [(name, seconds) for name, seconds in times.items()]
+    rows = list(built.times.items())
     page.table(Table.of("One module, from its source to its first answer", {"": None, "time": units.seconds}, rows))
-    page.reveal(gain, "Both ways do the same steps.")
-    page.claim("same-answers", differ, 0, 0, unit=followed("of 200 differ"))
-    page.claim("c-is-faster", gain, low=10, error=error, unit=units.ratio)
-    page.claim("nothing-to-look-into", float(has_code), 0, 0, unit=lambda code: "bytecode" if code else "none")
+    page.reveal(Interval.median(built.gains), "Both loops make the same comparisons.")
+    page.settle(SAME_ANSWERS, built.differ)
+    page.settle(C_FASTER, Interval.median(built.gains))
+    page.settle(NO_BYTECODE, built.has_code)
     page.say(
-        "Python finds the file by its name, opens it, calls `PyInit_runs`, and has a module. From then on a call of",
-        f"`runs.longest_run`, a `{kind}`, goes through the method table: no bytecode runs until it returns.",
+        "At the import, Python finds the file by its name, opens it and calls `PyInit_runs`, which returns the module.",
+        f"`runs.longest_run` has the type `{built.kind}`. Python finds its C function in the method table.",
     )
 
 
@@ -196,28 +222,29 @@ def broken() -> dict[str, tuple[str, str]]:
     }
 
 
-@lesson.step(
-    "One part broken at a time",
-    predict=Choice(
-        "The init function gets another name, and all else stays. When does that come to light?",
-        {"a": "while it is compiled", "b": "at the import", "c": "at the first call"},
-    ),
-    claims={
-        "compiles-all-the-same": "all four broken modules compile",
-        "init-by-its-name": "without an init function of the right name there is no import",
-        "no-row-no-function": "a function without a row in the table is not there",
-        "null-wants-an-error": "NULL without an exception is an error of its own",
-    },
-)
-def one_part_broken() -> dict[str, tuple[str, str]] | None:
-    """A C compiler knows nothing of Python: what the four parts promise each other it does not check.
+@lesson.given
+class Failure(NamedTuple):
+    stage: str
+    message: str
 
-    So each of them is broken once, in a way that a slip of the hand could. Then we import the module and call it.
+
+@lesson.step(
+    "One broken part at a time",
+    predict=Choice(
+        "We change only the name of the init function. At which stage does this cause an error?",
+        {"a": "when the module is compiled", "b": "at the import", "c": "at the first call"},
+    ),
+)
+def one_part_broken() -> dict[str, Failure] | None:
+    """A C compiler does not check the rules of Python. For example, it does not check that the four parts fit together.
+
+    We make four copies of the module. Each copy has a small mistake in one of the four parts. We import each copy and
+    call its function `nothing`.
     """
     if lacking():
         return None
     errors = MachineError, ImportError, AttributeError, SystemError
-    said = {}
+    failures = {}
     for part, (right, slip) in broken().items():
         source = whole_source().replace(right, slip)
         stage = "compiling"
@@ -228,68 +255,89 @@ def one_part_broken() -> dict[str, tuple[str, str]] | None:
             stage = "call"
             runs.nothing()
         except errors as e:
-            said[part] = stage, f"{type(e).__name__}: {e}"
-    return said
+            text = f"{type(e).__name__}: {e}"
+            failures[part] = Failure(stage, text)
+    return failures
 
 
-@one_part_broken.observe
-def explain_broken(page: Page, said: dict[str, tuple[str, str]] | None) -> None:
-    if said is None:
-        page.without(lacking(), "what Python says when one of the four parts does not keep its promise")
+ALL_COMPILE = one_part_broken.claim(
+    "compiles-all-the-same", "all four broken modules compile", equals=0, unit=followed("did not compile")
+)
+INIT_NAME = one_part_broken.claim(
+    "init-by-its-name",
+    "a module whose init function has a wrong name raises an error at the import",
+    equals=True,
+    unit=yes_no,
+)
+NO_ROW = one_part_broken.claim(
+    "no-row-no-function",
+    "without a row in the method table, a C function is not an attribute of the module",
+    equals=2,
+    unit=things("AttributeError"),
+)
+NULL_ERROR = one_part_broken.claim(
+    "null-wants-an-error",
+    "a function that returns NULL without setting an exception causes a `SystemError`",
+    equals=True,
+    unit=yes_no,
+)
+
+
+@one_part_broken.explain
+def _(page: Page, failures: dict[str, Failure] | None) -> None:
+    if failures is None:
+        page.skip_step(lacking(), shows="which error Python raises if one of the four parts is wrong")
         return
-    rows = [(part, *said.get(part, ("never", ""))) for part in broken()]
-    page.table(Table.of("What is broken, and when it shows", {"part": None, "at": None}, [row[:2] for row in rows]))
-    words = "\n".join(f"{part}: {shortened(text)}" for part, _, text in rows)
-    page.output(words, caption="What Python says, in the same order")
-    stage = said.get("init function", ("", ""))[0]
+    found = {part: failures.get(part, Failure("never", "")) for part in broken()}
+    rows = [(part, failure.stage) for part, failure in found.items()]
+    page.table(Table.of("The broken part, and the stage of its error", {"part": None, "stage": None}, rows))
+    messages = "\n".join(f"{part}: {shortened(failure.message)}" for part, failure in found.items())
+    page.output(messages, caption="The error messages, in the same order")
+    stage = found["init function"].stage
     page.reveal({"compiling": "a", "import": "b", "call": "c"}.get(stage))
-    uncompiled = sum(at == "compiling" for at, _ in said.values())
-    page.claim("compiles-all-the-same", uncompiled, 0, 0, unit=followed("did not compile"))
-    page.claim("init-by-its-name", float(stage == "import"), 1, 1, unit=seen)
+    page.settle(ALL_COMPILE, sum(failure.stage == "compiling" for failure in found.values()))
+    page.settle(INIT_NAME, stage == "import")
     absent = ("method table", "module definition")
-    missing = sum("AttributeError" in said.get(part, ("", ""))[1] for part in absent)
-    page.claim("no-row-no-function", missing, 2, 2, unit=things("AttributeError"))
-    null = "SystemError" in said.get("functions", ("", ""))[1]
-    page.claim("null-wants-an-error", float(null), 1, 1, unit=seen)
+    page.settle(NO_ROW, sum("AttributeError" in found[part].message for part in absent))
+    page.settle(NULL_ERROR, "SystemError" in found["functions"].message)
     page.say(
-        "NULL is C's way to say that an exception has been set. A function that gives NULL and sets none breaks the"
-        " agreement, and so does one that gives an object and forgets that an exception is set. The interpreter looks"
-        " at the first kind after each call. A reference that is counted once too often it never sees: that is a leak."
+        "A C function returns NULL to report that it has set an exception. After each call, the interpreter checks"
+        " this rule. It is an error to return NULL if no exception is set, or to return an object if an exception is"
+        " set. The interpreter does not check the reference counts. If C code counts a reference once too often, the"
+        " object is never freed, which is a memory leak."
     )
 
 
 def shortened(text: str, most: int = 58) -> str:
-    """Return a message in one line, its end cut, and without the path of the library."""
+    """Return a message as one line, shortened to at most `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def seen(value: float) -> str:
-    """Return whether something was seen."""
-    return "seen" if value else "not seen"
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-@lesson.step(
-    "An extension is no JIT",
-    predict=Choice(
-        "100 zeros, as float64 of 8 bytes each: how long is the longest run that the module of step 1 finds?",
-        {"a": "100", "b": "800", "c": "none: it raises"},
-    ),
-    claims={
-        "jit-per-type": "numba compiles once for each type it meets",
-        "extension-sees-bytes": "the extension has one machine code, and takes 100 numbers for 800 bytes",
-        "ready-at-once": "import and first call of the extension take less than a quarter of numba's first call",
-    },
-)
-def an_extension_is_no_jit(
-    size: int = 100,
-) -> tuple[list[int], float, list[int]] | None:
-    """Both give machine code. A JIT makes it from *your Python*, when it has seen the types, while the program runs.
+@lesson.given
+class Versions(NamedTuple):
+    signatures: list[int]
+    first_s: float
+    by_jit: int
+    by_extension: int
 
-    An extension was machine code before Python started. Nobody looks at types any more: what C was told, it takes.
+
+@lesson.step(
+    "The difference from a JIT compiler",
+    predict=Choice(
+        "An array contains 100 zeros of float64, which take 8 bytes each. What does `longest_run` of the C module of "
+        "step 1 return for this array?",
+        {"a": "100", "b": "800", "c": "nothing: it raises an exception"},
+    ),
+)
+def an_extension_is_no_jit(size: int = 100) -> Versions | None:
+    """A JIT compiler translates a *Python* function to machine code. The source of an extension is a *C* function.
+
+    The JIT compiler works while the program runs, when the types of the arguments are known. An extension is compiled
+    before Python imports it. The C code of the extension treats the data as the types that its author wrote.
     """
     if lacking():
         return None
@@ -303,34 +351,52 @@ def an_extension_is_no_jit(
         compiled(data)
         signatures.append(len(compiled.signatures))
     zeros = np.zeros(size)
-    found = [compiled(zeros), runs.longest_run(zeros)]
-    return signatures, first_s, found
+    by_jit, by_extension = compiled(zeros), runs.longest_run(zeros)
+    return Versions(signatures, first_s, by_jit, by_extension)
 
 
-@an_extension_is_no_jit.observe
-def explain_no_jit(page: Page, found: tuple[list[int], float, list[int]] | None) -> None:
+PER_TYPE = an_extension_is_no_jit.claim(
+    "jit-per-type",
+    "numba compiles `longest_run` once for each type of argument",
+    equals=2,
+    unit=followed("more versions for two more types"),
+)
+SEES_BYTES = an_extension_is_no_jit.claim(
+    "extension-sees-bytes", "the extension reads 100 numbers of float64 as 800 bytes", equals=800, unit=units.count
+)
+READY = an_extension_is_no_jit.claim(
+    "ready-at-once",
+    "the import and the first call of the extension together take less than 25 % of the time of numba's first call",
+    at_most=0.25,
+    unit=units.percent,
+)
+
+
+@an_extension_is_no_jit.explain
+def _(page: Page, found: Versions | None) -> None:
     if found is None:
-        page.without(lacking(), "that a JIT looks at the types it is given, and an extension at bytes")
+        page.skip_step(
+            lacking(), shows="that a JIT compiler uses the types of the arguments, and that an extension reads bytes"
+        )
         return
-    signatures, first_s, (by_jit, by_extension) = found
-    known = page.result(a_module_in_c)
-    ready_s = known[0]["import"] + known[0]["first call"] if known else math.nan
+    built = page.result(a_module_in_c)
+    ready_s = built.times["import"] + built.times["first call"] if built else math.nan
     rows = [
-        ("compiled", "at the first call, here", "before, by a C compiler"),
-        ("from", "the Python function", "another text, in C"),
-        ("machine codes", units.count(signatures[-1]), "1"),
-        ("ready for its first answer", units.seconds(first_s), units.seconds(ready_s)),
-        ("100 zeros of float64", units.count(by_jit), units.count(by_extension)),
+        ("compiled", "at the first call", "before the import, by a C compiler"),
+        ("source", "the Python function", "a second text, in C"),
+        ("compiled versions", units.count(found.signatures[-1]), "1"),
+        ("time to the first answer", units.seconds(found.first_s), units.seconds(ready_s)),
+        ("answer for 100 zeros of float64", units.count(found.by_jit), units.count(found.by_extension)),
     ]
-    page.table(Table.of("longest_run, twice", {"": None, "numba": None, "extension": None}, rows))
-    page.reveal("a" if by_extension == 100 else "b" if by_extension == 800 else None)
-    page.claim("jit-per-type", signatures[-1] - signatures[0], 2, 2, unit=followed("more for two more types"))
-    page.claim("extension-sees-bytes", by_extension, 800, 800, unit=units.count)
-    page.claim("ready-at-once", ready_s / first_s, high=0.25, unit=units.percent)
+    page.table(Table.of("`longest_run`, compiled in two ways", {"": None, "numba": None, "extension": None}, rows))
+    page.reveal({100: "a", 800: "b"}.get(found.by_extension))
+    page.settle(PER_TYPE, found.signatures[-1] - found.signatures[0])
+    page.settle(SEES_BYTES, found.by_extension)
+    page.settle(READY, ready_s / found.first_s)
     page.say(
-        "So they are not the same thing. A JIT needs your Python, a compiler on the user's machine, and time at the",
-        "first call; in exchange it knows what it was given. An extension needs a compiler only where it is built, and",
-        "it is you who must check every type, every length and every reference.",
+        "A JIT compiler needs the Python function, a compiler on the user's machine, and time at the first call. Its",
+        "machine code fits the types of the arguments. An extension needs a compiler only on the machine where it is",
+        "built. The author of an extension must check all types, lengths and references.",
     )
 
 
@@ -342,23 +408,26 @@ def triple_in_c() -> str:
     return "long long triple(long long x) { return 3 * x; }"
 
 
-@lesson.step(
-    "ctypes: C that knows nothing of Python",
-    predict=Choice(
-        "`triple(x)` in C takes and gives 64 bits. Called through ctypes with 2 000 000 000, and nothing declared:",
-        {"a": "6 000 000 000", "b": "another number", "c": "an exception"},
-    ),
-    claims={
-        "same-by-ctypes": "the C function gives the same without the four parts",
-        "nothing-is-checked": "with nothing declared, the answer is wrong, and nobody says so",
-        "declared-is-right": "with its types declared it is right",
-    },
-)
-def c_without_python() -> tuple[int, int, int] | None:
-    """`ctypes` opens any shared library and calls what is in it. No Python.h, no four parts, not even a header.
+@lesson.given
+class Answers(NamedTuple):
+    differ: int
+    undeclared: int
+    declared: int
 
-    For the library does not say which types its functions take. Either you declare them, `argtypes` and `restype`, or
-    ctypes takes everything for an `int`, of 32 bits.
+
+@lesson.step(
+    "ctypes: plain C without Python.h",
+    predict=Choice(
+        "The C function `triple(x)` returns 3 * x. It takes and returns an integer of 64 bits. We call it through "
+        "ctypes with 2 000 000 000, without declaring its types. What is the result?",
+        {"a": "6 000 000 000", "b": "a different number", "c": "an exception"},
+    ),
+)
+def c_without_python() -> Answers | None:
+    """`ctypes` opens a shared library and calls its functions. The C code needs neither `Python.h` nor the four parts.
+
+    The library does not contain the types of its functions. You declare these types as `argtypes` and `restype`.
+    Without a declaration, ctypes passes a Python integer as a C `int` of 32 bits, and reads the result as a C `int`.
     """
     if lacking(python=False):
         return None
@@ -373,30 +442,48 @@ def c_without_python() -> tuple[int, int, int] | None:
     undeclared = other.triple(2_000_000_000)
     other.triple.argtypes = [ctypes.c_longlong]
     other.triple.restype = ctypes.c_longlong
-    return differ, undeclared, other.triple(2_000_000_000)
+    declared = other.triple(2_000_000_000)
+    return Answers(differ, undeclared, declared)
 
 
-@c_without_python.observe
-def explain_ctypes(page: Page, found: tuple[int, int, int] | None) -> None:
+SAME_BY_CTYPES = c_without_python.claim(
+    "same-by-ctypes",
+    "through ctypes, the C function returns the same answers as the Python function",
+    equals=0,
+    unit=followed("of 50 differ"),
+)
+NOT_CHECKED = c_without_python.claim(
+    "nothing-is-checked",
+    "without declared types, ctypes returns a wrong answer and raises no exception",
+    equals=True,
+    unit=yes_no,
+)
+DECLARED_RIGHT = c_without_python.claim(
+    "declared-is-right", "with declared types, ctypes returns the right answer", equals=True, unit=yes_no
+)
+
+
+@c_without_python.explain
+def _(page: Page, found: Answers | None) -> None:
     if found is None:
-        page.without(lacking(python=False), "a C function called without any glue, rightly and wrongly declared")
+        page.skip_step(lacking(python=False), shows="a C function called by ctypes, with and without declared types")
         return
-    differ, undeclared, declared = found
-    rows = [("nothing declared", undeclared), ("argtypes and restype declared", declared)]
+    rows = [("no types declared", found.undeclared), ("argtypes and restype declared", found.declared)]
     page.table(Table.of("triple(2 000 000 000)", {"": None, "answer": units.count}, rows))
-    page.reveal("a" if undeclared == 6_000_000_000 else "b")
-    page.claim("same-by-ctypes", differ, 0, 0, unit=followed("of 50 differ"))
-    page.claim("nothing-is-checked", float(undeclared != 6_000_000_000), 1, 1, unit=wrong_or_right)
-    page.claim("declared-is-right", float(declared != 6_000_000_000), 0, 0, unit=wrong_or_right)
+    page.reveal({6_000_000_000: "a"}.get(found.undeclared, "b"))
+    page.settle(SAME_BY_CTYPES, found.differ)
+    page.settle(NOT_CHECKED, found.undeclared != 6_000_000_000)
+    page.settle(DECLARED_RIGHT, found.declared == 6_000_000_000)
     page.say(
-        "Half of the answer was cut off. A wrong type for a pointer is worse: the process ends, with no traceback."
-        " Declare both, always, next to where the library is opened."
+        NOT_CHECKED.words(
+            held="ctypes kept only the lower 32 bits of the answer.",
+            refuted="On this machine, the call without declared types returned the right answer. On a different machine"
+            " it can return a wrong answer.",
+            unclear="This run does not show what a call without declared types returns.",
+        ),
+        "A wrong type for a pointer can end the process without a traceback. Always declare `argtypes` and `restype`,"
+        " next to the line that opens the library.",
     )
-
-
-def wrong_or_right(value: float) -> str:
-    """Return what an answer was."""
-    return "wrong" if value else "right"
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -423,22 +510,26 @@ def in_turns(
     return times
 
 
+@lesson.given
+class Prices(NamedTuple):
+    idle: dict[str, list[float]]
+    loops: dict[str, list[float]]
+
+
 @lesson.step(
-    "The call's own price",
-    predict=Guess("How many times as long does it take to call a C function that does nothing by ctypes?", "times"),
-    claims={
-        "ctypes-is-dearer": "calling by ctypes takes more than 1.5 times as long as calling an extension's function",
-        "torch-is-dearest": "an operation of torch on one number takes more than 3 times as long as either",
-        "small-gains-less": "with 4 bytes, C gains less than half of what it gains with 4 096",
-    },
+    "The cost of a call",
+    predict=Guess(
+        "We call a C function that does nothing, through ctypes and through an extension. What is the time of the "
+        "call through ctypes divided by the time of the call through the extension?",
+        "times",
+    ),
     fast={"turns": 9},
 )
-def price_of_a_call(
-    turns: int = 15,
-) -> tuple[dict[str, list[float]], dict[str, list[float]]] | None:
-    """A call has a price of its own, whatever is called: arguments are checked, converted, and the answer made.
+def price_of_a_call(turns: int = 15) -> Prices | None:
+    """Each call takes time to check and convert the arguments, and to create the result.
 
-    First functions that do nothing; then the loop of step 1 with little to do and with more. All take turns.
+    We first time functions that do nothing. Then we time the loops of step 1 on 4 bytes and on 4096 bytes. We time the
+    functions alternately.
     """
     if lacking():
         return None
@@ -449,7 +540,7 @@ def price_of_a_call(
     ways = {
         "Python function": "nothing()",
         "extension": "runs.nothing()",
-        "C by ctypes": "empty()",
+        "C through ctypes": "empty()",
         "torch, one + one": "one + one",
     }
     names: dict[str, Any] = {"runs": runs, "empty": empty, "one": one}
@@ -460,40 +551,60 @@ def price_of_a_call(
         each = {f"{n} {way}": f"{way}(data)" for way in ("python", "c")}
         names["data"] = bytes(n)
         loops |= in_turns(each, names, turns, calls)
-    return idle, loops
+    return Prices(idle, loops)
 
 
-@price_of_a_call.observe
-def explain_price(page: Page, found: tuple[dict[str, list[float]], dict[str, list[float]]] | None) -> None:
+CTYPES_SLOWER = price_of_a_call.claim(
+    "ctypes-is-dearer",
+    "an empty call through ctypes takes more than 1.5 times as long as an empty call of an extension",
+    at_least=1.5,
+    unit=units.ratio,
+)
+TORCH_SLOWEST = price_of_a_call.claim(
+    "torch-is-dearest",
+    "a torch operation on one number takes more than 3 times as long as an empty call through ctypes or an extension",
+    at_least=3,
+    unit=units.ratio,
+)
+SMALL_GAINS = price_of_a_call.claim(
+    "small-gains-less",
+    "the speedup from C on 4 bytes is less than half of the speedup on 4096 bytes",
+    at_most=0.5,
+    unit=units.percent,
+)
+
+
+@price_of_a_call.explain
+def _(page: Page, found: Prices | None) -> None:
     if found is None:
-        page.without(lacking(), "what a call costs before any work is done, by four ways, and when C is worth it")
+        page.skip_step(
+            lacking(), shows="the time of four kinds of calls, and the speedup from C on few and on many bytes"
+        )
         return
     idle, loops = found
-    caption = "Calls that do nothing, and torch's of one number"
+    caption = "Calls that do nothing, and a torch operation on one number"
     bars = [(way, median(times)) for way, times in idle.items()]
     drawn = bar_chart_svg(bars, title=caption, unit=units.seconds)
     page.drawing(plots.bars(bars, width=30, unit=units.seconds), drawn, name="calls", caption=caption)
-    extension, by_ctypes, by_torch = idle["extension"], idle["C by ctypes"], idle["torch, one + one"]
-    dearer, error = quotients(by_ctypes, extension)
-    page.reveal(median(by_ctypes) / median(extension), "That is against a function of an extension module.")
-    page.claim("ctypes-is-dearer", dearer, low=1.5, error=error, unit=units.ratio)
-    dearest, error = quotients(by_torch, [max(pair) for pair in zip(extension, by_ctypes, strict=True)])
-    page.claim("torch-is-dearest", dearest, low=3, error=error, unit=units.ratio)
+    extension, by_ctypes, by_torch = idle["extension"], idle["C through ctypes"], idle["torch, one + one"]
+    page.reveal(quotients(by_ctypes, extension), "Both functions do nothing.")
+    page.settle(CTYPES_SLOWER, quotients(by_ctypes, extension))
+    page.settle(TORCH_SLOWEST, quotients(by_torch, [max(pair) for pair in zip(extension, by_ctypes, strict=True)]))
     gains = {n: [p / c for p, c in zip(loops[f"{n} python"], loops[f"{n} c"], strict=True)] for n in (4, 4096)}
     rows = [(n, median(loops[f"{n} python"]), median(loops[f"{n} c"]), median(gains[n])) for n in gains]
-    heads = {"bytes": units.count, "Python": units.seconds, "extension": units.seconds, "gain": units.ratio}
-    page.table(Table.of("longest_run, with little and with more to do", heads, rows))
-    part, error = quotients(gains[4], gains[4096])
-    page.claim("small-gains-less", part, high=0.5, error=error, unit=units.percent)
+    heads = {"bytes": units.count, "Python": units.seconds, "extension": units.seconds, "speedup": units.ratio}
+    page.table(Table.of("`longest_run` on few and on many bytes", heads, rows))
+    page.settle(SMALL_GAINS, quotients(gains[4], gains[4096]))
     page.say(
-        "ctypes looks at the declared types of each argument, at each call. The method table says once how a function"
-        " is called. Neither price depends on the work: move a loop to C, and not the body of a loop."
+        "ctypes converts each argument to its declared type at each call. An extension states once, in its method"
+        " table, how to call a function. Each call takes time, so move a whole loop to C, and not only the body of the"
+        " loop."
     )
 
 
-def quotients(times: list[float], others: list[float]) -> tuple[float, float]:
-    """Return how many times the others the ones are, and the doubt, of values taken in turns."""
-    return middle([one / other for one, other in zip(times, others, strict=True)])
+def quotients(times: list[float], others: list[float]) -> Interval:
+    """Return the median of the ratios `times / others`, with its interval. The two lists were measured alternately."""
+    return Interval.median([one / other for one, other in zip(times, others, strict=True)])
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -550,12 +661,20 @@ def ticks_beside(
 
 
 @lesson.given
+class Spins(NamedTuple):
+    ticks: int
+    wall_s: float
+    cpu_s: float
+    others: BackgroundLoad
+
+
+@lesson.given
 def two_at_once(
     call: Callable[[int], int], n: int
-) -> tuple[float, float, Others]:  # fmt: skip
+) -> tuple[float, float, BackgroundLoad]:  # fmt: skip
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(call, [1, 1]))  # starts the threads
-        with others_watched() as others:
+        with watch_background_load() as others:
             cpu, wall = time.process_time(), time.perf_counter()
             list(pool.map(call, [n, n]))
             wall = time.perf_counter() - wall
@@ -566,26 +685,20 @@ def two_at_once(
 @lesson.step(
     "The lock, held or released",
     predict=Choice(
-        "C code spins for a while, and waits for nobody. Another thread of Python meanwhile:",
-        {"a": "runs", "b": "waits until C returns", "c": "depends on how C was called"},
+        "A thread calls C code that runs a long loop. Does a second Python thread run during this time?",
+        {"a": "it runs", "b": "it waits until the C code returns", "c": "it depends on how the C code was called"},
     ),
-    claims={
-        "held-stops-all": "while a function holds the lock, no other thread of Python runs",
-        "released-lets-on": "while it has released it, another one does",
-        "cdll-releases": "ctypes.CDLL releases it by itself",
-        "pydll-holds": "ctypes.PyDLL holds it",
-        "held-in-turn": "two threads in C that hold it get no more CPU time than one core has",
-        "released-at-once": "released, they get more than 1.4 times that",
-    },
     fast={"n": 100_000_000},
 )
-def held_or_released(
-    n: int = 300_000_000,
-) -> dict[str, tuple[int, float, float, Others]] | None:
-    """One lock, the GIL, says which thread may touch Python objects. C that touches none need not hold it.
+def held_or_released(n: int = 300_000_000) -> dict[str, Spins] | None:
+    """In the usual build of Python, only the thread that holds a lock, the GIL, may use Python objects.
 
-    An extension keeps it, unless it says `Py_BEGIN_ALLOW_THREADS`. A thread of Python ticks each millisecond, and C
-    that spins says how many ticks have passed meanwhile. Then two threads spin at once: wall time, and CPU time of all.
+    C code that uses no Python objects may release this lock. An extension releases it with `Py_BEGIN_ALLOW_THREADS`.
+    Free-threaded builds of Python, such as 3.13t, can run without the GIL.
+
+    A Python thread increases the number `ticks` each millisecond. At the same time, C code runs a loop and returns by
+    how much `ticks` increased. Then two threads run the loop at the same time. We measure their wall time and their CPU
+    time.
     """
     if lacking():
         return None
@@ -603,45 +716,89 @@ def held_or_released(
     found = {}
     for way, call in ways.items():
         passed = ticks_beside(call, n, ticks)
-        found[way] = (passed, *two_at_once(call, n))
+        found[way] = Spins(passed, *two_at_once(call, n))
     return found
 
 
-@held_or_released.observe
-def explain_lock(page: Page, found: dict[str, tuple[int, float, float, Others]] | None) -> None:
+HELD_STOPS = held_or_released.claim(
+    "held-stops-all",
+    "while a C function holds the GIL, no other Python thread runs",
+    at_most=0,
+    unit=things("tick"),
+)
+LIVELY = 10
+"""The number of ticks that shows that the second thread ran. About 100 are possible. A busy machine reaches 10."""
+RELEASED_LETS = held_or_released.claim(
+    "released-lets-on",
+    "while a C function has released the GIL, a second Python thread runs",
+    at_least=LIVELY,
+    unit=things("tick"),
+)
+CDLL_RELEASES = held_or_released.claim(
+    "cdll-releases", "`ctypes.CDLL` releases the GIL during a call", at_least=LIVELY, unit=things("tick")
+)
+PYDLL_HOLDS = held_or_released.claim(
+    "pydll-holds", "`ctypes.PyDLL` holds the GIL during a call", at_most=0, unit=things("tick")
+)
+HELD_IN_TURN = held_or_released.claim(
+    "held-in-turn",
+    "two threads that run C code and hold the GIL use at most 1.2 seconds of CPU time per second of wall time",
+    at_most=1.2,
+    unit=units.ratio,
+)
+RELEASED_AT_ONCE = held_or_released.claim(
+    "released-at-once",
+    "two threads that run C code without the GIL use more than 1.4 seconds of CPU time per second of wall time",
+    at_least=1.4,
+    unit=units.ratio,
+)
+
+CORES = usable_cores()
+"""The number of cores that this process may use."""
+
+
+def has_gil() -> bool:
+    """Return whether this Python runs with the GIL. Versions before 3.13 always run with the GIL."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
+@held_or_released.explain
+def _(page: Page, found: dict[str, Spins] | None) -> None:
+    shows = "whether a second thread runs while C code holds the GIL, and while C code has released the GIL"
     if found is None:
-        page.without(lacking(), "two threads in C, one after the other or at once, by what is done about the lock")
+        page.skip_step(lacking(), shows=shows)
         return
-    rows = [(way, ticks, wall, cpu, cpu / wall) for way, (ticks, wall, cpu, _) in found.items()]
+    if not has_gil():
+        page.skip_step("this Python runs without the GIL, so use a build with the GIL", shows=shows)
+        return
+    rows = [(way, each.ticks, each.wall_s, each.cpu_s, each.cpu_s / each.wall_s) for way, each in found.items()]
     heads = {"": None, "ticks": units.count, "wall": units.seconds, "CPU": units.seconds, "CPU ÷ wall": units.ratio}
-    page.table(Table.of("Ticks beside one call; then two threads at once", heads, rows))
+    page.table(Table.of("Ticks during one call, and the times of two threads that run at the same time", heads, rows))
     held, released = found["extension"], found["extension, released"]
-    by_cdll, by_pydll = found["ctypes.CDLL"][0], found["ctypes.PyDLL"][0]
-    page.reveal("a" if held[0] else "c" if released[0] else "b")
-    page.claim("held-stops-all", held[0], high=0, unit=things("tick"))
-    page.claim("released-lets-on", released[0], low=LIVELY, unit=things("tick"))
-    page.claim("cdll-releases", by_cdll, low=LIVELY, unit=things("tick"))
-    page.claim("pydll-holds", by_pydll, high=0, unit=things("tick"))
-    page.claim("held-in-turn", held[2] / held[1], high=1.2, unit=units.ratio)
+    page.reveal(thread_answer(held, released))
+    page.settle(HELD_STOPS, held.ticks)
+    page.settle(RELEASED_LETS, released.ticks)
+    page.settle(CDLL_RELEASES, found["ctypes.CDLL"].ticks)
+    page.settle(PYDLL_HOLDS, found["ctypes.PyDLL"].ticks)
+    page.settle(HELD_IN_TURN, held.cpu_s / held.wall_s)
     if CORES < 2:
-        page.skip("released-at-once", "it takes a second core")
+        page.skip(RELEASED_AT_ONCE, "this claim needs a second core")
     else:
-        _, wall_s, cpu_s, others = released
-        at_once = math.nan if others.crowd else cpu_s / wall_s
-        page.claim("released-at-once", at_once, low=1.4, unit=units.ratio)
+        at_once = Interval.exact(released.cpu_s / released.wall_s).void_if(released.others.is_high)
+        page.settle(RELEASED_AT_ONCE, at_once)
     page.say(
-        "So a wait in C, or a long computation, is worth the two lines that release the lock, and nothing between them",
-        "may touch an object of Python's: not even count a reference.",
-        "CDLL does it for you, for it knows that the library was not made for Python. PyDLL is for calling Python's own"
-        " C functions, which need the lock.",
+        "Release the GIL around a long wait or a long computation in C. Code after `Py_BEGIN_ALLOW_THREADS` must not"
+        " use Python objects, and must not change their reference counts.",
+        "`CDLL` is for libraries that do not use Python objects, so it releases the GIL. `PyDLL` is for Python's own C"
+        " functions, which need the GIL.",
     )
 
 
-LIVELY = 10
-"""Ticks, of a hundred or so, from which on another thread is said to run: on a crowded machine, too."""
-
-CORES = usable_cores()
-"""Cores that this process may use."""
+def thread_answer(held: Spins, released: Spins) -> str:
+    """Return the letter of the right option: the second thread ran in both cases, in no case, or in one case."""
+    if held.ticks:
+        return "a"
+    return "c" if released.ticks else "b"
 
 
 # ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -670,7 +827,7 @@ void nothing() {}
 
 @lesson.given
 def timed_in_cpp() -> Measurement:
-    with timer_kept():  # what Timer compiles stays in your cache folder
+    with timer_builds_kept():  # keeps the code that Timer compiles
         return Timer(
             "x * y;",
             setup="auto x = torch::ones({128}), y = torch::ones({128});",
@@ -680,11 +837,11 @@ def timed_in_cpp() -> Measurement:
 
 @lesson.given
 def unready(folder: Path, compiling: int) -> str:
-    """Why C++ cannot be run here, or should not be compiled now; "" when it can."""
+    """Return the reason why this step cannot run, or "" if it can. With --fast, `compiling` is 0."""
     if compiling or compiled_before(folder):
         return lacking_cpp()
-    without_fast = "take the lesson without --fast once"
-    return f"the short run leaves torch's headers alone: {without_fast}"
+    without_fast = "run the lesson once without --fast"
+    return f"--fast does not compile torch's headers: {without_fast}"
 
 
 @lesson.given
@@ -696,24 +853,28 @@ def price_of_binding(made: Any) -> dict[str, list[float]]:
     return in_turns(ways, names, 9)
 
 
+@lesson.given
+class FromCpp(NamedTuple):
+    compile_s: float
+    differ: int
+    message: str
+    calls: dict[str, list[float]]
+
+
 @lesson.step(
-    "load_inline: C++ that knows tensors",
-    predict=Guess("How many times as long as the C module of step 1 does it take to compile?", "times"),
-    claims={
-        "same-by-torch": "it gives the same answers, of tensors that are strided, too",
-        "headers-take-long": "compiling takes more than 10 times as long as the C module of step 1",
-        "wrong-type-is-told": "a tensor of another dtype is an exception, and no wrong answer",
-        "binding-has-a-price": "an empty call takes more than 1.5 times as long as one through a method table",
-    },
+    "load_inline: C++ functions of tensors",
+    predict=Guess(
+        "We compile the C module of step 1, and a C++ module with torch's headers. What is the time for the C++ module "
+        "divided by the time for the C module?",
+        "times",
+    ),
     fast={"compiling": 0},
 )
-def from_cpp(
-    compiling: int = 1,
-) -> tuple[float, int, str, dict[str, list[float]]] | str:
-    """`torch.utils.cpp_extension.load_inline` writes the four parts for you, with pybind11, compiles and imports.
+def from_cpp(compiling: int = 1) -> FromCpp | str:
+    """`torch.utils.cpp_extension.load_inline` compiles C++ code and imports it. pybind11 generates the four parts.
 
-    Torch's headers take a compiler long to read; these two are the least that will do (`no_implicit_headers`). What the
-    next step needs is compiled meanwhile, on another core.
+    A compiler needs a long time to read torch's headers. We include only the two headers that this function needs
+    (`no_implicit_headers`). At the same time, a second thread compiles the code of the next step.
     """
     names, flags = ["longest_run", "nothing"], ["-O2"]
     folder = inline_folder(in_cpp(), names + flags)
@@ -721,7 +882,7 @@ def from_cpp(
         return why
     with waiting("compiling for torch"), ThreadPoolExecutor(1) as pool:
         other = pool.submit(timed_in_cpp)
-        with building(folder):
+        with build_lock(folder):
             made: Any = load_inline(  # type: ignore[no-untyped-call]
                 "runs_of_torch",
                 in_cpp(),
@@ -736,61 +897,93 @@ def from_cpp(
         x = torch.randint(0, 2, (2 * n,), dtype=torch.uint8)[::2]
         differ += made.longest_run(x) != longest_run(x.tolist())
     try:
-        told = str(made.longest_run(torch.zeros(3)))
+        message = str(made.longest_run(torch.zeros(3)))
     except RuntimeError as error:
-        told = f"RuntimeError: {error}"
-    return took_s(folder), differ, told, price_of_binding(made)
+        message = f"RuntimeError: {error}"
+    calls = price_of_binding(made)
+    return FromCpp(build_seconds(folder), differ, message, calls)
 
 
-@from_cpp.observe
-def explain_cpp(page: Page, found: tuple[float, int, str, dict[str, list[float]]] | str) -> None:
+SAME_BY_TORCH = from_cpp.claim(
+    "same-by-torch",
+    "for strided tensors, the C++ function returns the same answers as the Python function",
+    equals=0,
+    unit=followed("of 50 differ"),
+)
+HEADERS_SLOW = from_cpp.claim(
+    "headers-take-long",
+    "C++ with torch's headers takes more than 10 times as long to compile as the C module of step 1",
+    at_least=10,
+    unit=units.ratio,
+)
+WRONG_TYPE = from_cpp.claim(
+    "wrong-type-is-told",
+    "for a tensor of float32, the C++ function raises an exception",
+    equals=True,
+    unit=yes_no,
+)
+BINDING_COSTS = from_cpp.claim(
+    "binding-has-a-price",
+    "an empty call through pybind11 takes more than 1.5 times as long as an empty call through a method table",
+    at_least=1.5,
+    unit=units.ratio,
+)
+
+
+@from_cpp.explain
+def _(page: Page, found: FromCpp | str) -> None:
     if isinstance(found, str):
-        page.without(found, "a function of tensors in C++, compiled from a string, and what its binding costs")
+        page.skip_step(
+            found, shows="a C++ function of tensors, compiled from a string, and the time of a call through pybind11"
+        )
         return
-    compile_s, differ, told, calls = found
-    known = page.result(a_module_in_c)
-    plain_s = known[0]["compile"] if known else math.nan
-    rows = [("C, Python.h", plain_s), ("C++, torch's headers", compile_s)]
-    page.table(Table.of("Compiling, when it was done", {"": None, "time": units.seconds}, rows))
-    page.output(shortened(told.partition("\n")[0], 76), caption="What it says of a tensor of float32")
-    page.reveal(compile_s / plain_s if known else None)
-    page.claim("same-by-torch", differ, 0, 0, unit=followed("of 50 differ"))
-    if known:
-        page.claim("headers-take-long", compile_s / plain_s, low=10, unit=units.ratio)
+    built = page.result(a_module_in_c)
+    plain_s = built.times["compile"] if built else math.nan
+    rows = [("C, Python.h", plain_s), ("C++, torch's headers", found.compile_s)]
+    page.table(
+        Table.of("Time to compile, from the run that compiled the code", {"": None, "time": units.seconds}, rows)
+    )
+    page.output(shortened(found.message.partition("\n")[0], 76), caption="The message for a tensor of float32")
+    page.reveal(Interval.exact(found.compile_s / plain_s))
+    page.settle(SAME_BY_TORCH, found.differ)
+    if built:
+        page.settle(HEADERS_SLOW, found.compile_s / plain_s)
     else:
-        page.skip("headers-take-long", lacking())
-    page.claim("wrong-type-is-told", float("takes uint8" in told), 1, 1, unit=seen)
-    if "method table" in calls:
-        dearer, error = quotients(calls["pybind11"], calls["method table"])
-        page.claim("binding-has-a-price", dearer, low=1.5, error=error, unit=units.ratio)
+        page.skip(HEADERS_SLOW, lacking())
+    page.settle(WRONG_TYPE, "takes uint8" in found.message)
+    if "method table" in found.calls:
+        page.settle(BINDING_COSTS, quotients(found.calls["pybind11"], found.calls["method table"]))
     else:
-        page.skip("binding-has-a-price", lacking())
+        page.skip(BINDING_COSTS, lacking())
     page.say(
-        "pybind11 reads your function's types, and writes the glue that checks and converts them: this is what each"
-        " call pays for, and why nobody had to write a Py_buffer. For a kernel on tensors that is next to nothing."
+        "From the types of the C++ function, pybind11 generates the code that checks and converts the arguments. This"
+        " code takes time at each call. This time is short compared with the work on large tensors."
     )
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.given
+class Turn(NamedTuple):
+    python: Measurement
+    cpp: Measurement
+
+
 @lesson.step(
-    "The same statement, timed in C++",
-    predict=Guess("`x * y` on 128 numbers: how many times as long does it take from Python as from C++?", "times"),
-    claims={
-        "python-on-top": "timed from Python, the statement takes more than 1.1 times as long",
-        "work-is-the-same": "and less than 10 times: most of it is torch's",
-    },
+    "One statement, timed from Python and from C++",
+    predict=Guess(
+        "We time `x * y` on 128 numbers from Python and from C++. What is the time from Python divided by the time "
+        "from C++?",
+        "times",
+    ),
     fast={"compiling": 0, "turns": 5},
 )
-def timed_in_both(
-    compiling: int = 1,
-    turns: int = 9,
-) -> list[tuple[Measurement, Measurement]] | str:
-    """`Timer(language="c++")` compiles statement, setup and loop to a program's code: no Python runs in between.
+def timed_in_both(compiling: int = 1, turns: int = 9) -> list[Turn] | str:
+    """`Timer(language="c++")` compiles the statement, its setup and the loop into a library. The loop runs no Python.
 
-    What the Timer of Python has on top is Python: reading the statement's bytecode, unpacking two tensors, wrapping the
-    answer. The two take turns.
+    The Python Timer also measures additional work. Python runs bytecode, converts two tensors to C++, and creates a
+    Python object for the result. We use the two timers alternately.
     """
     setup = "auto x = torch::ones({128}), y = torch::ones({128});"
     if why := unready(timer_folder("x * y;", setup), compiling):
@@ -799,51 +992,67 @@ def timed_in_both(
         timed_in_cpp()
     python = Timer("x * y", setup="x, y = torch.ones(2, 128)")
     return [
-        (python.blocked_autorange(min_run_time=0.1), timed_in_cpp())
+        Turn(python.blocked_autorange(min_run_time=0.1), timed_in_cpp())
         for _ in range(turns)
     ]  # fmt: skip
 
 
-@timed_in_both.observe
-def explain_timers(page: Page, found: list[tuple[Measurement, Measurement]] | str) -> None:
-    if isinstance(found, str):
-        page.without(found, "the price of Python in one statement: the same product timed from either language")
-        return
-    rows = [(f"{name}, published", median_s, iqr_s) for name, median_s, iqr_s in QUICK_START_TIMERS]
-    here = {"Python": [turn[0] for turn in found], "C++": [turn[1] for turn in found]}
-    spreads = {name: median(each.iqr for each in all_) for name, all_ in here.items()}
-    rows = [
-        (f"{name}, here", median(each.median for each in all_), spreads[name]) for name, all_ in here.items()
-    ] + rows
-    heads = {"x * y on 128 numbers": None, "median": units.seconds, "IQR": units.seconds}
-    page.table(Table.of("One statement, two Timers", heads, rows))
-    more, error = middle([python.median / cpp.median for python, cpp in found])
-    page.reveal(more)
-    dearer = page.claim("python-on-top", more, low=1.1, error=error, unit=units.ratio)
-    page.claim("work-is-the-same", more, high=10, error=error, unit=units.ratio)
-    page.say(
-        "The published figures are those of PyTorch's quick start, on another machine with an older torch.",
-        "There the C++ Timer also spread less."
-        + (" Here, too." if spreads["C++"] < spreads["Python"] else " Here it did not: what spreads is the machine."),
-    )
-    page.say(
-        "To know what torch itself takes, time it from C++. To know what your program takes, time it as your program"
-        " calls it."
-        if dearer.standing is Standing.HELD
-        else "Here Python's part was too small to be told from the rest.",
-    )
-
-
-lesson.take_along(
-    "An extension is machine code before Python starts: four parts, no types seen, no check that you did not write.",
-    "A call has its price, and each way in another one: move whole loops to C, and not what is in them.",
-    "C that touches no Python object may release the lock; only then do two threads run at once.",
+PYTHON_ADDS = timed_in_both.claim(
+    "python-on-top",
+    "`x * y` on 128 numbers takes more than 1.1 times as long from Python as from C++",
+    at_least=1.1,
+    unit=units.ratio,
 )
-lesson.read_on(
+SAME_WORK = timed_in_both.claim(
+    "work-is-the-same",
+    "`x * y` on 128 numbers takes less than 10 times as long from Python as from C++",
+    at_most=10,
+    unit=units.ratio,
+)
+
+
+@timed_in_both.explain
+def _(page: Page, turns: list[Turn] | str) -> None:
+    if isinstance(turns, str):
+        page.skip_step(turns, shows="how much Python adds to the time of one statement")
+        return
+    here = {"Python": [turn.python for turn in turns], "C++": [turn.cpp for turn in turns]}
+    rows = [
+        (f"{name}, this machine", median(each.median for each in all_), median(each.iqr for each in all_))
+        for name, all_ in here.items()
+    ]
+    rows += [(f"{name}, published", median_s, iqr_s) for name, median_s, iqr_s in QUICK_START_TIMERS]
+    heads = {"x * y on 128 numbers": None, "median": units.seconds, "IQR": units.seconds}
+    page.table(Table.of("The same statement, timed from Python and from C++", heads, rows))
+    more = Interval.median([turn.python.median / turn.cpp.median for turn in turns])
+    page.reveal(more)
+    page.settle(PYTHON_ADDS, more)
+    page.settle(SAME_WORK, more)
+    page.say(
+        "The published figures are from PyTorch's Timer quick start, with a different machine and an older torch. In",
+        "these figures, the C++ Timer has a smaller IQR than the Python Timer. Compare the published IQRs with the",
+        "IQRs of this machine.",
+    )
+    page.say(
+        PYTHON_ADDS.words(
+            held="To measure the time of torch alone, time the statement from C++. To measure the time in your program,"
+            " time the statement in the language of your program.",
+            refuted="On this machine, Python adds less than a tenth to the time of the statement.",
+            unclear="This run does not show whether Python adds more than a tenth to the time of the statement.",
+        )
+    )
+
+
+lesson.key_points = (
+    "An extension is compiled before Python imports it. It has four parts, and its author must write all type checks.",
+    "Each call of C code takes time, and some ways to call it take longer. Move whole loops to C.",
+    "C code that uses no Python objects may release the GIL. Only then can two threads run at the same time.",
+)
+lesson.references = (
     "Python, Extending and Embedding the Python Interpreter: docs.python.org/3/extending",
     "Python, ctypes, A foreign function library: docs.python.org/3/library/ctypes.html",
     "PyTorch Timer quick start, C++ snippets: docs.pytorch.org/tutorials/recipes/recipes/timer_quick_start.html",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

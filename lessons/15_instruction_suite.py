@@ -1,20 +1,22 @@
 """Lesson 15: a benchmark suite as data.
 
-Read it top to bottom: it is the screen's own order. What it compiles and counts is kept in your cache folder, so the
-first run is the long one.
+The steps appear on the screen in the order of this file. The lesson keeps compiled code in the user's cache folder, so
+the first run takes the longest time.
 """
 
-import math
 import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from torch.utils.benchmark import Timer
 
-from harness import lanes, plots, units
-from harness.bar_chart import bar_chart_svg
+from harness.machine import lanes
+from harness.rendering import plots, units
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.tables import Table
 from harness.suite import (
     GroupedBenchmark,
     GroupedModules,
@@ -26,18 +28,18 @@ from harness.suite import (
     materialize,
     parse_stmts,
 )
+from harness.suite.benchmark import Benchmark
 from harness.suite.compare import SAME, Comparison, signed_percent, titled
-from harness.suite.results import Result, Settings, Suite, load
+from harness.suite.results import Result, Suite, SuiteSettings, load
 from harness.suite.runner import measure
-from harness.suite.work import Work
-from harness.tables import Table
-from lessons.engine import Choice, Guess, Lesson, Page, Standing
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 from lessons.engine.words import followed, things
 
 lesson = Lesson(
     __file__,
     title="A benchmark suite as data",
-    objective="Afterwards you can write a benchmark down once, run it in every form, and compare two runs of all.",
+    objective="You can define a benchmark once, run it in Python and C++, eager and compiled, and compare two runs.",
     minutes=18,
     longest_s=(90, 30),
 )
@@ -70,65 +72,90 @@ def one_weight(whole: bool = True) -> GroupedBenchmark:
     )
 
 
+@lesson.given
+class Definition(NamedTuple):
+    benchmarks: tuple[Benchmark, ...]
+    median_s: float
+
+
 @lesson.step(
     "One definition",
     predict=Guess(
-        "One statement: eager in Python and C++, compiled in Python; each forward and with backward, on 1 and 2"
-        " threads. How many benchmarks are that?",
+        "A statement has three versions: eager in Python, eager in C++, and compiled in Python. Each version runs "
+        "with and without a backward pass, and on 1 and on 2 threads. How many benchmarks are these?",
         "benchmarks",
         near=1.01,
     ),
-    claims={
-        "a-product": "one definition stands for 3 × 2 × 2 benchmarks",
-        "all-differ": "no two of them have the same statement, language and number of threads",
-        "global-setup-kept": "every one in C++ has the global setup, and none in Python",
-        "timer-takes-it": "each of them is what Timer takes: one is timed as it is",
-    },
 )
-def one_definition() -> tuple[tuple[Work, ...], float]:
-    """PyTorch watches its own price with a suite of benchmarks that count instructions.
+def one_definition() -> Definition:
+    """PyTorch has a suite of benchmarks that count instructions.
 
-    They are written down as data: a statement in Python and one in C++, a setup, and a signature that says what goes in
-    and what comes out, "f(x, w) -> loss". With that, other forms can be made from it: a function for `torch.compile`,
-    `loss.backward()` after it. `materialize` makes the flat list of `TimerArgs`. Nothing is run so far.
+    A benchmark of this suite is data: a statement in Python, a statement in C++, a setup, and a signature. The
+    signature names inputs and outputs, such as "f(x, w) -> loss". From these parts, the suite generates further
+    versions: a function for `torch.compile`, and the statement followed by `loss.backward()`. `materialize` returns all
+    versions as a flat list of `TimerArgs`, and runs no benchmark.
     """
     grouped = replace(one_weight(), num_threads=(1, 2))
-    works = Work.all_of(materialize({("one weight",): grouped}))
+    works = Benchmark.all_of(materialize({("one weight",): grouped}))
     args = works[0].args
     timer = Timer(args.stmt, args.setup, num_threads=args.num_threads)
-    return works, timer.blocked_autorange(min_run_time=0.05).median
+    timed = timer.blocked_autorange(min_run_time=0.05)
+    return Definition(works, timed.median)
 
 
-@one_definition.observe
-def explain_definition(page: Page, found: tuple[tuple[Work, ...], float]) -> None:
+PRODUCT = one_definition.claim(
+    "a-product", "from one definition, the suite generates 3 × 2 × 2 benchmarks", equals=12, unit=things("benchmark")
+)
+ALL_DIFFER = one_definition.claim(
+    "all-differ", "no two benchmarks have the same statement, language and number of threads", equals=12
+)
+SETUP_KEPT = one_definition.claim(
+    "global-setup-kept",
+    "each C++ benchmark contains the global setup, and no Python benchmark contains the global setup",
+    equals=12,
+    unit=followed("of 12 are right"),
+)
+TIMER_TAKES_IT = one_definition.claim(
+    "timer-takes-it",
+    "`Timer` accepts the arguments of a benchmark without changes, and measures a time from 100 ns to 10 ms",
+    at_least=1e-7,
+    at_most=1e-2,
+    unit=units.seconds,
+)
+
+
+@one_definition.explain
+def _(page: Page, found: Definition) -> None:
     works, median_s = found
     rows = [
-        (each.runtime, each.autograd, "C++" if each.is_cpp else "Python", each.args.stmt.splitlines()[-1][:30])
+        (each.runtime, each.autograd, language(each.is_cpp), each.args.stmt.splitlines()[-1][:30])
         for each in works
         if each.args.num_threads == 1
     ]
-    heads = dict.fromkeys(("runtime", "autograd", "language", "its last line"))
-    page.table(Table.of("Those on one thread", heads, rows))
+    heads = dict.fromkeys(("runtime", "autograd", "language", "last line of the statement"))
+    page.table(Table.of("The benchmarks on one thread", heads, rows))
     page.reveal(len(works))
-    page.claim("a-product", len(works), 12, 12, unit=things("benchmark"))
-    page.claim(
-        "all-differ", len({(each.args.stmt, each.args.language, each.args.num_threads) for each in works}), 12, 12
-    )
-    kept = sum(("#include <numbers>" in each.args.global_setup) == each.is_cpp for each in works)
-    page.claim("global-setup-kept", kept, 12, 12, unit=followed("of 12 as they should be"))
-    page.claim("timer-takes-it", median_s, low=1e-7, high=1e-2, unit=units.seconds, remark="a run of the first")
+    page.settle(PRODUCT, len(works))
+    page.settle(ALL_DIFFER, len({(each.args.stmt, each.args.language, each.args.num_threads) for each in works}))
+    page.settle(SETUP_KEPT, sum(("#include <numbers>" in each.args.global_setup) == each.is_cpp for each in works))
+    page.settle(TIMER_TAKES_IT, median_s, remark="one run of the first benchmark")
     page.say(
-        "Six statements on two numbers of threads, and nobody wrote them by hand: so none is forgotten, and none"
-        " measures something a little different from its neighbours.",
+        "The suite generates each version of the statement, so the author of a benchmark cannot forget a version. In",
+        "one language, all versions come from the same text, so they measure the same computation.",
     )
     page.say(
-        "PyTorch's suite is older than `torch.compile`. Its word for a compiled form is `torchscript=True`, in both"
-        " languages: it still works here, and the exercise expands it. `compiled=True` is this kit's own word.",
+        "PyTorch's suite is older than `torch.compile`. Its option for a compiled version is `torchscript=True`, for"
+        " Python and C++. This option also works in this kit, and the exercise uses it. PyTorch's suite does not have"
+        " the option `compiled=True`.",
     )
     page.say(
-        "PyTorch's own expansion once lost the global setup on this way: whatever needed an include of its own did not"
-        " compile. What is not measured is not noticed.",
+        "PyTorch's `materialize` leaves out the global setup (`benchmarks/instruction_counts/core/expand.py`). A C++"
+        " statement that needs its own `#include` then does not compile.",
     )
+
+
+def language(is_cpp: bool) -> str:
+    return "C++" if is_cpp else "Python"
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -153,23 +180,20 @@ def relu() -> GroupedBenchmark:
 
 
 @lesson.step(
-    "Names within names",
+    "Nested names",
     predict=Choice(
-        "`GroupedVariants` is given a block: a setup, a label with one line below it, and one with two. How"
-        " many benchmarks does it make in Python?",
-        {"a": "2, one a label", "b": "3, one a line", "c": "4"},
+        "`GroupedVariants` gets a block of Python code: a setup, a label with one line below it, and a label with two"
+        " lines below it. How many benchmarks does `GroupedVariants` make from this block?",
+        {"a": "2, one per label", "b": "3, one per line", "c": "4 or more"},
+        limits=(3, 4),
     ),
-    claims={
-        "names-are-whole": "nested names come out as whole ones, each different",
-        "a-line-a-case": "a label with two lines has a case for each",
-        "a-model-called": "a module is called as its signature says, in both languages",
-    },
 )
-def names_within_names() -> dict[tuple[str, ...], tuple[Work, ...]]:
-    """A file of definitions is a dict of dicts. `flatten` puts the names together.
+def names_within_names() -> dict[tuple[str, ...], tuple[Benchmark, ...]]:
+    """A file of definitions contains a dict, whose values may also be dicts. `flatten` joins the nested names.
 
-    `GroupedModules` takes a module by the name of `model`, and makes the call itself. `parse_stmts` reads Python and
-    C++ side by side. `GroupedVariants` takes a block of lines. `TimerArgs` is a single benchmark by hand.
+    There are several kinds of definitions. For a module called `model`, `GroupedModules` writes the call of the module.
+    `parse_stmts` reads Python and C++ code from two columns. `GroupedVariants` makes a benchmark from each line of a
+    block. `TimerArgs` is a single benchmark without further versions.
     """
     sides = r"""
     Python                                   | C++
@@ -193,27 +217,43 @@ def names_within_names() -> dict[tuple[str, ...], tuple[Work, ...]]:
         "Variants": GroupedVariants(py_block=block),
     })  # fmt: skip
     return {
-        label: Work.all_of(materialize({label: each}))
+        label: Benchmark.all_of(materialize({label: each}))
         for label, each in flat.items()
     }  # fmt: skip
 
 
-@names_within_names.observe
-def explain_names(page: Page, flat: dict[tuple[str, ...], tuple[Work, ...]]) -> None:
+WHOLE_NAMES = names_within_names.claim(
+    "names-are-whole", "`flatten` returns six definitions with different names", equals=6, unit=things("name")
+)
+CASE_PER_LINE = names_within_names.claim(
+    "a-line-a-case",
+    "from a label with two lines, the suite makes two definitions",
+    equals=2,
+    unit=things("definition"),
+)
+MODEL_CALLED = names_within_names.claim(
+    "a-model-called",
+    "in both languages, the suite calls a module with the inputs and outputs of the signature",
+    equals=2,
+    unit=followed("of 2 calls"),
+)
+
+
+@names_within_names.explain
+def _(page: Page, flat: dict[tuple[str, ...], tuple[Benchmark, ...]]) -> None:
     rows = [(" · ".join(label), len(works), works[0].args.stmt.splitlines()[0]) for label, works in flat.items()]
-    heads = {"name": None, "benchmarks": units.count, "first line of the first": None}
-    page.table(Table.of("A file of definitions, flat", heads, rows))
+    heads = {"name": None, "benchmarks": units.count, "first line of the first benchmark": None}
+    page.table(Table.of("The definitions after `flatten`", heads, rows))
     variants = [label for label in flat if label[0] == "Variants"]
-    page.reveal({2: "a", 3: "b"}.get(len(variants), "c"), f"It made {len(variants)}.")
-    page.claim("names-are-whole", len(flat), 6, 6, unit=things("name"))
-    cases = [label for label in variants if label[1] == "two"]
-    page.claim("a-line-a-case", len(cases), 2, 2, unit=things("case"))
+    page.reveal(len(variants), f"`GroupedVariants` made {units.some(len(variants), 'benchmark')}.")
+    page.settle(WHOLE_NAMES, len(flat))
+    page.settle(CASE_PER_LINE, sum(label[1] == "two" for label in variants))
     called = [each.args.stmt for each in flat["Module", "ReLU"]]
-    right = sum(stmt in {"y = model(x)", "auto y = model->forward(x);"} for stmt in called)
-    page.claim("a-model-called", right, 2, 2, unit=followed("of 2 calls"))
+    page.settle(MODEL_CALLED, sum(stmt in {"y = model(x)", "auto y = model->forward(x);"} for stmt in called))
     page.say(
-        "The words and their meaning are those of PyTorch's suite (`benchmarks/instruction_counts` in its source), so a"
-        " file of definitions written for that runs here once its imports are changed.",
+        "The Python classes of this kit have the same names and meanings as in PyTorch's suite (the folder"
+        " `benchmarks/instruction_counts` in PyTorch's source). To run a file of PyTorch's definitions with this kit,"
+        " change its imports.",
     )
 
 
@@ -231,44 +271,82 @@ def troubled(
     )
     return {
         "sound": sound,
-        "chatty": TimerArgs("x += 1", "x = 0; print('-' * 200_000)"),
+        "prints": TimerArgs("x += 1", "x = 0; print('-' * 200_000)"),
         "raises": TimerArgs("x + 1"),
         "ends its process": TimerArgs("os._exit(3)", "import os"),
-        "sound as well": TimerArgs("sum(range(9))"),
+        "also sound": TimerArgs("sum(range(9))"),
     }
 
 
 @lesson.step(
-    "Workers, and cores of their own",
+    "Worker processes with their own cores",
     predict=Choice(
-        "One benchmark prints more than a pipe holds, one raises, one ends its process. What becomes of the others?",
-        {"a": "the run ends there", "b": "they are measured", "c": "those behind it are lost"},
+        "In a suite, one benchmark raises an exception, and a second benchmark ends its process. How many of the other"
+        " benchmarks does the suite measure?",
+        {"a": "none", "b": "some", "c": "all"},
+        limits=(0.01, 1),
     ),
-    claims={
-        "others-go-on": "every benchmark that can be measured is",
-        "faults-are-told": "the two that cannot have a reason each",
-        "a-core-a-thread": "each has as many cores to itself as it has threads, or all there are",
-    },
     fast={"most_threads": 1},
 )
 def workers_and_cores(most_threads: int = 2) -> Suite:
-    """Each benchmark runs in a process of its own, forked from a worker that has imported torch.
+    """Each benchmark runs in its own process, forked from a worker that has already imported torch.
 
-    A worker holds a lane while it works: a core for each thread, locked for every process on the machine that asks. It
-    stays on them. What benchmarks print goes to a file; answers have a way of their own. Results are kept as they come,
-    so a run that was killed goes on where it stopped.
+    A worker reserves one core per thread while it measures, and stays on these cores. File locks prevent other
+    processes of this kit from using these cores. The output of a benchmark goes to a file, and its results go through a
+    separate channel. The suite saves each result immediately. If a run is interrupted, the next run measures only the
+    missing benchmarks.
     """
     threads = tuple(range(1, most_threads + 1))
-    works = Work.all_of(materialize(flatten(troubled(threads))))
+    works = Benchmark.all_of(materialize(flatten(troubled(threads))))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "suite.json"
-        settings = Settings(min_run_time_s=0.1)
+        settings = SuiteSettings(min_run_time_s=0.1)
         measure(works, out, settings, count=False)
         return load(out)
 
 
-@workers_and_cores.observe
-def explain_workers(page: Page, suite: Suite) -> None:
+OTHERS_GO_ON = workers_and_cores.claim(
+    "others-go-on", "a failed benchmark does not stop the measurement of the other benchmarks"
+)
+FAULTS_REPORTED = workers_and_cores.claim(
+    "faults-are-told",
+    "for each of the two failed benchmarks, the suite reports a reason",
+    equals=2,
+    unit=followed("of 2"),
+)
+CORE_PER_THREAD = workers_and_cores.claim(
+    "a-core-a-thread",
+    "each benchmark runs on one core per thread, or on all cores if there are fewer cores than threads",
+)
+
+
+@workers_and_cores.explain
+def _(page: Page, suite: Suite) -> None:
+    show_suite(page, suite)
+    sound = [each for each in suite.results if each.label[0] not in {"raises", "ends its process"}]
+    measured = sum(bool(each.times_s) for each in sound)
+    reported = sum(bool(each.failure) for each in suite.results if each not in sound)
+    total = followed(f"of {len(sound)}")
+    page.reveal(measured / len(sound), f"The suite measured {measured} of the {len(sound)} other benchmarks.")
+    page.settle(OTHERS_GO_ON, measured, at_least=len(sound), at_most=len(sound), unit=total)
+    page.settle(FAULTS_REPORTED, reported)
+    cores = lanes.physical_cores()
+    right = sum(len(set(each.cores)) == min(each.num_threads, cores) for each in sound)
+    page.settle(CORE_PER_THREAD, right, at_least=len(sound), at_most=len(sound), unit=total)
+    page.say(
+        f"This process may use {units.some(cores, 'physical core')}. With a single core, benchmarks run one after"
+        " another. With several cores, benchmarks on different cores run at the same time.",
+    )
+    page.say(
+        "PyTorch's suite has three limits (`execution/work.py` and `execution/runner.py` in its source). First, it"
+        " reads a worker's pipe only after the worker has ended. A worker that prints more than a pipe can hold"
+        " therefore never ends. The benchmark `prints` of this step prints more than a pipe can hold. Second, one"
+        " failure stops the whole run. Third, its default settings need a machine with at least four cores.",
+    )
+
+
+def show_suite(page: Page, suite: Suite) -> None:
+    """Print a table with the results of a suite."""
     rows = [
         (
             " · ".join(each.label),
@@ -279,37 +357,23 @@ def explain_workers(page: Page, suite: Suite) -> None:
         )
         for each in suite.results
     ]
-    heads = {"benchmark": None, "threads": units.count, "time": units.seconds, "cores": None, "what went wrong": None}
-    page.table(Table.of("As the JSON file has it", heads, rows))
-    sound = [each for each in suite.results if each.label[0] not in {"raises", "ends its process"}]
-    measured = sum(bool(each.times_s) for each in sound)
-    told = sum(bool(each.failure) for each in suite.results if each not in sound)
-    page.reveal("b" if measured == len(sound) else "a" if not measured else "c")
-    page.claim("others-go-on", measured, len(sound), len(sound), unit=followed(f"of {len(sound)}"))
-    page.claim("faults-are-told", told, 2, 2, unit=followed("of 2"))
-    cores = lanes.physical_cores()
-    right = sum(len(set(each.cores)) == min(each.num_threads, cores) for each in sound)
-    page.claim("a-core-a-thread", right, len(sound), len(sound), unit=followed(f"of {len(sound)}"))
-    page.say(
-        "All three were faults of PyTorch's suite: a worker that filled the pipe waited for ever, since nobody read it;"
-        " one failure ended the whole run; and its pool of cores would not begin on a machine with two.",
-        "" if cores > 1 else "This machine has but one core to give away, so nothing ran beside anything else.",
-    )
+    heads = {"benchmark": None, "threads": units.count, "time": units.seconds, "cores": None, "failure": None}
+    page.table(Table.of("The results in the JSON file", heads, rows))
 
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
-def twice(whole: bool) -> tuple[Work, ...]:
+def twice(whole: bool) -> tuple[Benchmark, ...]:
     once = one_weight(whole)
     both = {"first": once, "second": once}
-    return Work.all_of(materialize(flatten(both)))
+    return Benchmark.all_of(materialize(flatten(both)))
 
 
 @lesson.given
-def short() -> Settings:
-    return Settings(min_run_time_s=0.1, number=50, repeats=3)
+def short() -> SuiteSettings:
+    return SuiteSettings(min_run_time_s=0.1, number=50, repeats=3)
 
 
 @lesson.given
@@ -319,27 +383,24 @@ def results_file() -> Path:
 
 
 @lesson.step(
-    "Every form, timed and counted",
+    "Time and instructions of every version",
     predict=Choice(
-        "An 8 × 8 matrix times another, summed up. From Python: what does `torch.compile` do to the time of a call?",
-        {"a": "it saves some", "b": "it makes no difference", "c": "it costs more"},
+        "Python code multiplies two 8 × 8 matrices and adds up the elements of the product. What is the time of this"
+        " code with `torch.compile` divided by its time in eager mode?",
+        {"a": "less than 0.9", "b": "0.9 to 1.1", "c": "more than 1.1"},
+        limits=(0.9, 1.1),
     ),
-    claims={
-        "python-has-a-price": "forward from Python takes more instructions than from C++",
-        "backward-is-dear": "with a backward pass, it takes more than twice the instructions of the forward pass alone",
-        "compiled-is-no-gift": "on tensors this small, the compiled form takes longer than the eager one",
-    },
     fast={"whole": 0},
 )
 def every_form(whole: int = 1) -> Suite:
-    """Now the definition of step 1 for real, under two names, so that every form is measured twice, apart.
+    """Now we run the definition of step 1 under two names, so that the suite measures each benchmark twice.
 
-    What is C++ is compiled into one library: its headers take longer to read than all of it. Then workers take wall
-    times; `torch.compile` has its turn in the setup. Then workers under valgrind count. Importing torch there takes
-    15 s, so it is done once, and each benchmark is a fork of that. What `torch.compile` wrote is not counted: it is
-    made for this processor, and valgrind does not know all of its instructions.
+    The suite compiles all C++ statements into one library, because the compiler spends most of its time on torch's
+    headers. Then workers measure wall times. `torch.compile` runs in the setup, which is not timed. Last, workers under
+    valgrind count instructions. A worker imports torch once, and runs each benchmark in a fork. The suite does not
+    count the instructions of compiled versions, because valgrind may not support all instructions of this processor.
 
-    On the command line: `python -m harness.suite FILE.py --out FILE.json`.
+    The command for a file of definitions is `python -m harness.suite FILE.py --out FILE.json`.
     """
     return measure(
         twice(whole=bool(whole)),
@@ -349,95 +410,131 @@ def every_form(whole: int = 1) -> Suite:
     )
 
 
-@every_form.observe
-def explain_forms(page: Page, suite: Suite) -> None:
+PYTHON_COSTS = every_form.claim(
+    "python-has-a-price",
+    "the forward pass executes more instructions if it is called from Python than from C++",
+    at_least=1,
+    unit=units.ratio,
+)
+BACKWARD_COSTS = every_form.claim(
+    "backward-is-dear",
+    "the forward and the backward pass together execute more than twice the instructions of the forward pass",
+    at_least=2,
+    unit=units.ratio,
+)
+COMPILED_SLOWER = every_form.claim(
+    "compiled-is-no-gift",
+    "on 8 × 8 matrices, the compiled version takes longer than the eager version",
+    at_least=1,
+    unit=units.ratio,
+)
+
+EAGER, COMPILED = ("Eager", "Forward", "Python"), ("Compiled", "Forward", "Python")
+IN_CPP, BACKWARD = ("Eager", "Forward", "C++"), ("Eager", "Forward + Backward", "Python")
+
+
+@every_form.explain
+def _(page: Page, suite: Suite) -> None:
     forms = {form(each): each for each in suite.results if each.label == ("first",)}
     rows = [(*name, each.median_s, each.instructions_per_run) for name, each in forms.items()]
     heads = {"runtime": None, "autograd": None, "language": None, "time": units.seconds, "instructions": units.count}
-    page.table(Table.of("One run of x @ w, summed", heads, rows))
+    page.table(Table.of("One run of `x @ w` with a sum", heads, rows))
     known = {name: each.instructions_per_run for name, each in forms.items() if each.instructions_per_run}
     if known:
-        bars = [(" ".join(name), count) for name, count in known.items()]
-        caption = "Instructions of one run, in every form"
-        page.drawing(
-            plots.bars(bars, width=30, unit=units.count),
-            bar_chart_svg(bars, title=caption, unit=units.count),
-            name="forms",
-            caption=caption,
-        )
-    eager, cpp = ("Eager", "Forward", "Python"), ("Eager", "Forward", "C++")
-    backward = ("Eager", "Forward + Backward", "Python")
-    for id_, more, less, low in (("python-has-a-price", eager, cpp, 1), ("backward-is-dear", backward, eager, 2)):
-        if {more, less} <= set(known):
-            page.claim(id_, known[more] / known[less], low=low, unit=units.ratio)
+        show_counts(page, known)
+    for claim, more, less in ((PYTHON_COSTS, EAGER, IN_CPP), (BACKWARD_COSTS, BACKWARD, EAGER)):
+        absent = [name for name in (more, less) if name not in known]
+        if absent:
+            page.skip(claim, missing(suite, absent[0]))
         else:
-            page.skip(id_, missing(suite, less if more in known else more))
-    compiled_or_not(page, suite)
+            page.settle(claim, known[more] / known[less])
+    explain_compiled(page, suite)
 
 
-def compiled_or_not(page: Page, suite: Suite) -> None:
-    """Settle whether the compiled form takes longer; each form was timed twice, by processes of their own."""
-    eager, compiled = (
-        [each.median_s for each in suite.results if form(each) == (runtime, "Forward", "Python") and each.median_s]
-        for runtime in ("Eager", "Compiled")
+def show_counts(page: Page, known: dict[tuple[str, str, str], float]) -> None:
+    """Print and save a bar chart of the instruction counts of the versions that were counted."""
+    bars = [(" ".join(name), count) for name, count in known.items()]
+    caption = "Instructions of one run of each version"
+    page.drawing(
+        plots.bars(bars, width=30, unit=units.count),
+        bar_chart_svg(bars, title=caption, unit=units.count),
+        name="forms",
+        caption=caption,
     )
+
+
+def explain_compiled(page: Page, suite: Suite) -> None:
+    """Record whether the compiled version takes longer than the eager version, and explain this result."""
+    eager, compiled = (
+        [each.median_s for each in suite.results if form(each) == wanted and each.median_s]
+        for wanted in (EAGER, COMPILED)
+    )
+    ratio = Interval.every(long / short for long in compiled for short in eager).with_noise(page.noise)
     if not eager or not compiled:
-        page.reveal(None)
-        page.skip("compiled-is-no-gift", missing(suite, ("Compiled", "Forward", "Python")))
-        page.say("Where it is measured, this step sets the compiled form beside the eager one.")
+        page.reveal(ratio)
+        page.skip(COMPILED_SLOWER, missing(suite, COMPILED))
+        page.say(
+            "If the suite has measured both versions, this step compares the compiled version with the eager version."
+        )
         return
-    low, high = min(compiled) / max(eager), max(compiled) / min(eager)
-    ratio = math.sqrt(low * high)
-    page.reveal("c" if low > 1 else "a" if high < 1 else None, f"It takes {units.ratio(ratio)} as long.")
-    error, noise = max(ratio - low, high - ratio), ratio * page.noise
-    longer = page.claim("compiled-is-no-gift", ratio, low=1, error=error, noise=noise, unit=units.ratio)
-    said = {
-        Standing.HELD: "Each call of a compiled function checks its guards first, and then enters through wrappers of"
-        " its own. That pays where it saves passes over large tensors, as lesson 12 shows. Here it saves nothing.",
-        Standing.REFUTED: "Here the compiled form gains even on small tensors: checking its guards costs less than what"
-        " it saves.",
-    }
-    page.say(said.get(longer.standing, "This run cannot settle it: the machine is too busy, or the two are too close."))
+    page.reveal(ratio, f"The compiled version takes {units.ratio(ratio.middle)} as long as the eager version.")
+    page.settle(COMPILED_SLOWER, ratio)
+    page.say(
+        COMPILED_SLOWER.words(
+            held="Each call of a compiled function checks its guards first, and then runs wrapper functions. With"
+            " large tensors, `torch.compile` can save more time than these steps take, as lesson 12 shows. With these"
+            " small tensors, it saves less time.",
+            refuted="In this run the compiled version is faster even on small tensors. It saves more time than its"
+            " guards take.",
+            unclear="This run does not show which version is faster. The machine is too noisy, or the two times are"
+            " nearly equal.",
+        )
+    )
 
 
 def form(result: Result) -> tuple[str, str, str]:
-    """Return what kind of benchmark it is."""
+    """Return the runtime, the autograd mode and the language of a result."""
     return result.runtime, result.autograd, result.language
 
 
 def missing(suite: Suite, wanted: tuple[str, str, str]) -> str:
-    """Return why there are no counts of a form."""
+    """Return the reason why the suite did not measure or count the version `wanted`."""
     mine = [each for each in suite.results if form(each) == wanted]
     if not mine:
-        return "the short run leaves it out: take the lesson without --fast once"
+        return "--fast leaves out this version, so run the lesson once without --fast"
     reasons = (each.failure or each.left_out or each.uncounted for each in mine)
-    return next(filter(None, reasons), "nothing was counted")
+    return next(filter(None, reasons), "the suite has no result")
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.given
+class Compared(NamedTuple):
+    written: Suite
+    again: Suite
+    halves: Comparison
+
+
 @lesson.step(
     "Two runs compared",
     predict=Choice(
-        "Each form was measured twice. How many of the counts, and how many of the times, agree within 0.5 %?",
-        {"a": "nearly all of either", "b": "nearly all counts, few times", "c": "few of either"},
+        "The suite measured each version of a statement twice. Do the two instruction counts agree within 0.5 % for "
+        "most versions (more than 80 %)? Do the two times agree?",
+        {
+            "a": "the counts and the times agree for most versions",
+            "b": "the counts agree for most versions, the times do not",
+            "c": "the counts agree for at most 80 % of the versions",
+        },
     ),
-    claims={
-        "goes-on": "the same command again, and nothing is measured again: it goes on where it stopped",
-        "counts-agree": "the two counts of every form that is counted agree within 0.5 %",
-        "times-do-not": "the two wall times of some form lie more than 0.5 % apart",
-    },
     fast={"whole": 0},
     needs=every_form,
 )
-def two_runs_compared(
-    whole: int = 1,
-) -> tuple[Suite, Suite, Comparison]:
-    """`python -m harness.suite compare A.json B.json` sets two runs side by side. Here we compare the halves of one.
+def two_runs_compared(whole: int = 1) -> Compared:
+    """`python -m harness.suite compare A.json B.json` compares two runs. In this step we compare two halves of one run.
 
-    Each count is of a child that began in the same state: hashes fixed, memory laid out alike, and a fresh heap. In a
-    used one, what an allocation costs depends on all that was freed before.
+    Each process that counts instructions starts in the same state: with a fixed hash seed, a fixed memory layout, and
+    an unused heap. In a used heap, the cost of an allocation depends on the memory that the program freed before.
     """
     written = load(results_file())
     again = measure(
@@ -454,53 +551,92 @@ def two_runs_compared(
             if each.label == (half,)
         )  # fmt: skip
         halves.append(replace(again, results=results))
-    return written, again, Comparison.of(*halves)
+    return Compared(written, again, Comparison.of(*halves))
 
 
-@two_runs_compared.observe
-def explain_compared(page: Page, found: tuple[Suite, Suite, Comparison]) -> None:
+GOES_ON = two_runs_compared.claim(
+    "goes-on",
+    "if the suite runs a second time with the same file, it keeps all results and measures no benchmark again",
+)
+COUNTS_AGREE = two_runs_compared.claim(
+    "counts-agree",
+    "for each counted version of a statement, the two instruction counts agree within 0.5 %",
+    at_most=SAME,
+    unit=units.percent,
+)
+TIMES_DIFFER = two_runs_compared.claim(
+    "times-do-not",
+    "for at least one version of a statement, the two wall times differ by more than 0.5 %",
+    at_least=SAME,
+    unit=units.percent,
+)
+
+
+@two_runs_compared.explain
+def _(page: Page, found: Compared) -> None:
     written, again, compared = found
+    show_halves(page, compared)
+    same = sum(each.times_s == other.times_s for each, other in zip(written.results, again.results, strict=True))
+    whole = len(written.results)
+    page.settle(GOES_ON, same, at_least=whole, at_most=whole, unit=followed(f"of {whole} unchanged"))
+    times = [abs(pair.time_change) for pair in compared.changes if pair.time_change is not None]
+    counts = [abs(pair.count_change) for pair in compared.changes if pair.count_change is not None]
+    if counts:
+        page.settle(COUNTS_AGREE, max(counts), remark="the largest difference")
+    else:
+        page.skip(COUNTS_AGREE, missing(again, form(again.results[0])))
+    page.settle(TIMES_DIFFER, largest_of(times), remark="the largest difference")
+    page.reveal(agreement(counts, times))
+    page.say(
+        COUNTS_AGREE.words(
+            held="The counts of a single run therefore show a very small change, even on a busy machine. To find the"
+            " same change in the times, you need many runs and a quiet machine.",
+            refuted="In this run, two counts of the same version also differ. Find the cause before you compare"
+            " counts. Common causes are hash seeds, heaps and caches.",
+            unclear="This run has no counts to compare.",
+        ),
+        "An instruction count does not include all costs, as lesson 08 shows. If a count changes, measure whether the"
+        " time changes too.",
+    )
+
+
+def show_halves(page: Page, compared: Comparison) -> None:
+    """Print a table with both measurements of each version, and the relative change between the measurements."""
     rows = []
-    for pair in compared.pairs:
+    for pair in compared.changes:
         timed = (pair.first.median_s, pair.second.median_s, pair.time_change)
         counted = (pair.first.instructions_per_run, pair.second.instructions_per_run, pair.count_change)
         rows.append((titled(pair.first)[1], *timed, *counted))
     heads: dict[str, Callable[[float], str] | None] = {"x @ w": None, "time": units.seconds, "again": units.seconds}
     heads |= {"change": signed_percent, "instructions": units.count, "again ": units.count, "change ": signed_percent}
-    page.table(Table.of("Each form, measured twice", heads, rows))
-    same = sum(each.times_s == other.times_s for each, other in zip(written.results, again.results, strict=True))
-    whole = len(written.results)
-    page.claim("goes-on", same, whole, whole, unit=followed(f"of {whole} as they were"))
-    times = [abs(pair.time_change) for pair in compared.pairs if pair.time_change is not None]
-    counts = [abs(pair.count_change) for pair in compared.pairs if pair.count_change is not None]
-    if counts:
-        agree = page.claim("counts-agree", max(counts), high=SAME, unit=units.percent, remark="the largest difference")
-    else:
-        agree = page.skip("counts-agree", missing(again, form(again.results[0])))
-    page.claim(
-        "times-do-not", max(times, default=math.nan), low=SAME, unit=units.percent, remark="the largest difference"
-    )
-    many = [sum(each <= SAME for each in kind) > 0.8 * len(kind) for kind in (counts, times)]
-    page.reveal(None if not counts else {(True, True): "a", (True, False): "b"}.get((many[0], many[1]), "c"))
-    page.say(
-        "So a change of one part in a hundred is seen in the counts of a single run, however busy the machine. To see"
-        " it in the times takes many runs, and a quiet machine."
-        if agree.standing is Standing.HELD
-        else "Where the counts differ too, look at what moved: hashes, heaps and caches are the usual suspects.",
-        "What a count does not know, lesson 08 shows: the clock has the last word.",
-    )
+    page.table(Table.of("Two measurements of each version", heads, rows))
 
 
-lesson.take_along(
-    "Write benchmarks down as data: one definition, and every runtime, language and number of threads made from it.",
-    "Let each benchmark run in a process and on cores of its own; one that fails costs itself alone.",
-    "Keep raw samples beside the environment in a file, and compare files: small changes in counts, the rest in times.",
+def largest_of(changes: list[float]) -> Interval:
+    """Return the largest of the changes as an interval. It is unknown if there are no changes."""
+    return Interval.exact(max(changes)) if changes else Interval.unknown()
+
+
+def agreement(counts: list[float], times: list[float]) -> str | None:
+    """Return the letter of the right option, or None if the counts or the times are missing."""
+    if not counts or not times:
+        return None
+    counts_agree, times_agree = (sum(each <= SAME for each in kind) > 0.8 * len(kind) for kind in (counts, times))
+    if not counts_agree:
+        return "c"
+    return "a" if times_agree else "b"
+
+
+lesson.key_points = (
+    "Define each benchmark once. The suite generates a version of the benchmark for each runtime and language.",
+    "Run each benchmark in its own process on its own cores. A failure then affects only this benchmark.",
+    "Save the raw samples and the environment in a file, and compare the files. Instruction counts show small changes.",
 )
-lesson.read_on(
+lesson.references = (
     "PyTorch's instruction-count suite: github.com/pytorch/pytorch, benchmarks/instruction_counts",
-    "Its definitions here: harness/suite/definitions/standard.py; the worker that counts: harness/suite/worker.py",
-    "asv, airspeed velocity, for a suite over the history of a project: asv.readthedocs.io",
+    "This kit's standard definitions: harness/suite/definitions/standard.py. Its workers: harness/suite/worker.py",
+    "asv, airspeed velocity, runs a suite over the history of a project: asv.readthedocs.io",
 )
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

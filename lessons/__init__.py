@@ -1,7 +1,7 @@
-"""Lessons, one file each: `python -m lessons` lists them, `python -m lessons.NN_name` runs one."""
+"""The lessons, one file each. `python -m lessons` lists the lessons, and `python -m lessons.NN_name` runs a lesson."""
 
 import gc
 import sys
 
-if sys.argv[0] == "-m":  # Python is on its way to a lesson, whose imports are still to come
-    gc.disable()  # until all are there: to look through what torch makes, again and again, is a fifth of its import
+if sys.argv[0] == "-m":  # Python is about to import a lesson
+    gc.disable()  # the collector takes a fifth of torch's import time; `_imports_frozen` enables it again

@@ -1,6 +1,7 @@
-"""Lesson 01 · A fast wrong answer is worth nothing.
+"""Exercises of lesson 01: a fast and right dot product, and a test of such functions.
 
-Two tasks: write `batched_dot`, and write what tells whether such a function is right. Then check them:
+There are two tasks: write `batched_dot`, and write a function that decides whether another `batched_dot` is right.
+Check your work with
 
     python -m grader check 01_correct_first
 """
@@ -14,22 +15,23 @@ import torch
 # ------------------------------------------------------------------------------------------------------------
 # Task (a), 10 points
 #
-# It is checked on many small cases first: empty ones, strided ones, three dtypes. Only a right answer is timed.
+# The grader first checks your function on many small cases: empty and strided tensors, and three dtypes. Only a
+# function that is right on all cases is timed.
 
 
 def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return the dot product of each row of `a` with the same row of `b`.
 
     `a` and `b` have the same shape (batch, n) and the same dtype: float32, float64 or int64. The answer has shape
-    (batch,) and that dtype. Both may be empty, strided, or the same tensor; leave them as they are.
+    (batch,) and that dtype. Both inputs may be empty, strided, or the same tensor. Do not change the inputs.
 
     Points: 4 of 10 for right answers, 6 when 1.5 times as fast as a loop of `torch.dot`, 8 at 3.5×, all 10 at 8×.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return the dot product of each row of a with the same row of b.")
-    # One multiplication and one sum over whole tensors: the loop over rows runs inside torch, where a step costs
-    # nanoseconds instead of microseconds. `sum` keeps int64 as it is and adds floats pairwise, which is more
-    # accurate than one after the other. Empty batches and empty rows need no special case.
+    # One multiplication and one sum work on whole tensors. The loop over rows runs inside torch, where a step costs
+    # nanoseconds instead of microseconds. `sum` keeps int64 and adds floats pairwise, which rounds less than adding one
+    # after the other. Empty batches and empty rows need no special case.
     return (a * b).sum(dim=-1)
     # END SOLUTION
 
@@ -37,8 +39,9 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 # ------------------------------------------------------------------------------------------------------------
 # Task (b), 10 points
 #
-# Somebody has written a fast batched_dot, called g. f is slow and right. You see neither's code, only what they
-# answer on a list of cases. Some g are right and round differently; some are wrong, each in a way of its own.
+# f is a slow batched_dot that is right. g is a fast batched_dot that may be wrong. You cannot see their code, but you
+# can call f and g on a list of cases. Some functions g are right and round differently. Each wrong g has a different
+# fault.
 
 Case = dict[str, Any]
 Reference = Callable[[Case], tuple[list[float], list[float]]]
@@ -48,29 +51,29 @@ def agrees(f: Reference, g: Callable[[Case], list[float]], cases: list[Case]) ->
     """Return whether g is right on all cases.
 
     cases   a list of dicts, such as {"number": 7, "rows": 3, "n": 64, "dtype": "float32", "about": "strided"}.
-            dtype is float32, float64 or int64. The tensors are not shown: both functions look at the same ones.
+            dtype is float32, float64 or int64. The tensors themselves are hidden: f and g read the same tensors.
     f       values, magnitudes = f(case): for each row the dot product in float64 (exact for int64), and the sum of
             the magnitudes of its products, Σ|a·b|
-    g       values = g(case): for each row the dot product as g has computed it, in the case's dtype
+    g       values = g(case): for each row the dot product that g computed, in the case's dtype
 
     g is right on a case when
 
-    - it gives one number for each row, and leaves the tensors as they were;
-    - where f has a finite value, it differs from that by at most (n + 1) · eps · magnitude, which is what rounding
-      can do to such a sum. eps is 2⁻²³ in float32 and 2⁻⁵² in float64; int64 does not round, so there it is 0;
-    - where f has NaN it has NaN, and where f has an infinity it has the same one.
+    - it returns one number for each row, and does not change the tensors;
+    - where f has a finite value, g differs from it by at most (n + 1) · eps · magnitude. Rounding can cause such an
+      error. eps is 2⁻²³ in float32 and 2⁻⁵² in float64. It is 0 in int64, where nothing is rounded;
+    - where f has NaN, g has NaN, and where f has an infinity, g has the same infinity.
 
-    Return True only after f and g have both seen every case, and False only after both have seen one on which g is
-    wrong.
+    Return True only after you have called f and g on every case. Return False only after you have called f and g on a
+    case on which g is wrong.
 
-    Points: 4 of 10 for a right answer. The fewer calls of f and g you need, the more points: 6 for 1.5 times fewer
-    than a baseline that asks anew in each row, 8 for 3.5 times fewer, all 10 for 11 times fewer. In each
-    world you may call f and g 200000 times together.
+    Points: 4 of 10 for a right answer. The baseline calls f and g again in each row. You get 6 points for 1.5 times
+    fewer calls than the baseline. You get 8 points for 3.5 times fewer calls, and all 10 for 11 times fewer. In each
+    simulated scenario you may call f and g 200000 times together.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Compare f(case) with g(case) on the cases, and return True or False.")
     for case in cases:
-        # g first: if it spoils its inputs, f sees them spoilt.
+        # g is called first: if g changes the tensors, f computes from the changed tensors.
         got = g(case)
         values, magnitudes = f(case)
         allowed = (case["n"] + 1) * EPS[case["dtype"]]
@@ -85,12 +88,12 @@ EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "int64": 0.0}
 
 
 def close(got: float, value: float, magnitude: float, allowed: float) -> bool:
-    """Return whether rounding explains the difference."""
+    """Return whether rounding explains the difference between `got` and `value`."""
     if math.isnan(value):
         return math.isnan(got)
     if math.isinf(value):
         return got == value
-    # Written so that a NaN in `got` is a difference: every comparison with NaN is False.
+    # A NaN in `got` must count as a difference. Every comparison with NaN is False.
     return abs(got - value) <= allowed * magnitude
 
 

@@ -1,7 +1,7 @@
-"""Exercise of lesson 06: is B slower than A? A decision that keeps two promises.
+"""Exercise of lesson 06: decide whether B is slower than A, with two guaranteed error rates.
 
-Your code runs in simulated worlds, where it is known whether B is slower. Busy neighbours on your own machine change
-nothing.
+Your code runs in simulated scenarios, in which the grader knows whether B is slower. Other programs on your own machine
+change nothing.
 
 Check your work with      python -m grader check 06_ab_testing
 """
@@ -16,35 +16,36 @@ MOST_PAIRS = 1000
 
 
 def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) -> bool:
-    """Return whether B is slower than A: by `threshold`, or not at all.
+    """Return True if B is slower than A by `threshold`, and False if B is as fast as A.
 
     next_pair   next_pair() measures A and B back to back, in random order, and returns (seconds of A, seconds of B)
     threshold   the slowdown that matters: 0.05 is 5 %
 
-    In each world B takes either as long as A or `threshold` longer. Ask for as many pairs as you need, 2000 at most,
-    and answer. You promise two things:
+    In each scenario B takes either as long as A or `threshold` longer. You may measure up to 2000 pairs before you
+    answer. Your answers must keep two error rates:
 
-    - No more than 1 % false alarms: True in a world without a slowdown.
-    - No more than 5 % misses: False in a world with one.
+    - At most 1 % false alarms. A false alarm is True in a scenario without a slowdown.
+    - At most 5 % misses. A miss is False in a scenario with a slowdown.
 
-    What disturbs: the times of a pair scatter, by how much you are not told; in some worlds a few pairs are wildly off;
-    and in some the machine gets slower all the time, but for both sides of a pair alike.
+    There are disturbances. The noise of the times is unknown. In some scenarios a few pairs are outliers. In others the
+    machine becomes slower all the time, but both times of a pair are affected equally.
 
-    Your answers are judged over 132 worlds together, so one wrong answer is no failure; many are. The odds on which
-    you raise an alarm are looked at as well: luck does not pass for evidence.
+    The grader judges your answers to 132 simulated scenarios together, so you can pass with a few wrong answers. It
+    also computes how strong the evidence was for your alarms. Lucky alarms on weak evidence do not pass.
 
-    Points: 4 of 10 for promises kept. The fewer pairs, the more points: 6 for 1.25 times fewer than 300 in each world,
-    8 for 2.7 times fewer, all 10 for 5 times fewer.
+    Points: 4 of 10 if your answers keep both error rates. The baseline measures 300 pairs in each scenario. You get 6
+    points for 1.25 times fewer pairs than the baseline, 8 for 2.7 times fewer, and all 10 for 5 times fewer.
     """
     # BEGIN SOLUTION
-    # STUB: raise NotImplementedError("Ask for pairs, and return True or False.")
-    # Two gamblers, each with a capital of 1 and staking half of it before every pair. On a fair coin nobody's capital
-    # ever gets to n with a probability above 1 / n, however long the game. So each must lose if its coin is fair.
+    # STUB: raise NotImplementedError("Measure pairs, and return True or False.")
+    # Make two bets. Each has a capital of 1, and stakes half of it on every pair. If the two outcomes of a pair have
+    # equal chances, the capital ever reaches n with a probability of at most 1 / n. So a large capital is evidence
+    # against equal chances.
     slower = equal = 1.0
     for _ in range(MOST_PAIRS):
         a_s, b_s = next_pair()
-        slower *= 1.5 if b_s > a_s else 0.5  # a fair coin if B is as fast as A
-        equal *= 1.5 if b_s < a_s * (1 + threshold) else 0.5  # a fair coin if B is slower by the threshold
+        slower *= 1.5 if b_s > a_s else 0.5  # equal chances if B is as fast as A
+        equal *= 1.5 if b_s < a_s * (1 + threshold) else 0.5  # equal chances if B is slower by the threshold
         if slower >= ALARM_AT:
             return True
         if equal >= ALL_CLEAR_AT:

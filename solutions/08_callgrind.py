@@ -1,8 +1,8 @@
-"""Exercises of lesson 08: name what got worse from two counts, and take instructions out of a function.
+"""Exercises of lesson 08: find a regression from two counts, and remove instructions from a function.
 
-(a) `culprit` reads two counts of a C program, recorded with Callgrind. A name is right or wrong.
-(b) `by_function` is plain Python, and its instructions are counted by Callgrind: no torch, no clock, and the very same
-    number each time. That takes valgrind:      apt-get install valgrind
+(a) `culprit` compares two instruction counts of a C program. It returns the name of the function that became worse.
+(b) `by_function` is plain Python, and Callgrind counts its instructions. The task uses no torch and no clock, and the
+    count is the same each time. The task needs valgrind:      apt-get install valgrind
 
 Check your work with      python -m grader check 08_callgrind
 """
@@ -11,19 +11,24 @@ Row = tuple[str, int, int, int]
 
 
 def culprit(before: list[Row], after: list[Row]) -> str:
-    """Return the name of the function that was made worse between two counts of one program.
+    """Return the name of the function that became worse between two counts of one program.
 
-    Each count is a list of rows (function, calls, own, inclusive): how often the function was called, its own
-    instructions, and those together with the instructions of everything it called meanwhile. Most instructions of
-    their own come first. Give the name as it is in `before`.
+    Each count was recorded with Callgrind. It is a list of rows (function, calls, own, inclusive). `own` is the number
+    of instructions in the function itself. `inclusive` also has the instructions of all functions that it called. Rows
+    with the most own instructions come first. Return the name as it is in `before`.
 
-    One function of the program was changed, by whoever meant well: it now does more itself, or calls others more often
-    than it has to. All else is the same code. Nothing is recursive.
+    One function of the program was changed. It now does more itself, or calls other functions more often than
+    necessary. All other code of the program is the same. No function is recursive.
 
-    What misleads: who calls the culprit has more inclusive instructions as well; who is called by it more often has
-    more of its own. The program also shows a few rows more after than before, which makes little functions grow many
-    times over. Sometimes everything was run more often after than before. Sometimes the compiler has cloned functions:
-    these are called `name.isra.0`, `name.constprop.0` or `name.part.0` after, and `name` before.
+    Four things can mislead you:
+
+    - a function that calls the culprit has more inclusive instructions too. A function that the culprit calls more
+      often has more own instructions;
+    - the program also prints a few more rows after the change, so some small functions execute many times more
+      instructions;
+    - in some pairs of counts, the program repeated its whole work more often after the change;
+    - in some pairs of counts, the compiler has cloned functions. After the change, the clones are called `name.isra.0`,
+      `name.constprop.0` or `name.part.0`, and before it `name`.
 
     Points: 10 for the right name in all of seven pairs of counts.
     """
@@ -34,7 +39,8 @@ def culprit(before: list[Row], after: list[Row]) -> str:
     for name, calls, _, inclusive in after:
         old = name if name in known else name.partition(".")[0]
         if old in known:
-            # What one call costs, all it calls included, changes in the culprit and above it, and nowhere else.
+            # The inclusive cost per call changes only in the culprit and in the functions that call it, directly or
+            # indirectly.
             old_calls, old_inclusive = known[old]
             excesses.append((inclusive - old_inclusive / old_calls * calls, inclusive, old))
     enough = NEARLY_ALL * max(excesses)[0]
@@ -49,19 +55,19 @@ NEARLY_ALL = 0.8
 
 # END SOLUTION
 def by_function(lines: list[str]) -> list[list[str | int]]:
-    """Return the instructions of each function, most first: rows [name, total].
+    """Return the instructions of each function as rows [name, total], the largest total first.
 
     A line is a whole number, a space, and the name of a function, such as "4821 operator new(unsigned long)". A
-    function has as many lines as it likes, and its total is their sum. Numbers may be below zero, as in the difference
-    of two counts. Totals of zero are left out; equal totals come in order of name. No lines, no rows.
+    function may have several lines, and its total is their sum. Numbers may be negative, as in the difference of two
+    counts. Leave out totals of zero. Sort equal totals by name. For an empty list of lines, return an empty list.
 
-    While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
-    collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (a) takes another,
-    import that inside (a).
+    During the count, your code can import only array, bisect, collections, dataclasses, functools, heapq, itertools,
+    math, operator, re, string and typing. If task (a) needs another module, import it inside `culprit`.
 
-    Points: 4 of 10 for right answers, all 10 for 4 times fewer instructions than the plain way takes (two lists,
-    searched from the beginning). It is counted on 1000 lines of 200 functions, and all that the file does is counted,
-    at import too. The CPU time is read as well: a count is believed up to the third power of the gain that it shows.
+    Points: 4 of 10 for right answers, all 10 for 4 times fewer instructions than the baseline. For each line, the
+    baseline searches two lists from the beginning. The count is taken on 1000 lines of 200 functions. Everything that
+    the file does is counted, also at import. The grader also measures the CPU time. The gain that counts is at most the
+    third power of the gain in CPU time.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of name and total.")
@@ -69,7 +75,7 @@ def by_function(lines: list[str]) -> list[list[str | int]]:
     for line in lines:
         count, _, name = line.partition(" ")
         counts.setdefault(name, []).append(count)
-    # A list of texts goes to int and sum in one go, without a step of Python's in between.
+    # map and sum convert and add a whole list in C, without a Python step for each number.
     totals = [(-sum(map(int, each)), name) for name, each in counts.items()]
     return [[name, -total] for total, name in sorted(totals) if total]
     # END SOLUTION

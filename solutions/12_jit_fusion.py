@@ -1,7 +1,7 @@
-"""Exercises of lesson 12: one pass in place of many, and the number of calls after which compiling has paid.
+"""Exercises of lesson 12: one pass instead of many, and the number of calls after which compiling pays.
 
-Task (a) is real torch: checked on many shapes and strides first, and only a right one is timed. Compiling is not:
-neither what happens while the file is loaded (30 s of CPU time at most) nor the first calls (10 s each) count. Task (b)
+Task (a) uses real torch. The grader first checks your function on many shapes and strides, and times it only if it is
+right. Compiling is not timed: loading the file may take 30 s of CPU time, and each of the first calls 10 s. Task (b)
 takes plain numbers, and every answer is either right or wrong.
 
 Check your work with      python -m grader check 12_jit_fusion
@@ -24,10 +24,10 @@ C = COEFFICIENTS
 
 @numba.njit()
 def horner(x: Numbers, out: Numbers) -> None:
-    """Fill `out` with the polynomial of every element of `x`, both of one dimension: one loop, each number read once.
+    """Fill `out` with the polynomial of every element of `x`, both of one dimension, in one loop.
 
-    Numba takes a tuple outside of the function as constants. They are brought to the dtype of `x`, or float32 would be
-    worked out in float64, at half the speed.
+    Numba treats a tuple outside of the function as constants. The code converts these constants to the dtype of `x`.
+    Otherwise float32 numbers would be computed in float64, at half the speed.
     """
     dtype = x.dtype.type
     c0, c1, c2, c3 = dtype(C[0]), dtype(C[1]), dtype(C[2]), dtype(C[3])
@@ -44,22 +44,22 @@ def polynomial(x: torch.Tensor) -> torch.Tensor:
     """Return COEFFICIENTS[0] + COEFFICIENTS[1] x + COEFFICIENTS[2] x² + …, element by element.
 
     `x` is float32 or float64, of one to three dimensions. It may be empty, transposed, expanded, or every other column
-    of something wider; leave it as it is. Its numbers lie between -1.5 and 1.5, or are NaN, which gives NaN. The answer
-    is a new tensor of its shape and dtype.
+    of a wider tensor. Do not change it. Its numbers lie between -1.5 and 1.5, or are NaN. A NaN gives a NaN. The answer
+    is a new tensor of the shape and dtype of `x`.
 
-    You may use torch, NumPy and numba, which compiles what it is given at the first call with each new dtype.
-    torch.compile starts a C++ compiler, and a submission can start nothing. x.numpy() and torch.from_numpy(array) copy
-    nothing.
+    You may use torch, NumPy and numba. numba compiles a function at the first call with each new dtype. Do not use
+    torch.compile: it starts a C++ compiler, but submissions cannot start processes. x.numpy() and
+    torch.from_numpy(array) do not copy.
 
-    It is timed on 262144 numbers, float32, on one thread.
+    The function is timed on 262144 numbers in float32, on one thread.
 
-    Points: 4 of 10 for right answers, 7 when 1.35 times as fast as the plain way (a product, a sum and a power for
-    each coefficient, 36 passes in all), all 10 at 5×.
+    Points: 4 of 10 for right answers, 7 when 1.35 times as fast as the baseline, all 10 at 5×. The baseline computes a
+    product, a sum and a power for each coefficient, in 36 passes over memory.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return the polynomial of each element of x.")
-    # In torch each operation is a pass over memory: read, do one sum or product, write. The loop above reads a number,
-    # does all 22 operations in registers, and writes the answer.
+    # Each torch operation is a pass over memory: it reads every number, computes one sum or product, and writes the
+    # result. The loop above reads a number once, computes all 22 operations in registers, and writes the answer.
     flat = x.contiguous().view(-1).numpy()
     out = np.empty_like(flat)
     horner(flat, out)
@@ -72,25 +72,25 @@ def polynomial(x: torch.Tensor) -> torch.Tensor:
 
 
 def break_even(compile_s: float, slow_s: float, fast_s: float) -> int | None:
-    """Return the fewest calls after which compiling has taken no more time than not compiling.
+    """Return the smallest number of calls for which compiling takes at most as much time in total as not compiling.
 
     compile_s    seconds to compile, once: zero or more
-    slow_s       seconds of a call as it is: more than zero
-    fast_s       seconds of a call once compiled: more than zero
+    slow_s       seconds of a call without compiling: more than zero
+    fast_s       seconds of a compiled call: more than zero
 
-    With n calls that is compile_s + n × fast_s against n × slow_s. The answer is a whole number, 1 or more, for nobody
-    compiles for no call at all; equal counts as paid. Where it never pays, however many calls there are, return None.
+    With n calls, compiling takes compile_s + n × fast_s in total, and not compiling takes n × slow_s. If the totals are
+    equal, compiling pays. The answer is a whole number, at least 1. If compiling never pays, return None.
 
     Points: 10 for right answers in all of the planted cases.
     """
     # BEGIN SOLUTION
-    # STUB: raise NotImplementedError("Return the number of calls, or None where it never pays.")
+    # STUB: raise NotImplementedError("Return the number of calls, or None if compiling never pays.")
     saved_s = slow_s - fast_s
     if saved_s < 0 or (saved_s == 0 and compile_s > 0):
         return None
     if compile_s == 0:
         return 1
-    # A quotient may be rounded up to just above a whole number, or down onto it: the neighbours decide.
+    # The quotient has a rounding error, so the code also tries the whole numbers next to it.
     near = max(1, round(compile_s / saved_s))
     return next(n for n in (near - 1, near, near + 1) if n >= 1 and compile_s + n * fast_s <= n * slow_s)
     # END SOLUTION

@@ -1,7 +1,7 @@
-"""Exercises of lesson 15: make a flat list of a grouped benchmark, and share out cores.
+"""Exercises of lesson 15: expand a grouped benchmark to a flat list, and assign cores to jobs.
 
-(a) `expand` is text in, text out: one grouped definition stands for up to eight benchmarks on each number of threads.
-(b) `schedule` plans a run: every benchmark gets cores of its own, and nobody waits longer than need be.
+(a) `expand` works on texts. One grouped definition describes up to eight benchmarks for each number of threads.
+(b) `schedule` plans a run. Every benchmark gets its own cores, and the whole run ends early.
 
 Check your work with      python -m grader check 15_instruction_suite
 """
@@ -12,38 +12,38 @@ Benchmark = dict[str, Any]
 
 
 def expand(benchmark: Benchmark) -> list[Benchmark]:
-    """Return the flat list of benchmarks that a grouped one stands for.
+    """Return the flat list of benchmarks that a grouped benchmark describes.
 
     benchmark is a dict:
 
     "label"           a list of names, such as ["Pointwise", "add"]
-    "py", "cpp"       the statement in Python and in C++, such as "z = x + y" and "auto z = x + y;"; None where missing
+    "py", "cpp"       the statement in Python and in C++, such as "z = x + y" and "auto z = x + y;", or None
     "setup"           a dict of three texts: "py", "cpp", and "global", which only C++ has
-    "signature"       such as "f(x, y) -> z": what the statement takes and what it leaves behind; None where missing
-    "torchscript"     True to run it scripted as well
-    "autograd"        True to run it with a backward pass as well
-    "num_threads"     a whole number, or a list of them
+    "signature"       inputs and output of the statement, such as "f(x, y) -> z", or None
+    "torchscript"     True to run the statement scripted too
+    "autograd"        True to run the statement with a backward pass too
+    "num_threads"     a whole number, or a list of whole numbers
 
-    Each of the list is a dict with these keys:
+    Each item of the list is a dict with these keys:
 
-    "label"           as it was given
+    "label"           the same list of names
     "runtime"         "Eager" or "TorchScript"
     "autograd"        "Forward" or "Forward + Backward"
     "language"        "Python" or "C++"
     "num_threads"     one whole number
-    "stmt"            the statement; with a backward pass, one more line: "z.backward()", in C++ "z.backward();"
-    "setup"           the setup of its language
+    "stmt"            the statement; with a backward pass, a second line: "z.backward()", in C++ "z.backward();"
+    "setup"           the setup of the language
     "global_setup"    the global setup in C++, and "" in Python
 
-    Scripted, the statement is a call of jit_model: "z = jit_model(x, y)", and in C++, where we take it for a function
-    as well, "auto z = jit_model(x, y);". A signature may have no arguments, "f() -> z", or leave nothing behind,
-    "f(x, y) -> None": then nothing is assigned, and the call stands alone. A language whose statement is None has no
-    benchmarks, scripted ones included.
+    A scripted statement is a call of jit_model: "z = jit_model(x, y)" in Python, and "auto z = jit_model(x, y);" in
+    C++. A signature may have no arguments, as in "f() -> z". A signature may have no output, as in "f(x, y) -> None".
+    Then the statement is only the call, without an assignment. A language whose statement is None has no benchmarks,
+    also no scripted benchmarks.
 
-    In order: eager before scripted, each forward before forward and backward, each Python before C++, each with its
-    numbers of threads as given.
+    Order the list by runtime (eager first). Among equal runtimes, order by autograd mode (forward first), then by
+    language (Python first), then by the numbers of threads as given.
 
-    Points: 10 for the right list for every benchmark that we try.
+    Points: 10 if the list is right for every grouped benchmark that the grader tries.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return one dict for each runtime, autograd mode, language, threads.")
@@ -75,7 +75,7 @@ def expand(benchmark: Benchmark) -> list[Benchmark]:
 
 # BEGIN SOLUTION
 def statement(benchmark: Benchmark, runtime: str, autograd: str, language: str) -> str | None:
-    """Return what is run again and again; None where the language has no statement."""
+    """Return the statement of a benchmark, or None if the language has no statement."""
     is_cpp = language == "C++"
     stmt: str | None = benchmark["cpp" if is_cpp else "py"]
     if stmt is None or benchmark["signature"] is None:
@@ -92,16 +92,17 @@ def statement(benchmark: Benchmark, runtime: str, autograd: str, language: str) 
 
 # END SOLUTION
 def schedule(jobs: list[list[int]], cores: int) -> list[list[Any]]:
-    """Return when each job begins, and on which cores: rows [start, [core, ...]], in the order of the jobs.
+    """Return a row [start, [core, ...]] for each job, in the order of the jobs.
 
-    A job is [width, seconds]: it takes `width` cores, 1 to `cores`, for so many whole seconds, and does not move
-    meanwhile. The cores are numbered 0 to `cores` - 1; which of them a job gets does not matter. No core may have two
-    jobs at a time; one may begin in the very second in which another ends. The first second is 0.
+    `start` is the second in which the job begins, and the list holds the numbers of its cores. A job is [width,
+    seconds]: it takes `width` cores, from 1 to `cores`, for a whole number of seconds, and keeps these cores. The cores
+    are numbered 0 to `cores` - 1. A job may use any cores. No core may have two jobs at a time. A job may begin in the
+    same second in which another job ends. The first second is 0.
 
-    No jobs, no rows.
+    For an empty list of jobs, return an empty list.
 
-    Points: 4 of 10 for a plan that keeps the rules. The sooner the last job ends, the more: 7 for 1.25 times sooner
-    than one job after the other, all 10 for 3 times.
+    Points: 4 of 10 for a plan that keeps the rules. The baseline runs one job after the other. You get 7 points if your
+    plan takes 1/1.25 of the baseline's time, and all 10 if it takes 1/3 of this time.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return when each job begins, and on which cores.")
@@ -110,7 +111,7 @@ def schedule(jobs: list[list[int]], cores: int) -> list[list[Any]]:
     now, waiting = 0, sorted(range(len(jobs)), key=lambda job: -jobs[job][0] * jobs[job][1])
     while waiting:
         free = [core for core in range(cores) if free_from[core] <= now]
-        # The largest that fits goes first; a small one may pass a large one that has to wait.
+        # The largest job that fits begins first. A small job may begin before a large job that must wait.
         for job in [job for job in waiting if jobs[job][0] <= len(free)]:
             width, seconds = jobs[job]
             if width <= len(free):

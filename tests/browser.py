@@ -1,4 +1,4 @@
-"""Chromium, driven over a pipe in its own protocol: pages opened, clicked on, measured and photographed."""
+"""Control Chromium through a pipe: open pages, click, measure and take screenshots."""
 
 import base64
 import contextlib
@@ -22,14 +22,14 @@ class Page:
         self._write, self._read, self._id, self._buffer = write, read, 0, b""
         self._session = ""
         self.said: list[str] = []
-        """What the page wrote on its console and what the browser refused it, in words."""
+        """The messages on the page's console, and the browser's messages about refused requests."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
 
     def ask(self, method: str, **parameters: Any) -> Any:
-        """Send one command and return its result; what comes in between is looked at and left."""
+        """Send one command and return its result. Events that arrive before it are recorded."""
         self._id += 1
         message = {"id": self._id, "method": method, "params": parameters}
         if self._session:
@@ -41,23 +41,23 @@ class Page:
         return got["result"]
 
     def open(self, path: Path) -> None:
-        """Open a file and wait until it is there."""
+        """Open a file and wait until it is loaded."""
         self.ask("Page.navigate", url=path.as_uri())
         self.loaded()
 
     def loaded(self) -> None:
-        """Wait until a page has been loaded."""
+        """Wait until a page is loaded."""
         while self._next().get("method") != "Page.loadEventFired":
             pass
 
     def run(self, script: str) -> Any:
-        """Return what an expression of JavaScript gives; no page can refuse this one."""
+        """Return the value of a JavaScript expression. A page's security policy cannot prevent this."""
         got = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")
 
     def click(self, selector: str) -> None:
-        """Press the mouse in the middle of an element, as a person would."""
+        """Click on the middle of an element."""
         find = f"const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
         where = "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];"
         box = self.run(f"(() => {{ {find} {where} }})()")
@@ -65,11 +65,11 @@ class Page:
             self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
     def type(self, text: str) -> None:
-        """Type into whatever has the focus."""
+        """Type into the element that has the focus."""
         self.ask("Input.insertText", text=text)
 
     def look(self, width: int, *, dark: bool = False, height: int = 800) -> None:
-        """Be so wide, in CSS pixels, and prefer light or dark colours."""
+        """Set the page's width, in CSS pixels, and its preference for light or dark colours."""
         self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
@@ -77,14 +77,14 @@ class Page:
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def photograph(self, path: Path) -> None:
-        """Write the whole page as a PNG."""
+        """Write a screenshot of the whole page as a PNG."""
         data = self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             got = os.read(self._read, 1 << 16)
-            assert got, "Chromium has gone"
+            assert got, "Chromium has ended"
             self._buffer += got
         text, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(text)
@@ -99,7 +99,7 @@ class Page:
 
 @contextlib.contextmanager
 def chromium(profile: Path) -> Iterator[Page]:
-    """Start Chromium with a profile of its own, and end it."""
+    """Start Chromium with a new profile, and end it."""
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
     # Descriptors 3 and 4 are the pipe; only a shell can put them there on the way.

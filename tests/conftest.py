@@ -1,4 +1,4 @@
-"""What holds for every test: nothing of the reader's own is touched, and what a machine lacks is named."""
+"""Settings for all tests: they change no file of the user, and a skipped test prints what the machine lacks."""
 
 import os
 import shutil
@@ -10,35 +10,58 @@ from once import shared
 
 from grader.isolation import sandbox
 from grader.trials import valgrind
-from harness.lanes import DIRECTORY_VARIABLE
-from harness.state import FOLDER_VARIABLE
+from harness.machine.lanes import DIRECTORY_VARIABLE
+from harness.storage.user_state import FOLDER_VARIABLE
 
 NO_SKIPS_VARIABLE = "FAIRCLOCK_NO_SKIPS"
-"""Set where the machine has been given everything: what is missing there is a failure, not a reason to skip."""
+"""With this variable, a missing program fails a test instead of skipping it."""
 
 PACKAGES = {"c++": "g++", "cc": "gcc", "chroot": "coreutils"} | dict.fromkeys(
     ("pivot_root", "setarch", "setpriv", "taskset", "unshare"), "util-linux"
 )
-"""Debian's packages of programs whose package has another name."""
+"""Debian's packages for programs with another name."""
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell's background jobs are started, and all they start
+LONGEST = (
+    "test_without_namespaces.py",
+    "test_lint.py",
+    "test_exploits.py",
+    "test_suite_command.py",
+    "test_hostile_class.py",
+    "test_every_lesson.py",
+    "test_restyled.py",
+    "test_honest.py",
+    "test_naive.py",
+    "test_golden_class.py",
+)
+"""The files whose tests take longest. They run first: a long test that begins last leaves other workers idle."""
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell starts background jobs this way, and their child processes inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what hundreds of commands import is compiled by the first
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the first of hundreds of commands compiles the modules for the others
 
 _numbers = count()
 
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep progress and lane locks of the tests apart from those of whoever runs them.
+    """Keep the tests' progress and lane locks apart from those of the user.
 
-    Progress is each test's own. Lanes are the session's: what two workers time at once, they time on two cores.
+    Each test has its own progress. The lanes are shared by the session, because two workers that time at once need two
+    cores.
     """
-    folder = tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))  # `mktemp` looks through all there are
+    folder = (
+        tmp_path_factory.getbasetemp() / "own" / str(next(_numbers))
+    )  # `mktemp` is slow, because it lists all existing folders
     folder.mkdir(parents=True)
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder / "state"))
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared(tmp_path_factory) / "lanes"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)  # the sort is stable, so tests of a file stay together
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

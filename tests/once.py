@@ -1,4 +1,4 @@
-"""What costs much is made once a session: workers of pytest-xdist share a folder, and who comes first fills it."""
+"""Make expensive files once per session: workers of pytest-xdist share a folder, and the first one fills it."""
 
 import os
 import shutil
@@ -13,13 +13,16 @@ if sys.platform != "win32":
 
 
 def shared(factory: pytest.TempPathFactory) -> Path:
-    """The session's folder, in which each worker of pytest-xdist has one of its own."""
+    """Return the session's folder. Each worker of pytest-xdist has a folder of its own in it."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of that name, which `make` has filled; whoever asks meanwhile waits. What failed is tried again."""
+    """Return the folder of that name after `make` has filled it.
+
+    Other workers wait until the folder is filled. If `make` fails, the next worker calls it again.
+    """
     place = shared(factory)
     folder, whole = place / name, place / f"{name}.whole"
     with (place / f"{name}.lock").open("w") as lock:

@@ -1,15 +1,26 @@
-"""What the README points at is there."""
+"""The lessons named in the pages exist, and run the code that the table of PyTorch's guides lists."""
 
 import importlib
 import re
 from pathlib import Path
 
 import pytest
+from markdown_pages import pages
 
 from lessons.engine.catalogue import entries
 from lessons.engine.lesson import Lesson
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+GUIDES = (ROOT / "lessons" / "README.md").read_text(encoding="utf-8")
+TABLE = (ROOT / "README.md").read_text(encoding="utf-8")
+OTHERS = ROOT / "tests" / "exploits" / "README.md"
+"""The page about exploits, whose names look like names of lessons. `tests/test_markdown.py` checks its links."""
+NAMED = {
+    name
+    for page in pages()
+    if page != OTHERS
+    for name in re.findall(r"\b\d\d_[a-z]\w+\b", page.read_text(encoding="utf-8"))
+}
 CURRICULUM = (
     "01_correct_first",
     "02_timeit_vs_timer",
@@ -33,13 +44,13 @@ SHOWN_BY = {
     ("02_timeit_vs_timer", 7): ("num_threads=", "timer.timeit("),
     ("04_autorange", 3): (".blocked_autorange(", "Timer("),
 }
-"""What a step has to run to be what the README says it is."""
-EXAMPLE = "20_row_norms"
-"""The exercise that the README makes from nothing."""
+"""The calls that a step must run, so that the table of the guides is right."""
+EXAMPLES = {"20_row_norms", "20_builtin_sum"}
+"""The exercise and the lesson that the pages write as examples."""
 
 
 def guides() -> list[tuple[str, str, str]]:
-    rows = re.findall(r"^\| (recipe|quick start) \| (.+?) \| (.+?) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| (recipe|quick start) \| (.+?) \| (.+?) \|$", GUIDES, re.MULTILINE)
     assert len(rows) == 14
     return rows
 
@@ -53,7 +64,11 @@ def test_every_lesson_of_the_kit_is_one_of_the_curriculum() -> None:
     assert {entry.name for entry in entries()} <= set(CURRICULUM)
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"\b\d\d_[a-z]\w+\b", README)) - {EXAMPLE}))
+def test_the_table_of_the_readme_has_every_lesson() -> None:
+    assert tuple(re.findall(r"^\| (\d\d_\w+) \|", TABLE, re.MULTILINE)) == CURRICULUM
+
+
+@pytest.mark.parametrize("name", sorted(NAMED - EXAMPLES))
 def test_every_lesson_named_exists_or_is_to_come(name: str) -> None:
     assert name in CURRICULUM
 

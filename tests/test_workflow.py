@@ -1,4 +1,4 @@
-"""GitHub's workflow: it parses, has the whole matrix, and runs what README tells people to run."""
+"""GitHub's workflow is valid, has the whole matrix, and runs the commands that README gives."""
 
 import subprocess
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Grading a whole class: who grades where, the journal of all grades, and which attempt counts."""
+"""Grade a whole class: grade hand-ins in parallel, store the grades in a journal, choose the attempts that count."""

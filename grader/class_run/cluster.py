@@ -1,7 +1,7 @@
-"""Lanes of more than one machine: a Dask cluster that grades a class, with timing lanes as Dask resources.
+"""Grade a class on a Dask cluster. A lane grades one hand-in at a time, and is one unit of a Dask resource.
 
-The supervisor of the run stays here: collecting, the journal and the reports. Hand-ins and the secret seed travel to
-the workers, reports come back. When a worker is lost, Dask gives its hand-ins to another.
+This process collects the hand-ins, writes the journal and makes the reports. It sends hand-ins and the secret seed to
+the workers, and receives the graded reports. If a worker is lost, Dask sends its hand-ins to another worker.
 """
 
 import logging
@@ -17,24 +17,22 @@ from typing import Any, Final, ParamSpec, TypeVar
 from grader.class_run import encryption
 from grader.class_run.executors import Lanes
 from grader.errors import MachineError, UsageError
-from harness import units
+from harness.rendering import units
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 CONNECT_S: Final = 10
-"""How long a scheduler may take to answer."""
+"""Seconds within which the scheduler must answer."""
 
 START_S: Final = 60
-"""How long the first worker may take to come and be checked."""
+"""Seconds within which the first worker must join the cluster."""
 
-HOW: Final = (
-    "start workers with `dask worker ADDRESS --nthreads LANES`, in an environment in which this kit is installed"
-)
+HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in which this kit is installed"
 
 
 class Cluster(Lanes):
-    """The lanes of all workers of one cluster that passed the check."""
+    """The lanes of those workers of a cluster whose versions and files passed the check."""
 
     def __init__(self, client: Any) -> None:
         from grader.class_run.remote import LANE  # noqa: PLC0415 - it needs `distributed`, an extra
@@ -42,25 +40,26 @@ class Cluster(Lanes):
         self._executor = client.get_executor(pure=False, resources={LANE: 1})
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Send a call, which must be picklable, to a free lane and return its future."""
+        """Call `fn` in a free lane, and return the future of its result. `fn` and its arguments must be picklable."""
         future: Future[T] = self._executor.submit(fn, *args, **kwargs)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work. With `wait`, return when all that was taken is done."""
+        """Accept no further calls. With `wait`, return when all accepted calls are done."""
         self._executor.shutdown(wait=wait and not cancel_futures)
 
     def abandon(self) -> None:
-        """Cancel everything; what a worker has begun it ends, and nobody asks for it."""
+        """Cancel all calls. A worker finishes a call that it has begun, but the result is ignored."""
         self._executor.shutdown(wait=False)
 
 
 @contextmanager
 def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
-    """Grade on the cluster of the scheduler at `address`; also a line on who takes part, and who does not and why.
+    """Connect to the cluster of the scheduler at `address`, and disconnect at the end of the `with` block.
 
-    Raises `UsageError` when Dask's configuration does not fit the address, and `MachineError` when no scheduler
-    answers there or no worker passes the check.
+    Yield the cluster's lanes, and a line with the number of workers and the reasons why some of them do not grade.
+    Raise `UsageError` if Dask's configuration does not fit the address. Raise `MachineError` if no scheduler answers or
+    no worker passes the check.
     """
     dask = _dask()
     encryption.require_settings(address)
@@ -70,27 +69,29 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
         client = dask.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise MachineError(
-            f"No Dask scheduler answers at {address}; start one with `dask scheduler`. If one runs there, the address "
-            f"must begin with tls:// where the scheduler uses TLS, and both need certificates of the same authority."
+            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`. For a scheduler with TLS, the "
+            "address must begin with tls://, and both machines need certificates of the same authority."
         ) from error
     except ValueError as error:
-        raise UsageError(f"{address!r} is no address of a scheduler; give one like tcp://10.0.0.1:8786.") from error
+        raise UsageError(
+            f"{address!r} is not the address of a scheduler. Give an address such as tcp://10.0.0.1:8786."
+        ) from error
     with client:
         enlisted = _enlist(client, hidden, sandboxed=sandboxed)
         try:
             yield enlisted
         finally:
-            with suppress(Exception):  # where the scheduler is gone, its workers keep nothing ready either
-                client.unregister_worker_plugin(NAME)  # workers live on; what they keep ready for this class does not
+            with suppress(Exception):  # if the scheduler is gone, so are its workers' process trees
+                client.unregister_worker_plugin(NAME)  # ends the process trees for this class
 
 
 @contextmanager
 def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
-    """Grade on a cluster of `workers` processes on this machine, of one lane each, that ends with the block.
+    """Start a cluster of `workers` processes on this machine, with one lane each, and stop it after the `with` block.
 
-    Its processes take connections from each other alone: each connection needs the key of this run.
-    Dask's own log is off: where a worker's heartbeat meets the end of the run, it would print a traceback. What goes
-    wrong with a hand-in is in that hand-in's verdict.
+    The processes accept connections only from each other, because each connection needs the key of this run. Dask's own
+    log is off, because a worker's heartbeat at the end of the run would print a traceback. If a hand-in cannot be
+    graded, its verdict gives the reason.
     """
     dask = _dask()
     one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
@@ -106,7 +107,7 @@ def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[
 
 @contextmanager
 def _environment_kept() -> Iterator[None]:
-    """Put the variables of this process back as they were: Dask sets some for its workers, and leaves them set here."""
+    """Restore the environment variables of this process after the `with` block, because Dask changes some of them."""
     before = dict(os.environ)
     try:
         yield
@@ -116,36 +117,41 @@ def _environment_kept() -> Iterator[None]:
 
 
 def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cluster, str]:
-    """Set every worker up; those that join later are set up alike."""
-    from grader.class_run.remote import LANE, Post, Standard, refusal  # noqa: PLC0415 - they need `distributed`, an extra
+    """Return the lanes of all workers that pass the check, and a line that describes the workers.
+
+    Workers that join later are checked in the same way. Raise `MachineError` if no worker passes the check.
+    """
+    from grader.class_run.remote import LANE, GradingPlugin, Standard, refusal  # noqa: PLC0415 - this needs the optional package `distributed`
 
     try:
         client.wait_for_workers(1, timeout=START_S)
     except TimeoutError as error:
-        raise MachineError(f"This cluster has no worker; {HOW}.") from error
+        raise MachineError(f"This cluster has no worker. To add workers, {HOW}.") from error
     trouble = ""
     try:
-        client.register_plugin(Post(Standard.here(), hidden, sandboxed=sandboxed))
-    except Exception as error:  # noqa: BLE001 - a worker without the kit raises whatever unpickling does
+        client.register_plugin(GradingPlugin(Standard.here(), hidden, sandboxed=sandboxed))
+    except Exception as error:  # noqa: BLE001 - a worker without the kit may raise anything while it unpickles
         trouble = f"{type(error).__name__}: {error}"
     known = client.scheduler_info(n_workers=-1)["workers"]
     lanes = {name: int(worker["resources"].get(LANE, 0)) for name, worker in known.items()}
     refusals = {name: str(why) for name, why in client.run(refusal, on_error="return").items() if not lanes.get(name)}
-    left = "; ".join(f"{name} grades nothing: {why}" for name, why in sorted(refusals.items()))
+    left = "; ".join(f"{name} does not grade: {why}" for name, why in sorted(refusals.items()))
     if not any(lanes.values()):
-        raise MachineError(f"No worker of this cluster can grade ({left or trouble or 'none answered'}); {HOW}.")
+        raise MachineError(
+            f"No worker of this cluster can grade ({left or trouble or 'none answered'}). To add workers, {HOW}."
+        )
     taking_part = sum(map(bool, lanes.values()))
     about = f"{units.some(taking_part, 'worker')} of a cluster, {units.some(sum(lanes.values()), 'lane')}"
     return Cluster(client), f"{about}; {left}" if left else about
 
 
 def require() -> None:
-    """Raise `MachineError` where Dask is not installed."""
+    """Raise `MachineError` if Dask is not installed."""
     if find_spec("distributed") is None:
-        raise MachineError("Grading on a cluster needs Dask: install it with `pip install -e '.[cluster]'`.")
+        raise MachineError("Grading on a cluster needs Dask. Install it with `pip install -e '.[cluster]'`.")
 
 
 def _dask() -> Any:
-    """Dask's `distributed`, which is an extra and has no types."""
+    """Return Dask's module `distributed`, which is an optional dependency."""
     require()
     return import_module("distributed")

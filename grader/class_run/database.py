@@ -1,22 +1,26 @@
-"""The journal's file: how it is opened, and whose grades it says it holds."""
+"""Open the journal's file, and check to which class, kit version and schema version it belongs."""
 
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from grader.class_run import place, tables
+from grader.class_run import out_folder, tables
+from grader.reports import links
 from harness.errors import UsageError
 
-_PATIENCE_S = 30.0  # for a reader that holds the file, such as an SQLite browser
+_TIMEOUT_S = 30.0  # another program, such as an SQLite browser, may lock the file
 
 
 def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
-    """Open the journal in autocommit mode: transactions are begun and ended by name alone."""
-    path = out / place.FILE
+    """Return a connection to the journal in `out`, in autocommit mode: callers begin and end transactions themselves.
+
+    Raise `UsageError` if the file cannot be used.
+    """
+    path = out / out_folder.FILE
     address = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        db = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_PATIENCE_S)
+        db = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_TIMEOUT_S)
     except sqlite3.Error as fault:
         raise _unusable(path, fault) from None
     try:
@@ -31,35 +35,41 @@ def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
 
 
 def meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
-    """Return what the journal says of itself; nothing when it was never filled."""
+    """Return the journal's table `meta` as a dict, or {} for an empty file. Raise `UsageError` if it cannot be read."""
     try:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
             return {}
         return {str(key): str(value) for key, value in db.execute("SELECT key, value FROM meta")}
     except sqlite3.Error as fault:
-        raise _unusable(out / place.FILE, fault) from None
+        raise _unusable(out / out_folder.FILE, fault) from None
 
 
 def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -> None:
-    """Raise `UsageError` unless the journal is of this schema and, where given, of this class and kit."""
+    """Raise `UsageError` if this version cannot read the journal, or if it belongs to another class or kit version.
+
+    The class and the kit version are only compared if `identity` and `kit` are given.
+    """
     if about and about.get("schema") not in {tables.SCHEMA, *tables.UPGRADE}:
-        raise UsageError(f"{out} was written by a kit whose journal this one cannot read; use that kit.")
+        raise UsageError(
+            f"{out} was written by another kit version, and this version cannot read its journal. "
+            "Use the version that wrote it."
+        )
     if identity and about.get("class", identity) != identity:
-        raise UsageError(f"{out} holds the grades of another class ({about['class']}); name another folder.")
+        raise UsageError(f"{out} holds the grades of another class ({about['class']}). Use another folder.")
     if kit and about.get("kit", kit) != kit:
         raise UsageError(
-            f"{out} was graded with kit {about['kit']} and this is {kit}, which may grade otherwise; "
-            "name another folder, or use that kit."
+            f"{out} was graded with kit {about['kit']}, and kit {kit} may grade differently. "
+            f"Use another folder, or kit {about['kit']}."
         )
 
 
 def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], AbstractContextManager[object]]) -> None:
-    """Bring a journal that an older kit wrote to the tables of this one, each version in one step."""
+    """Upgrade a journal of an older version to the current tables. Each step to the next version is one transaction."""
     while steps := tables.UPGRADE.get(meta(db, out).get("schema", "")):
         with transaction():
             if tables.UPGRADE.get(meta(db, out).get("schema", "")) != steps:
-                continue  # another process has just done it
+                continue  # another process has just upgraded the journal
             for statement in steps.split(";\n"):
                 db.execute(statement)
             if board := older_board(out):
@@ -67,9 +77,12 @@ def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], Abstrac
 
 
 def older_board(out: Path) -> str:
-    """Return the names for the leaderboard of a journal before version 5, in which the file alone says there is one."""
-    return "pseudonyms" if (out / place.BOARD).exists() else ""
+    """Return "pseudonyms" if `out`, with a journal of a version before 5, has a leaderboard, else "".
+
+    Such a journal does not store whether there is a leaderboard, so this function looks for the leaderboard's file.
+    """
+    return "pseudonyms" if (out / links.BOARD).exists() else ""
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:
-    return UsageError(f"{path} cannot be used as a journal ({fault}); make it writable, or name a new folder.")
+    return UsageError(f"{path} cannot be used as a journal ({fault}). Make it writable, or use a new folder.")

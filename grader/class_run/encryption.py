@@ -1,7 +1,7 @@
-"""Encrypted connections of a Dask cluster: the keys of one run, and checks of an address that the instructor gives.
+"""Encrypted connections of a Dask cluster: the key of one run, and checks of the scheduler's address.
 
-Dask runs the Python code that it receives. So a cluster without certificates obeys every process that reaches its
-ports, also a process of another user of the same machine.
+Dask runs the Python code that it receives. Without certificates, every process that can connect to a cluster can
+therefore run code on it. This includes the processes of other users of the same machine.
 """
 
 import ipaddress
@@ -17,23 +17,26 @@ from urllib.parse import urlsplit
 from grader.errors import MachineError, UsageError
 
 ENCRYPTED: Final = frozenset({"tls", "wss"})
-"""The protocols of Dask that use TLS."""
+"""Dask's protocols that use TLS."""
 
-README: Final = "README.md, section 'More than one machine', shows how"
+README: Final = "grader/class_run/README.md, section 'More than one machine'"
 
 NO_PAGES: Final[dict[str, Any]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""Dask always starts a web server, without TLS and without a password. It has no pages with these settings."""
+"""Settings that turn off all web pages. Dask always starts a web server, which has no TLS and no password."""
 
 
 @contextmanager
 def of_one_run() -> Iterator[Any]:
-    """Give `distributed.Security` with a new key, which only the processes of this run have, until the block ends.
+    """Yield a `distributed.Security` with a new key, which only the processes of this run have.
 
-    The key stays in the memory of these processes: Dask sends it to its workers through a pipe. Meanwhile Dask keeps
-    its files in a folder that other users can neither read nor change: Dask imports modules from there.
+    The key is valid until the end of the `with` block. It stays in memory: Dask sends it to its workers through a pipe.
+    Dask imports modules from its temporary folder, so a folder is used that other users cannot read or change. Raise
+    `MachineError` if the package `cryptography` is not installed.
     """
     if find_spec("cryptography") is None:
-        raise MachineError("`--workers` encrypts with `cryptography`: install it with `pip install -e '.[cluster]'`.")
+        raise MachineError(
+            "`--workers` needs the package `cryptography`. Install it with `pip install -e '.[cluster]'`."
+        )
     config = import_module("dask.config")
     with (
         TemporaryDirectory(prefix="fairclock-cluster-", ignore_cleanup_errors=True) as folder,
@@ -43,27 +46,32 @@ def of_one_run() -> Iterator[Any]:
 
 
 def require_settings(address: str) -> None:
-    """Raise `UsageError` when Dask's configuration cannot connect to `address`: no certificates, or none allowed."""
+    """Raise `UsageError` if Dask's configuration cannot connect to `address`, for example without certificates."""
     security = import_module("distributed").Security()
     if not _is_encrypted(address):
         if security.require_encryption:
-            raise UsageError(f"Dask's configuration requires encryption, and {address} has none: use a tls:// address.")
+            raise UsageError(
+                f"Dask's configuration requires encryption, but {address} is not encrypted. Use a tls:// address."
+            )
         return
     try:
         context = security.get_connection_args("client")["ssl_context"]
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"Dask cannot load the certificates of its configuration ({error}): {README}.") from error
+        raise UsageError(f"Dask cannot load the certificates of its configuration ({error}). See {README}.") from error
     if context is None:
-        raise UsageError(f"{address} needs certificates, and Dask's configuration names none: {README}.")
+        raise UsageError(f"{address} needs certificates, but Dask's configuration names no certificates. See {README}.")
 
 
 def warning(address: str) -> str:
-    """Return what is unsafe about the address of a scheduler; empty for TLS, this machine alone, or no address."""
+    """Return a warning if the connection to a scheduler address is not encrypted, else "".
+
+    For a scheduler on this machine, no warning is needed.
+    """
     if not address or _is_encrypted(address) or _is_loopback(address):
         return ""
     return (
         f"Warning: the connection to {address} is not encrypted. Everyone on that network can read the secret seed and "
-        f"the hand-ins, and can run programs on the workers. Use a tls:// address: {README}."
+        f"the hand-ins, and can run programs on the workers. Use a tls:// address; see {README}."
     )
 
 
@@ -74,7 +82,7 @@ def _is_encrypted(address: str) -> bool:
 
 def _default_protocol() -> str:
     with suppress(ImportError):
-        import_module("distributed")  # it loads the default settings
+        import_module("distributed")  # this loads the default settings of Dask
         return str(import_module("dask.config").get("distributed.comm.default-scheme"))
     return "tcp"
 

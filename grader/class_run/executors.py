@@ -1,8 +1,8 @@
-"""Where gradings run: lanes, as a `concurrent.futures.Executor`. Those of other machines are `cluster`'s.
+"""Lanes, which grade hand-ins at the same time. Each kind of lanes is a `concurrent.futures.Executor`.
 
-A lane is a thread that waits for processes: what is timed runs in them, so that threads cost a measurement
-nothing. The standard pool of threads is not used because the interpreter waits for its threads at the end:
-one Ctrl-C must suffice to leave a run, whatever its lanes are waiting for.
+`Threads` are lanes of this process, `cluster.Cluster` has lanes in the workers of a cluster. A lane is a thread that
+waits for processes. The timed code runs in these processes, so threads do not disturb a measurement. The standard
+thread pool is not used, because the interpreter waits for its threads at exit. Ctrl-C must end a run in any case.
 """
 
 import queue
@@ -19,19 +19,22 @@ T = TypeVar("T")
 
 
 class Lanes(Executor, ABC):
-    """Lanes, here or elsewhere, that can be left at once."""
+    """Lanes on this machine or on other machines. `abandon` stops all lanes at once."""
 
     @abstractmethod
     def abandon(self) -> None:
-        """Drop everything at once: cancel what is queued, and end what is being graded."""
+        """Cancel the queued hand-ins, and stop grading the current ones."""
 
 
 class Threads(Lanes):
-    """`jobs` threads that take work in the order it was handed in."""
+    """Lanes that are `jobs` threads of this process.
+
+    They start the calls in the order in which the calls were submitted.
+    """
 
     def __init__(self, jobs: int) -> None:
         if jobs < 1:
-            raise ValueError("a run needs at least one lane")
+            raise ValueError("A run needs at least one lane.")
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._futures: set[Future[Any]] = set()
         self._closed = False
@@ -42,9 +45,9 @@ class Threads(Lanes):
             thread.start()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queue a call and return its future."""
+        """Add the call of `fn` to the queue, and return the future of its result."""
         if self._closed:
-            raise RuntimeError("these lanes are closed")
+            raise RuntimeError("These lanes are closed.")
         future: Future[T] = Future()
 
         def work() -> None:
@@ -52,7 +55,7 @@ class Threads(Lanes):
                 return
             try:
                 result = fn(*args, **kwargs)
-            except BaseException as fault:  # noqa: BLE001 - a future carries whatever its call raised
+            except BaseException as fault:  # noqa: BLE001 - the future holds any exception of its call
                 future.set_exception(fault)
             else:
                 future.set_result(result)
@@ -63,7 +66,7 @@ class Threads(Lanes):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work. With `wait`, return when all that was taken is done."""
+        """Accept no further calls. With `wait`, return when all accepted calls are done."""
         self._closed = True
         if cancel_futures:
             for future in list(self._futures):
@@ -75,13 +78,13 @@ class Threads(Lanes):
                 thread.join()
 
     def abandon(self) -> None:
-        """Cancel what is queued, and kill every process started from this one."""
+        """Cancel the queued calls, and kill every child process of this process."""
         self.shutdown(wait=False, cancel_futures=True)
         for process in psutil.Process().children(recursive=True):
             try:
                 process.kill()
             except psutil.NoSuchProcess:
-                continue  # it ended by itself in between
+                continue  # the process has ended already
 
     def _serve(self) -> None:
         while work := self._work.get():

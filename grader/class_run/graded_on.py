@@ -1,4 +1,4 @@
-"""What a class is graded on: the lessons asked for, or else those that its output folder remembers."""
+"""Choose the lessons that are graded in a class: those that the instructor names, else those of the last run."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,23 +6,44 @@ from typing import Final
 
 from grader.catalogue import Catalogue
 from grader.class_run.journal import Journal
-from grader.class_run.roll import TaskPoints
+from grader.course.course_file import Course
+from grader.course.roll import Roll, TaskPoints
 from grader.errors import UsageError
+from grader.hand_ins.collect import collect
 
 ALL: Final = "all"
-"""Asks for every lesson: of the kit where a class is graded, of the journal where it is reported."""
+"""The word for all lessons in `--lessons`: those of the kit for `run`, and those of the journal for `report`."""
+
+
+def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> tuple[str, ...]:
+    """Return the lessons that the course file names or that a student handed in, in the order of the kit."""
+    handed_in = {one.lesson for one in collect(folder, known.lessons, kit=kit, zone=course.zone).submissions}
+    named = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
+    return tuple(lesson for lesson in known.lessons if lesson in handed_in | named)
+
+
+def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:
+    """Yield a message that names the lessons that students handed in but that are not graded in this class."""
+    others = {file.lesson for file in roll.left_out if Path(file.path).stem == file.lesson} - set(roll.lessons)
+    if others:
+        options = " ".join(f"--lessons {lesson}" for lesson in sorted({*roll.lessons, *others}))
+        yield (
+            f"Handed in, but not graded: {', '.join(sorted(others))}. "
+            f"To grade all: python -m grader run {folder} --out {out} {options}"
+        )
 
 
 def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], out: Path) -> tuple[TaskPoints, ...]:
-    """Return the tasks to grade a class on: those of the lessons `asked` for, else those `kept` in `out`, else all.
+    """Return the tasks to grade: those of the lessons in `asked`, else of the lessons in `kept`, else of all lessons.
 
-    Raises `UsageError` for a lesson that the kit lacks, and where its tasks are not those that `out` was graded on.
+    `kept` are the tasks for which `out` has grades of an earlier run. Raise `UsageError` if the kit lacks a lesson, or
+    if the tasks of a lesson have changed since that run.
     """
     lessons = list(dict.fromkeys(asked or (task.lesson for task in kept)))
     if gone := [lesson for lesson in lessons if lesson not in known.lessons and not asked]:
         raise UsageError(
-            f"{out} is graded on {gone[0]}, which this kit lacks; use the kit it was begun with, or name other lessons "
-            "with --lessons."
+            f"{out} has grades of {gone[0]}, a lesson that this kit lacks. Use the kit of the first run, or name other "
+            "lessons with --lessons."
         )
     if not lessons or ALL in lessons:
         lessons = list(known.lessons)
@@ -32,38 +53,38 @@ def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], ou
     for lesson in {task.lesson for task in kept} & set(lessons):
         if _worth(kept, lesson) != _worth(chosen, lesson):
             raise UsageError(
-                f"{out} is graded on {lesson} with {_said(kept, lesson)}, and this kit has {_said(chosen, lesson)}; "
-                "use the kit it was begun with, or name a new folder."
+                f"In {out}, {lesson} has the tasks {_said(kept, lesson)}. This kit has {_said(chosen, lesson)}. "
+                "Use the kit of the first run, or use a new folder."
             )
     return chosen
 
 
 def restrict(book: Journal, asked: Sequence[str]) -> tuple[str, ...]:
-    """Let a class be graded on the lessons `asked` for, of those that it was ever graded on; return what changed.
+    """Let only the lessons in `asked` count. Return sentences that name the lessons that were added or removed.
 
-    Raises `UsageError` for another lesson.
+    Raise `UsageError` for a lesson that was never graded in this class.
     """
     before, ever = book.tasks(), book.tasks(counting=False)
     there = tuple(dict.fromkeys(task.lesson for task in ever))
     lessons = there if ALL in asked else tuple(asked)
     if unknown := [lesson for lesson in lessons if lesson not in there]:
         raise UsageError(
-            f"{book.out} was never graded on {unknown[0]}; there are: {', '.join(there)}. To grade it, name all "
-            f"lessons that are to count: python -m grader run {book.folder} --out {book.out} --lessons {unknown[0]} …"
+            f"{book.out} has no grades of {unknown[0]}, but of: {', '.join(there)}. To grade it, name all "
+            f"lessons that should count: python -m grader run {book.folder} --out {book.out} --lessons {unknown[0]} …"
         )
     book.restrict(lessons)
     return tuple(changes(before, book.tasks(), book.out))
 
 
 def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path) -> Iterator[str]:
-    """Say which lessons the class is graded on now and was not before, and the reverse."""
+    """Yield a sentence that names the added lessons, and a sentence that names the removed lessons."""
     old, new = ({task.lesson for task in tasks} for tasks in (before, after))
     if before and (added := sorted(new - old)):
-        yield f"Added to what the class is graded on: {', '.join(added)}."
+        yield f"These lessons now count, too: {', '.join(added)}."
     if removed := sorted(old - new):
         yield (
-            f"Removed from what the class is graded on: {', '.join(removed)}. These grades are kept in {out}; "
-            f"`python -m grader report {out} --lessons all` counts them again."
+            f"These lessons no longer count: {', '.join(removed)}. Their grades are kept in {out}. "
+            f"To count them again, run: python -m grader report {out} --lessons all"
         )
 
 

@@ -1,7 +1,7 @@
-"""Grade what is pending in lanes and keep each grade, whatever happens to a single one on the way.
+"""Grade the hand-ins of a run in lanes, and store each grade in the journal.
 
-What concerns one hand-in ends as that hand-in's own verdict: a lane that raises or is lost, a grade that the journal
-does not take. A full disk and a Ctrl-C concern all, and end the run.
+A lane may raise an exception or be lost, and the journal may refuse a grade. Such a problem affects only the verdicts
+of one hand-in. A full disk and Ctrl-C end the run.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from harness.errors import FairclockError
 
 Lane = Callable[[Submission], Graded]
 Lost = Callable[[Submission, BaseException], Graded]
-"""Makes the verdict of GRADER_ERROR for a submission whose grading raised."""
+"""A function that returns GRADER_ERROR verdicts for a submission whose grading raised an exception."""
 
 
 def grade_all(
@@ -28,7 +28,10 @@ def grade_all(
     lanes: Lanes,
     progress: AbstractContextManager[Callable[[Report], None]],
 ) -> int:
-    """Grade and journal what is pending; return how many came to their end: fewer than all after a Ctrl-C."""
+    """Grade the submissions in `pending` and store their grades. Return the number of grades that were stored.
+
+    After Ctrl-C, this number may be less than the number of submissions.
+    """
     kept = 0
     try:
         futures = {_submitted(lanes, lane, submission): submission for submission in pending}
@@ -47,27 +50,26 @@ def grade_all(
 
 
 Key = tuple[str, str]
-"""A lesson and a content: what is graded once, however many students handed it in."""
+"""A lesson and the content of a hand-in. This content is graded once, even if several students handed it in."""
 
 
 def key(submission: Submission) -> Key:
-    """Return what the grade of a submission belongs to."""
+    """Return the lesson and the content of a submission. Submissions with the same key share one grade."""
     return submission.lesson, submission.content
 
 
 def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded:
-    """Journal a grade, and return it; a verdict of GRADER_ERROR where it cannot be kept.
+    """Store a grade in the journal and return it. If it cannot be stored, store and return GRADER_ERROR verdicts.
 
-    `again` are contents that are graded though they may have a grade. Where not even that verdict can be kept, the
-    hand-in stays without a grade, and the journal and the reports say so. Raises `WriteError` where nothing can be
-    kept.
+    A content whose key is in `again` may have a grade already. If GRADER_ERROR cannot be stored either, the journal and
+    the reports show the hand-in without a grade. Raise `WriteError` if the journal cannot be written at all.
     """
     given = graded.report.submission
     try:
         book.add(replace(graded, again=key(given) in again))
     except FairclockError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, it concerns this grade alone
+    except Exception as error:  # noqa: BLE001 - any failure concerns only this grade
         graded = lost(given, error)
         with suppress(Exception):
             book.add(graded)
@@ -75,17 +77,23 @@ def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded
 
 
 def _submitted(lanes: Lanes, lane: Lane, submission: Submission) -> "Future[Graded]":
-    """Give a submission to the lanes. Where they do not take it, as what cannot be pickled, the future says so."""
+    """Give a submission to the lanes and return the future of its grade.
+
+    If the lanes raise an exception, the future holds this exception.
+    """
     try:
         return lanes.submit(lane, submission)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this submission alone
+    except Exception as error:  # noqa: BLE001 - any failure ends only this submission
         future: Future[Graded] = Future()
         future.set_exception(error)
         return future
 
 
 def _outcome(future: "Future[Graded]", submission: Submission, lost: Lost) -> Graded:
-    """Return how a submission was graded: GRADER_ERROR where its lane raised anything, or was cancelled."""
+    """Return the grade of a submission.
+
+    If its lane raised an exception or was cancelled, the verdicts are GRADER_ERROR.
+    """
     error = CancelledError() if future.cancelled() else future.exception()
     if isinstance(error, KeyboardInterrupt):
         raise error

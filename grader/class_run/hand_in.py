@@ -1,55 +1,58 @@
-"""One hand-in on its way through a run: graded, with the times at which that began and ended.
+"""Grade one hand-in of a run, and record the times at which its grading began and ended.
 
-Whatever grading raises is a fault of ours: the hand-in gets verdicts of GRADER_ERROR, which cost its student nothing.
+If the grader raises an exception, the hand-in gets GRADER_ERROR verdicts. They cost the student no points.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from grader.class_run.journal import Graded
-from grader.class_run.roll import TaskPoints
+from grader.course.roll import TaskPoints
 from grader.isolation import sandbox
 from grader.records import Attempt, Fault, Report, Status, Submission, Verdict
-from harness.clocks import wall
-from harness.environment import Environment
+from harness.machine.clocks import wall
+from harness.machine.environment import Environment
 
 Grade = Callable[[Submission, str], Report]
-"""Grades one submission with the secret seed of its class; called from several threads at once."""
+"""A function that grades one submission with the secret seed of its class. Several threads call it at the same time."""
 
 
 def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Grade one submission; what `grade` raises becomes GRADER_ERROR. `sandboxed` stamps that verdict.
+    """Grade one submission. If `grade` raises an exception, the verdicts are GRADER_ERROR.
 
-    A submission that the grader failed to read is not graded: it gets GRADER_ERROR, too.
+    A submission that the grader failed to read also gets GRADER_ERROR. `sandboxed` is only used for reports with
+    GRADER_ERROR.
     """
     started, began_s = datetime.now(UTC), wall()
     if submission.fault:
-        return Graded(_ours(submission, submission.fault, tasks, 0.0, sandboxed=sandboxed), started, started)
+        return Graded(_internal_error(submission, submission.fault, tasks, 0.0, sandboxed=sandboxed), started, started)
     try:
         report = grade(submission, seed)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours and ends this grading alone
-        report = _ours(submission, Fault.of(error), tasks, wall() - began_s, sandboxed=sandboxed)
+    except Exception as error:  # noqa: BLE001 - any failure is an internal error and ends only this grading
+        report = _internal_error(submission, Fault.of(error), tasks, wall() - began_s, sandboxed=sandboxed)
     return Graded(report, started, datetime.now(UTC))
 
 
 def lost(submission: Submission, error: BaseException, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Return GRADER_ERROR for a submission whose report did not come back, or could not be kept."""
+    """Return GRADER_ERROR verdicts for a submission whose report was lost or could not be stored."""
     now = datetime.now(UTC)
-    return Graded(_ours(submission, Fault.of(error), tasks, 0.0, sandboxed=sandboxed), now, now)
+    return Graded(_internal_error(submission, Fault.of(error), tasks, 0.0, sandboxed=sandboxed), now, now)
 
 
-def _ours(
+def _internal_error(
     submission: Submission, fault: Fault, tasks: Sequence[TaskPoints], duration_s: float, *, sandboxed: bool
 ) -> Report:
-    # The type alone: a message might quote a hidden case.
+    # Only the exception's type is shown, because its message might quote a hidden case.
     why = f"The grader failed ({fault.kind}); this is not the submission's fault."
-    attempt = Attempt(Status.GRADER_ERROR, rationale=why, help="It will be graded again.", output_tail=fault.trace)
+    attempt = Attempt(
+        Status.GRADER_ERROR, rationale=why, help="The submission will be graded again.", output_tail=fault.trace
+    )
     mine = [task for task in tasks if task.lesson == submission.lesson]
     return Report(
         submission=submission,
         verdicts=tuple(Verdict(task.task, 0.0, task.points, None, attempt) for task in mine),
         environment=Environment.capture(),
         sandboxed=sandboxed,
-        missing=sandbox.missing() if sandboxed else (),
+        missing=sandbox.missing_layers() if sandboxed else (),
         duration_s=duration_s,
     )

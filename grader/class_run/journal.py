@@ -1,14 +1,17 @@
-"""The journal, `OUT/grades.sqlite`: every grade ever given in a class, with the evidence it rests on.
+"""The journal, `OUT/grades.sqlite`, holds every grade that was ever given in a class, with its measurements.
 
-One transaction a submission, in WAL mode and synced to the disk, so that a killed run or a power cut loses
-what was in flight and nothing else. Grades are only ever added. A grade belongs to the content of a file: all students
-who handed in the same bytes for a lesson share it. A content has at most one grade that is not a fault of ours,
-unless somebody asked for another; then the newest holds. The journal also remembers what the class is graded on, by
-which policy, and whether there is a leaderboard. Ask it with any SQLite tool: `SELECT * FROM attempts` has one row for
-each task of each attempt graded, with raw rounds, environment and kit version.
+Each grade is one transaction, in WAL mode and synced to the disk. If a run is killed or the power fails, only the
+submissions that were being graded are lost. Grades are never changed or removed.
+
+A grade belongs to the content of a file. All students who handed in the same bytes for a lesson share this grade. A
+content has at most one grade that is not a GRADER_ERROR, unless the instructor requested another grade. Then the newest
+grade counts.
+
+The journal also stores the lessons that are graded, the course's policy, and whether there is a leaderboard. Any SQLite
+tool can query it. `SELECT * FROM attempts` has one row per task of each graded attempt, with the measurements of all
+rounds, the environment and the kit version.
 """
 
-import hashlib
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -18,22 +21,26 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from grader.class_run import database, place, reading, rows, tables
-from grader.class_run.course import Course, parse
-from grader.class_run.roll import Roll, TaskPoints, is_faulted
-from grader.class_run.standing import Stand, stands
-from grader.files import WriteError, explained, write_atomically
+from grader import seeds
+from grader.class_run import database, out_folder, reading, rows, tables
+from grader.class_run.standing import StudentLesson, student_lessons
+from grader.course.course_file import Course, parse
+from grader.course.roll import Roll, TaskPoints, is_faulted
+from grader.files import WriteError, explained
 from grader.hand_ins.collect import Collection
 from grader.records import Report
 from grader.text import storable
 from harness.errors import UsageError
 
-FILE, SEED = place.FILE, place.SEED
+FILE = out_folder.FILE
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A report with the times, in UTC, at which its grading began and ended; `again` when one was asked for anew."""
+    """A report, and the UTC times at which its grading began and ended.
+
+    `again` is True if the instructor requested this grading with --regrade.
+    """
 
     report: Report
     started: datetime
@@ -43,19 +50,19 @@ class Graded:
 
 @contextmanager
 def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
-    """Open the journal in `out` to grade the class in `folder`, alone; make it where there is none.
+    """Open the journal in `out` to grade the class in `folder`, and lock it. Create the journal if there is none.
 
-    Raises `UsageError`, and has touched nothing, when `out` belongs to another class or kit version, holds
-    other files, or another process is grading into it.
+    Raise `UsageError`, before anything is changed, if `out` belongs to another class or kit version, holds other files,
+    or is in use by another process.
     """
     identity = storable(str(folder.resolve()))
-    place.check(out, folder)
+    out_folder.check(out, folder)
     if (out / FILE).exists():
         with closing(database.connect(out)) as db:
             database.check(out, database.meta(db, out), identity, kit)
     with explained(out):
         out.mkdir(parents=True, exist_ok=True)
-    with place.lock(out), closing(database.connect(out, mode="rwc")) as db:
+    with out_folder.lock(out), closing(database.connect(out, mode="rwc")) as db:
         journal = Journal(out, db)
         database.upgrade(db, out, journal.transaction)
         with journal.transaction():
@@ -71,12 +78,12 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
 
 @contextmanager
 def read(out: Path) -> Iterator["Journal"]:
-    """Open the journal in `out` to read it, also during a run. `UsageError` where there is none."""
+    """Open the journal in `out` for reading, also while a run writes to it. Raise `UsageError` if there is none."""
     if not (out / FILE).is_file():
-        raise UsageError(f"{out} holds no {FILE}; name the folder that was given to `run` as --out.")
+        raise UsageError(f"{out} holds no {FILE}. Give the folder that was given to `run` as --out.")
     with closing(database.connect(out)) as db:
         if not (meta := database.meta(db, out)):
-            raise UsageError(f"{out / FILE} is empty: its first run was stopped; start it again.")
+            raise UsageError(f"{out / FILE} is empty, because its first run was stopped. Start that run again.")
         database.check(out, meta)
         journal = Journal(out, db)
         database.upgrade(db, out, journal.transaction)
@@ -85,7 +92,7 @@ def read(out: Path) -> Iterator["Journal"]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What the class in an output folder was graded by so far: nothing for a new folder."""
+    """The policy, tasks and leaderboard of the last run that wrote to an output folder. All are empty if it is new."""
 
     course: Course = field(default_factory=Course)
     tasks: tuple[TaskPoints, ...] = ()
@@ -93,21 +100,24 @@ class Remembered:
 
 
 def remembered(out: Path) -> Remembered:
-    """Return what the class in `out` was graded by so far. Raises `UsageError` where its journal cannot be read."""
+    """Return the policy, tasks and leaderboard of the last run that wrote to the folder `out`.
+
+    Raise `UsageError` if the journal in `out` cannot be read.
+    """
     if not (out / FILE).is_file():
         return Remembered()
     with closing(database.connect(out)) as db:
         if not (meta := database.meta(db, out)):
             return Remembered()
         database.check(out, meta)
-        book, older = Journal(out, db), meta["schema"] != tables.SCHEMA  # it is upgraded when it is claimed
+        book, older = Journal(out, db), meta["schema"] != tables.SCHEMA  # `claim` upgrades it
         return Remembered(
             book.course(), book.tasks(counting=not older), database.older_board(out) if older else book.board()
         )
 
 
 class Journal:
-    """The open journal of one class, as `claim` and `read` give it."""
+    """The open journal of one class, as `claim` and `read` return it."""
 
     def __init__(self, out: Path, db: sqlite3.Connection) -> None:
         self.out = out
@@ -115,7 +125,10 @@ class Journal:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing. Raises `WriteError` when the disk is full or the file is spoilt; earlier grades are kept."""
+        """Run the `with` block as one transaction: all of its changes are stored, or none.
+
+        Raise `WriteError` if the disk is full or the file is damaged. Earlier grades are kept.
+        """
         try:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
@@ -124,45 +137,38 @@ class Journal:
             if isinstance(fault, rows.OF_A_ROW):
                 raise
             raise WriteError(
-                f"{self.out / FILE} could not be written ({fault}); what was graded so far is kept: "
-                "make room or make it writable, and run the same command again."
+                f"{self.out / FILE} could not be written ({fault}). What was graded so far is kept. "
+                "Free some disk space or make it writable, and run the same command again."
             ) from fault
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 
     def secret_seed(self, seed_file: Path | None = None) -> str:
-        """Return the secret seed of the class: from `seed_file`, else made once and kept in OUT.
+        """Return the secret seed of the class from `seed_file`, or else from a file in OUT that the first run makes.
 
-        Raises `UsageError` when it is not the seed that the class was graded with so far.
+        Raise `UsageError` if the class was graded with another seed before.
         """
-        own = self.out / SEED
         known = database.meta(self._db, self.out).get("seed_sha256")
-        if seed_file is None and known is None and not own.exists():
-            write_atomically(own, secrets.token_hex(32).encode() + b"\n", mode=0o600)
-        source = seed_file or own
-        try:
-            seed = source.read_bytes().decode("utf-8", "backslashreplace").strip()
-        except OSError as fault:
-            why = f"The seed file {source} cannot be read ({fault.strerror})"
-            raise UsageError(f"{why}; give the --seed-file this class was begun with.") from None
-        if not seed:
-            raise UsageError(f"The seed file {source} is empty; write some random text into it.")
-        digest = hashlib.sha256(seed.encode()).hexdigest()
+        source = seed_file or self.out / seeds.FILE
+        if seed_file is None and known is None:
+            seeds.make_file(source)
+        seed = seeds.read_file(source)
+        digest = seeds.digest(seed)
         if known is None:
             with self.transaction() as db:
                 db.execute("INSERT INTO meta VALUES ('seed_sha256', ?)", [digest])
         elif known != digest:
             raise UsageError(
-                f"{self.out} was graded with another seed than {source} holds; "
-                "give the --seed-file it was begun with, or grade into a new folder."
+                f"{self.out} was graded with another seed than the one in {source}. "
+                "Give the --seed-file of the first run, or grade into a new folder."
             )
         return seed
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Record the class, its hand-ins for the lessons of `tasks`, and that it is graded on these alone.
+        """Store the students and their hand-ins for the lessons of `tasks`. From now on, only these lessons count.
 
-        Hand-ins there before are attempts still. Grades of other lessons are kept, and count no more.
+        Earlier hand-ins remain attempts. Grades of other lessons are kept but do not count.
         """
         with self.transaction() as db:
             db.execute("UPDATE tasks SET counts = 0")
@@ -170,7 +176,7 @@ class Journal:
                 db.execute("DELETE FROM tasks WHERE lesson = ?", [lesson])
                 db.execute("UPDATE hand_ins SET there = 0 WHERE lesson = ?", [lesson])
             for table in ("notes", "students", "left_out"):
-                db.execute(f"DELETE FROM {table}")  # noqa: S608 - of this line above
+                db.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from the line above
             db.executemany("INSERT INTO students VALUES (?)", map(rows.cells, found.students))
             db.executemany("INSERT INTO tasks VALUES (?, ?, ?, 1)", [[t.lesson, t.task, t.points] for t in tasks])
             db.executemany("INSERT INTO notes VALUES (?)", map(rows.cells, found.notes))
@@ -181,9 +187,9 @@ class Journal:
                 db.execute(tables.HAND_IN, rows.of_hand_in(one))
 
     def add(self, graded: Graded) -> None:
-        """Add a grade, all of it or nothing.
+        """Store a grade with all its verdicts in one transaction.
 
-        `sqlite3.IntegrityError` when its content has one already, unless it was graded `again`.
+        Raise `sqlite3.IntegrityError` if the content already has a grade and `graded.again` is not set.
         """
         report = graded.report
         kit = database.meta(self._db, self.out)["kit"]
@@ -197,17 +203,23 @@ class Journal:
             verdicts = [(number, place, *rows.of_verdict(v)) for place, v in enumerate(report.verdicts)]
             db.executemany(tables.INSERT_VERDICT, verdicts)
 
-    def stands(self) -> tuple[Stand, ...]:
-        """Return how each student stands in each lesson by the course's policy."""
-        return tuple(stands(reading.attempts(self._db), self.course()))
+    def student_lessons(self) -> tuple[StudentLesson, ...]:
+        """Return, for each student and lesson, the attempt that counts by the course's policy, with its points."""
+        return tuple(student_lessons(reading.attempts(self._db), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
-        """Return the reports of all attempts that count, or of one student's, by student and lesson."""
-        found = stands(reading.attempts(self._db, student), self.course())
+        """Return the reports of the attempts that count, of all students or of one, sorted by student and lesson.
+
+        The reports include the measurements of all rounds.
+        """
+        found = student_lessons(reading.attempts(self._db, student), self.course())
         return tuple(reading.report(self._db, one.chosen)[0] for one in found if one.chosen)
 
     def tasks(self, *, counting: bool = True) -> tuple[TaskPoints, ...]:
-        """Return the tasks that the class is graded on; unless `counting`, also those that it was graded on before."""
+        """Return the tasks that count in this class.
+
+        With `counting=False`, also return the tasks that were graded before but do not count any more.
+        """
         asked = tables.TASKS if counting else tables.ALL_TASKS
         return tuple(TaskPoints(*row) for row in self._db.execute(asked))
 
@@ -216,37 +228,37 @@ class Journal:
         return tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name"))
 
     def restrict(self, lessons: Sequence[str]) -> None:
-        """Let the class be graded on these lessons alone, of those that it was ever graded on."""
+        """Let only these lessons count. Each of them must have been graded in this class before."""
         with self.transaction() as db:
             db.execute("UPDATE tasks SET counts = 0")
             db.executemany("UPDATE tasks SET counts = 1 WHERE lesson = ?", [[lesson] for lesson in lessons])
 
     def board(self) -> str:
-        """Return under which names there is a leaderboard; empty where there is none."""
+        """Return which names the leaderboard shows, such as "pseudonyms", or "" if there is no leaderboard."""
         return database.meta(self._db, self.out).get("leaderboard", "")
 
     def set_board(self, names: str) -> None:
-        """Remember whether there is a leaderboard, and under which names."""
+        """Store which names the leaderboard shows, such as "pseudonyms", or "" for no leaderboard."""
         self._set("leaderboard", names)
 
     @property
     def folder(self) -> str:
-        """The folder of hand-ins that the class was collected from."""
+        """The folder from which the hand-ins of the class were collected."""
         return database.meta(self._db, self.out)["class"]
 
     def unsandboxed(self) -> bool:
-        """Tell whether the newest grading was made with no sandbox."""
+        """Return whether the newest grading ran without a sandbox."""
         row = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
         return row is not None and not row["sandboxed"]
 
     def pseudonym_key(self) -> str:
-        """Return what turns students into pseudonyms: random, made once a class, and nothing that is ever given out."""
+        """Return the random key from which pseudonyms are computed. It is made once per class and never published."""
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO meta VALUES ('pseudonym_key', ?)", [secrets.token_hex(16)])
         return database.meta(self._db, self.out)["pseudonym_key"]
 
     def set_course(self, text: str) -> None:
-        """Keep the text of a course's policy; reports follow it from now on."""
+        """Store the text of the course file. All later reports follow its policy."""
         self._set("course", text)
 
     def _set(self, key: str, value: str) -> None:
@@ -256,13 +268,16 @@ class Journal:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     def course(self) -> Course:
-        """Return the course's policy; one without dates where none was given."""
+        """Return the course's policy. If no course file was given, the policy has no dates."""
         return _course(database.meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
-        """Return the class as it stands, without raw rounds: `reports` gives those of a student."""
+        """Return the class with its current grades. The reports lack the measurements of the rounds.
+
+        `reports` returns a student's reports with these measurements.
+        """
         return reading.roll(self._db, database.meta(self._db, self.out), self.course(), self.tasks())
 
 
 _course = lru_cache(maxsize=4)(parse)
-"""The same text is the same course: reports ask for it once a student."""
+"""The function `parse` with a cache, because the reports need the same course once per student."""

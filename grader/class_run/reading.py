@@ -1,20 +1,20 @@
-"""What the journal's tables say of a class: its attempts, the report of each, and the roll of all."""
+"""Read a class from the journal's tables: the attempts, the report of each attempt, and the whole class as a `Roll`."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from grader.class_run import place, rows, tables
-from grader.class_run.course import Course
-from grader.class_run.roll import HandIn, Roll, Span, TaskPoints
-from grader.class_run.standing import Row, same_content, stands, struck
+from grader.class_run import out_folder, rows, tables
+from grader.class_run.standing import Row, same_content, struck, student_lessons
+from grader.course.course_file import Course
+from grader.course.roll import HandIn, Roll, Span, TaskPoints
 from grader.hand_ins.left_out import LeftOut
 from grader.records import Report
 
 
 def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
-    """Return every attempt of the class, or of one student, by student and lesson."""
+    """Return all attempts of the class, or of one student, sorted by student and lesson."""
     asked = (tables.ATTEMPTS,) if student is None else (tables.ATTEMPTS_OF, [student])
     return [
         Row(
@@ -32,7 +32,7 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
 
 
 def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Report, Span]:
-    """Return the report of an attempt's newest grading, and when it was made."""
+    """Return the report of the newest grading of an attempt's content, and the times of that grading."""
     grading = db.execute(tables.GRADING, [row.grading]).fetchone()
     started, finished = (datetime.fromisoformat(grading[name]) for name in ("started_utc", "finished_utc"))
     span = Span(row.hand_in.student, row.hand_in.lesson, started, finished, row.grading, row.regraded)
@@ -40,9 +40,12 @@ def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Repor
 
 
 def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks: tuple[TaskPoints, ...]) -> Roll:
-    """Return the class as it stands by a course's policy, without raw rounds."""
+    """Return the class with its current grades and the course's policy.
+
+    The reports lack the measurements of the rounds.
+    """
     rows_of_class = attempts(db)
-    found = list(stands(rows_of_class, course))
+    found = list(student_lessons(rows_of_class, course))
     read, unreadable = _read(db, [one.chosen for one in found if one.chosen])
     lost = {(one.student, one.lesson) for one in unreadable}
     struck_, unmatched = struck(rows_of_class, course)
@@ -56,7 +59,7 @@ def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks:
         waiting=(*(hand_in for one in found for hand_in in one.waiting), *unreadable),
         notes=(
             *(note for (note,) in db.execute("SELECT note FROM notes ORDER BY rowid")),
-            *(f"{one.student}, {one.lesson}: its grade in {place.FILE} cannot be read" for one in unreadable),
+            *(f"{one.student}, {one.lesson}: its grade in {out_folder.FILE} cannot be read" for one in unreadable),
         ),
         standings=tuple(s for one in found if (s := one.standing) and (s.student, s.lesson) not in lost),
         spans=tuple(span for _, span in read),
@@ -70,12 +73,12 @@ def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks:
 
 
 def _read(db: sqlite3.Connection, chosen: Sequence[Row]) -> tuple[list[tuple[Report, Span]], list[HandIn]]:
-    """Return the reports of these attempts without raw rounds, and the hand-ins whose grading cannot be read."""
+    """Return the reports of the chosen attempts without the rounds, and the hand-ins whose report cannot be read."""
     read: list[tuple[Report, Span]] = []
     unreadable: list[HandIn] = []
     for row in chosen:
         try:
             read.append(report(db, row, raw=False))
-        except Exception:  # noqa: BLE001 - whatever it is, it concerns this hand-in alone
+        except Exception:  # noqa: BLE001 - any failure concerns only this hand-in
             unreadable.append(row.hand_in)
     return read, unreadable

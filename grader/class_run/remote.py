@@ -1,7 +1,8 @@
-"""What runs on a cluster's workers: the check that a worker grades as this kit does, its lanes, and one grading.
+"""The code that runs on a cluster's workers: it checks the worker, sets the number of its lanes, and grades.
 
-A worker that passes the check gets as many units of the Dask resource `LANE` as it has lanes, and every grading takes
-one: a worker that fails gets none, and so no work. It keeps its process trees in a pool, as a run on one machine does.
+A worker passes the check if its files and versions equal those of the machine that runs the class. It then gets one
+unit of the Dask resource `LANE` per lane. Every grading takes one unit. A worker that fails the check gets no unit, so
+it gets no hand-ins. A worker keeps its process trees in a pool, as a run on one machine does.
 """
 
 import hashlib
@@ -13,29 +14,33 @@ from typing import TYPE_CHECKING, Final
 
 from distributed import Status, WorkerPlugin, get_worker
 
-from grader.catalogue import GRADER, KIT
+from grader import catalogue
 from grader.errors import MachineError
 from grader.grade import grade
 from grader.isolation import sandbox
 from grader.isolation.pool import Pool
+from grader.paths import GRADER, KIT
 from grader.records import Report, Submission
-from harness.environment import Environment
+from harness.machine.environment import Environment
 
 if TYPE_CHECKING:
     from distributed.worker import Worker
 
 LANE: Final = "fairclock-lane"
-"""The Dask resource of which a grading takes one."""
+"""The name of a Dask resource. Each grading takes one unit of this resource."""
 
 NAME: Final = "fairclock"
 
 KINDS: Final = frozenset({".py", ".json", ".c"})
-"""What the files of grader and harness are on which a grade depends."""
+"""The suffixes of those files of `grader` and `harness` on which a grade depends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What must be the same wherever a class is graded: every file of grader and harness, and what they run on."""
+    """The files and versions that must be equal on all machines that grade a class.
+
+    `sources` is one hash of all files of `grader` and `harness` on which a grade depends.
+    """
 
     kit: str
     sources: str
@@ -46,24 +51,24 @@ class Standard:
     @classmethod
     @cache
     def here(cls) -> "Standard":
-        """The standard of this machine."""
+        """Return the versions and files of this machine."""
         found = Environment.capture(ask_cuda=False)
         return cls(found.kit, _digest(), found.python, found.torch, found.numpy)
 
     def differences(self, other: "Standard") -> str:
-        """What differs, in words; empty when nothing does."""
+        """Return as text how the files and versions of another machine differ, or "" if they are equal."""
         told = [
             f"{name} {theirs} instead of {mine}"
             for name in ("kit", "python", "torch", "numpy")
             if (mine := getattr(self, name)) != (theirs := getattr(other, name))
         ]
         if not told and self.sources != other.sources:
-            told = [f"other files in {GRADER.name} or harness, of the same version {self.kit}"]
+            told = [f"different files in {GRADER.name} or harness of the same version {self.kit}"]
         return ", ".join(told)
 
 
-class Post(WorkerPlugin):
-    """Sets a worker up, whether it is there already or joins later."""
+class GradingPlugin(WorkerPlugin):
+    """Checks a Dask worker and gives it lanes. Dask runs it on every worker, also on workers that join later."""
 
     name = NAME
 
@@ -73,19 +78,19 @@ class Post(WorkerPlugin):
         self.pool: Pool | None = None
 
     async def setup(self, worker: "Worker") -> None:
-        """Check this machine, and give the worker its lanes."""
+        """Check this worker. If it passes the check, give it one lane per thread, else no lane."""
         self.refusal = self._trouble()
         if self.refusal:
             await worker.set_resources(**{LANE: 0})
             return
         self.pool = Pool(sandboxed=self.sandboxed, hidden=self.hidden, spare=worker.state.nthreads)
-        # A scheduler looks for work that waits when a worker begins to run, and not when it gets resources.
+        # The scheduler assigns waiting calls when a worker's status becomes running, but not when its resources change.
         worker.status = Status.paused
         await worker.set_resources(**{LANE: worker.state.nthreads})
         worker.status = Status.running
 
     def teardown(self, worker: "Worker") -> None:
-        """End what the pool has started."""
+        """End the processes of the worker's pool."""
         del worker
         if self.pool:
             self.pool.close()
@@ -102,21 +107,21 @@ class Post(WorkerPlugin):
 
 
 def refusal(dask_worker: "Worker") -> str:
-    """Why this worker grades nothing; empty when it does. The library fills in `dask_worker`."""
-    post = dask_worker.plugins.get(NAME)
-    return post.refusal if isinstance(post, Post) else "it was not set up"
+    """Return the reason why this worker does not grade, or "" if it grades. Dask passes `dask_worker`."""
+    plugin = dask_worker.plugins.get(NAME)
+    return plugin.refusal if isinstance(plugin, GradingPlugin) else "the worker was not set up"
 
 
 def grade_here(submission: Submission, seed: str) -> Report:
-    """Grade one hand-in in the pool of the worker that this runs on."""
-    post = get_worker().plugins[NAME]
-    assert isinstance(post, Post)
-    assert post.pool is not None
-    return grade(submission, seed, post.pool)
+    """Grade one hand-in in the process pool of the worker that runs this function."""
+    plugin = get_worker().plugins[NAME]
+    assert isinstance(plugin, GradingPlugin)
+    assert plugin.pool is not None
+    return grade(submission, seed, plugin.pool, catalogue.load().tasks(submission.lesson))
 
 
 def _digest() -> str:
-    """One hash of every file that grades or measures: Python, and the data of tasks."""
+    """Return one hash of all files of `grader` and `harness` that end in one of the suffixes `KINDS`."""
     digest, found = hashlib.sha256(), (path for room in (GRADER, KIT / "harness") for path in room.rglob("*"))
     for path in sorted(path for path in found if path.suffix in KINDS):
         digest.update(f"{path.relative_to(KIT)}\0".encode())

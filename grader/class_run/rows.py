@@ -1,7 +1,7 @@
-"""A report as rows of the journal's tables, and back.
+"""Convert a report into rows of the journal's tables, and back.
 
-Raw rounds are JSON lists of [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s,
-candidate calls, baseline first], and a control is a JSON object, or null where none was played.
+Rounds are JSON lists of [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s,
+candidate calls, baseline first]. A control is a JSON object, or null if there was none.
 """
 
 import json
@@ -12,31 +12,31 @@ from datetime import datetime
 from functools import lru_cache
 
 from grader.class_run import tables
-from grader.class_run.roll import HandIn
+from grader.course.roll import HandIn
 from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from grader.text import storable
-from harness.environment import Environment
-from harness.rounds import Reading, Round
+from harness.machine.environment import Environment
+from harness.paired.rounds import Reading, Round
 
 Cell = str | int | float | None
 
 OF_A_ROW = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
-"""What SQLite raises for the values of one row. Its other errors concern the whole file: a full disk, a spoilt file."""
+"""SQLite errors about the values of one row. All other errors concern the whole file, such as a full disk."""
 
 
 def cells(*values: Cell) -> tuple[Cell, ...]:
-    """Return values as SQLite can hold them: it takes no text with a lone surrogate."""
+    """Return the values in a form that SQLite can store. Lone surrogates in texts are replaced."""
     return tuple(storable(value) if isinstance(value, str) else value for value in values)
 
 
 def of_hand_in(given: Submission) -> tuple[Cell, ...]:
-    """Return the values of `tables.HAND_IN`."""
+    """Return the values of a hand-in for the statement `tables.HAND_IN`."""
     at = given.handed_in.isoformat() if given.handed_in else None
     return cells(given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.timed)
 
 
 def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool, regrade: int = 0) -> tuple[Cell, ...]:
-    """Return the row of `gradings` without its id."""
+    """Return a report as a row of the table `gradings`, without the column `id`."""
     given = report.submission
     return cells(
         given.student,
@@ -59,7 +59,7 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
 
 
 def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
-    """Return the row of `verdicts` without its grading and position."""
+    """Return a verdict as a row of the table `verdicts`, without the columns `grading` and `position`."""
     attempt = verdict.attempt
     speed = attempt.speed
     rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
@@ -88,9 +88,9 @@ def _turn(reading: Reading) -> tuple[float, float, int]:
 
 
 def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime | None, *, raw: bool = True) -> Report:
-    """Return the report of a row of `gradings` for a hand-in with that content, handed in at a time.
+    """Return the report that a row of the table `gradings` stores. `given` and `at` are the hand-in and its time.
 
-    Unless `raw`, it is without its rounds.
+    Without `raw`, the rounds are left out.
     """
     verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [row["id"]])
     return Report(
@@ -107,13 +107,16 @@ def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime
 
 
 def moment(text: str | None) -> datetime | None:
-    """Return the moment that a cell holds."""
+    """Return the time in a cell of the journal, or None if the cell is empty."""
     return datetime.fromisoformat(text) if text else None
 
 
 @lru_cache(maxsize=64)
 def _environment(record: str) -> Environment:
-    """One object for all reports that one machine made: a class has thousands."""
+    """Return an environment from its JSON text.
+
+    Equal texts give the same object, because a class has thousands of reports.
+    """
     return Environment.from_dict(json.loads(record))
 
 

@@ -1,8 +1,8 @@
-"""The class run: collect → grade what has no grade yet → journal → reports; and go on where it stopped.
+"""Grade a class: collect the hand-ins, grade those without a grade, store the grades, and write the reports.
 
-Equal content is graded once, whoever handed it in. How one submission is graded is passed in, and in which lanes. What
-that raises, or a lane that was lost, is a fault of ours: the submission gets a verdict of GRADER_ERROR, which costs its
-student nothing, the class goes on, and the next run tries it again.
+A stopped run can be continued. Equal content is graded once, even if several students handed it in. The caller passes
+the function that grades one submission, and the lanes. If that function raises an exception or a lane is lost, the
+submission gets a GRADER_ERROR verdict, which costs no points. The next run grades the submission again.
 """
 
 import difflib
@@ -21,30 +21,31 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from grader import reports
 from grader.class_run import grading, hand_in, journal
-from grader.class_run.course import Course
 from grader.class_run.executors import Lanes
 from grader.class_run.graded_on import changes
 from grader.class_run.grading import Key
 from grader.class_run.hand_in import Grade
-from grader.class_run.roll import Roll, TaskPoints, is_faulted
-from grader.class_run.standing import Stand
+from grader.class_run.publish import publish
+from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary
+from grader.course.course_file import Course
+from grader.course.roll import Roll, TaskPoints, is_faulted
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports import pseudonyms
-from harness import units
-from harness.clocks import wall
 from harness.errors import UsageError
+from harness.machine.clocks import wall
+from harness.rendering import units
 
-_LINES = 10  # how often a run tells its progress where nobody watches a bar
+_LINES = 10  # number of progress lines in a run without a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run grades. `counting` are the hand-ins that may count, `needed` those of them without a grade.
+    """The hand-ins that a run grades.
 
-    `distinct` are the hand-ins that are graded: one for each content. `again` are contents that are graded though they
-    may have a grade.
+    `counting` are the hand-ins that may count, and `needed` those of them that must be graded. `distinct` has one
+    hand-in for each different content in `needed`. Contents in `again` are graded even if they have a grade.
     """
 
     counting: tuple[Submission, ...]
@@ -53,8 +54,11 @@ class Work:
     again: frozenset[Key]
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission], stands: Sequence[Stand], regrade: Names[str]) -> "Work":
-        """Return what is to be graded of the `submissions` that are there; all of the students in `regrade`."""
+    def of(cls, submissions: Sequence[Submission], stands: Sequence[StudentLesson], regrade: Names[str]) -> "Work":
+        """Return the work for the hand-ins in the class folder.
+
+        Hand-ins of the students in `regrade` are graded even if they have a grade.
+        """
         may = {(h.student, h.lesson, h.content) for one in stands for h in (row.hand_in for row in one.may_count)}
         lacks = {(h.student, h.lesson, h.content) for one in stands for h in one.needed}
         counting = tuple(one for one in submissions if (one.student, *grading.key(one)) in may)
@@ -83,14 +87,14 @@ def grade_class(
     board: str = "",
     known: Sequence[str] = (),
 ) -> Summary:
-    """Grade the class in `folder` into `out` and write all reports. `grade` runs in `lanes`, which end with the run.
+    """Grade the class in `folder`, store the grades in `out`, and write all reports. The lanes end with the run.
 
-    `tasks` are those that the class is graded on, `known` further lessons of the kit. `console` (standard error) shows
-    progress unless `quiet`, `about` is a line on how this machine grades, `sandboxed` stamps the hand-ins on which
-    `grade` failed. `course` is the policy in the file `course_name`, by default that of the run before; what the
-    students in `regrade` handed in is graded though nothing of theirs changed. `board` asks for a leaderboard under
-    these names (`reports.of_journal`). Raises `UsageError` before it has touched anything, and `WriteError` when what
-    was graded cannot be kept.
+    `grade` is called in `lanes`. `tasks` are the tasks to grade, and `known` further lessons of the kit. The `console`
+    (standard error) shows progress unless `quiet`. `about` is a line on the machine, which is also printed. `sandboxed`
+    is stored with hand-ins on which `grade` failed. `course` is the policy from the file `course_name`, by default the
+    policy of the last run. Hand-ins of the students in `regrade` are graded again. `board` states which names the
+    leaderboard shows (`names_for`). With "", no leaderboard is written. Raise `UsageError` before anything is changed,
+    and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
@@ -99,20 +103,20 @@ def grade_class(
     found = collect(folder, lessons, kit=kit, zone=policy.zone, known=known)
     _require_students(regrade, found, folder)
     policy.require_known(found.students, course_name or f"The course kept in {out}")
-    pseudonyms.chosen(board, "", found.students)  # names that cannot be had are refused now, not after hours
+    pseudonyms.names_for(board, "", found.students)  # refuse unusable names now, not after hours of grading
     with journal.claim(out, folder, kit=kit) as book:
         seed = book.secret_seed(seed_file)
         if course:
             book.set_course(course.text)
         book.set_board(board)
         book.enrol(found, tasks)
-        work = Work.of(found.submissions, book.stands(), regrade)
+        work = Work.of(found.submissions, book.student_lessons(), regrade)
         console = Console(file=io.StringIO()) if quiet else console
         _open(console, (*_opening(folder, found, work, tasks, kit), about if work.distinct else ""))
         lane = partial(hand_in.graded, seed=seed, grade=grade, tasks=tasks, sandboxed=sandboxed)
         lost = partial(hand_in.lost, tasks=tasks, sandboxed=sandboxed)
         kept = _grade(work, book, lane, lost, lanes, console)
-        roll, files = reports.of_journal(book)
+        roll, files = publish(book)
     return Summary(
         roll,
         out,
@@ -133,13 +137,13 @@ def _open(console: Console, lines: Sequence[str]) -> None:
 def _grade(
     work: Work, book: journal.Journal, lane: grading.Lane, lost: grading.Lost, lanes: Lanes, console: Console
 ) -> int:
-    """Grade and keep each different content; return how many came to their end."""
+    """Grade each different content once and store its grade. Return the number of stored grades."""
     keep = partial(grading.keep, book, lost, work.again)
     return grading.grade_all(work.distinct, lane, lost, keep, lanes, _progress(console, len(work.distinct)))
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
-    """Say who else gets a new grade, because the same content was graded again for another student."""
+    """Yield a sentence that names the students who get a new grade because equal content was graded again."""
     for lesson, content in sorted(again):
         have = [one for one in (report.submission for report in roll.reports) if grading.key(one) == (lesson, content)]
         others = [one.student for one in have if one.student not in regrade]
@@ -152,10 +156,10 @@ def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Ite
 
 
 def _require_students(named: Names[str], found: Collection, folder: Path) -> None:
-    """Raise `UsageError` for one who is not in the class."""
+    """Raise `UsageError` if a student in `named` is not in the class."""
     if unknown := sorted(set(named) - set(found.students)):
         near = ", ".join(difflib.get_close_matches(unknown[0], found.students)) or ", ".join(found.students[:5])
-        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again; there are {near}.")
+        raise UsageError(f"There is no student {unknown[0]!r} in {folder} to grade again. There are: {near}.")
 
 
 def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPoints], kit: str) -> Iterator[str]:
@@ -165,9 +169,9 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
     counted = (units.some(len(found.students), "student"), units.some(n_all, "hand-in"), units.some(n_tasks, "task"))
     yield f"{folder.resolve().name}: {', '.join(counted)} · kit {kit}"
     if found.left_out and needed:
-        yield f"{units.some(len(found.left_out), 'file')} left out, each named in {reports.PAGE}"
+        yield f"{units.some(len(found.left_out), 'file')} not graded, with reasons in {reports.PAGE}"
     if 0 < needed < n_all:
-        yield f"{units.count(n_all - needed)} are graded already; going on with {units.count(needed)}."
+        yield f"Already graded: {units.some(n_all - needed, 'hand-in')}. This run grades {units.count(needed)} more."
     if len(work.distinct) < needed:
         yield (
             f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: "
@@ -177,12 +181,15 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
 
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]]:
-    """Give a function to call with each report: it moves a bar on a terminal, else prints a few lines."""
+    """Yield a function that shows the progress.
+
+    The caller calls this function with each report. Without a terminal, it prints about ten lines in total.
+    """
     began_s = wall()
     watched = console.is_terminal
     seen: Counter[str] = Counter()
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
-        task = bar.add_task(f"0/{units.count(total)}  grading the first", total=total)
+        task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
             seen["all"] += 1
@@ -197,19 +204,19 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
 
 
 def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) -> str:
-    """Return the progress in words: how many, how fast, how long still, and what came up."""
+    """Return the progress as text: hand-ins graded, hand-ins per minute, the time left, and the number of problems."""
     each_s = elapsed_s / done
     parts = [
         f"{units.count(done)}/{units.count(total)}",
-        f"{units.number(60 / each_s, 2)} a minute" if each_s > 0 else "",
+        f"{units.number(60 / each_s, 2)} per minute" if each_s > 0 else "",
         f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
-        f"{units.count(edges)} at a tier's edge",
-        units.some(faults, "fault"),
+        f"{units.count(edges)} undecided",
+        units.some(faults, "internal error"),
     ]
     return "  ".join(part for part in parts if part)
 
 
 def _say(console: Console, line: str) -> None:
-    """Print a line as it stands, whatever a folder's name holds."""
+    """Print a line. Unprintable characters in folder names are escaped."""
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
     console.print(shown, markup=False, highlight=False, soft_wrap=True)

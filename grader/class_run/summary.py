@@ -1,4 +1,4 @@
-"""How a run ended: what the instructor reads, and what the command ends with."""
+"""The end of a run: the lines that the instructor reads, and the exit code of the command."""
 
 import statistics
 from dataclasses import dataclass
@@ -6,23 +6,24 @@ from pathlib import Path
 
 from grader import reports
 from grader.class_run import journal
-from grader.class_run.roll import Roll, is_faulted
+from grader.course.roll import Roll, is_faulted
 from grader.records import Status
-from grader.reports import words
-from harness import units
+from grader.reports import grade_texts
+from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
-"""Every submission has its verdict · a fault of ours left some, or a report, without · Ctrl-C, as shells count it."""
+"""Exit codes. DONE: every submission has its verdict. FAULTS: a grade or a report is missing, for example after an
+internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code."""
 
 _CONTROL = ("same", "slowed", "planted")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a run ended. `roll` is the whole class, `graded` how many different contents this run graded.
+    """The result of a run. `roll` is the whole class. `graded` is the number of different contents graded in this run.
 
-    `board` says that a leaderboard was written too, `told` are sentences on what this run changed for other hand-ins
-    than those it graded. `unmade` is what to say of reports that the grader failed to make.
+    `board` is True if a leaderboard was written, too. `told` has sentences on added or removed lessons, and on hand-ins
+    that share a new grade. `unmade` has sentences on reports that the grader failed to make.
     """
 
     roll: Roll
@@ -36,22 +37,22 @@ class Summary:
 
     @property
     def faults(self) -> int:
-        """Hand-ins that have no verdict because of a fault of ours."""
+        """The number of hand-ins without a verdict because of an internal error."""
         return sum(is_faulted(report) for report in self.roll.reports)
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with."""
+        """The exit code of the command, one of `EXIT_DONE`, `EXIT_FAULTS` and `EXIT_INTERRUPTED`."""
         if self.interrupted:
             return EXIT_INTERRUPTED
         return EXIT_DONE if self.roll.is_final and not self.unmade else EXIT_FAULTS
 
     def lines(self) -> tuple[str, ...]:
-        """Return what the instructor reads at the end."""
+        """Return the lines that the instructor reads at the end of the run."""
         n_all = len(self.roll.reports) + len(self.roll.waiting)
         if self.interrupted:
             kept = f"{units.count(len(self.roll.reports))} of {units.count(n_all)} hand-ins have their grades"
-            end = f"Stopped: {kept}, and nothing is lost. Run the same command again to go on."
+            end = f"Stopped: {kept}, and these grades are kept. Run the same command again to grade the rest."
         elif not self.graded:
             end = f"Nothing to do: all {units.count(n_all)} hand-ins were graded before."
         else:
@@ -61,7 +62,7 @@ class Summary:
         of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
         files = (*of_class, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
-        fault = f"{units.some(self.faults, 'hand-in')} met a fault of ours: run the same command again to retry."
+        fault = f"{units.some(self.faults, 'hand-in')} had an internal error. Run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
         told += [fault] if self.faults else []
         return (*filter(None, told), *self.told, *self.unmade, written)
@@ -75,30 +76,31 @@ class Summary:
         if not earned:
             return ""
         possible = sum(self.roll.possible(lesson) for lesson in self.roll.lessons)
-        return f"Points: median {words.points(statistics.median(earned))} of {words.points(possible)}."
+        return f"Points: median {grade_texts.points(statistics.median(earned))} of {grade_texts.points(possible)}."
 
     def _look_at(self) -> str:
         ends = [verdict.status for report in self.roll.reports for verdict in report.verdicts]
         found = {
             "misnamed": sum(file.misnamed for file in self.roll.left_out),
             "refused": sum(report.submission.refused for report in self.roll.reports),
-            "that broke the rules": ends.count(Status.CHEATED),
+            "against the rules": ends.count(Status.CHEATED),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
-            "replaced before it was graded": len(self.roll.gone),
-            "to be struck and not there": len(self.roll.unmatched),
+            "replaced before grading": len(self.roll.gone),
+            "to be excluded, but not found": len(self.roll.unmatched),
         }
         listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)
-        return f"Look at: {listed}." if listed else "Nothing needs a look."
+        return f"To check by hand: {listed}." if listed else "Nothing to check by hand."
 
 
 def _control(roll: Roll) -> str:
-    """How the controls of all duels came out, which says how far to trust this machine."""
+    """Return a line with the median ratios of all controls, which show how exactly this machine measures."""
     controls = [one.attempt.control for report, _ in roll.gradings() for one in report.verdicts if one.attempt.control]
     if not controls:
         return ""
     same, slowed, planted = (statistics.median(getattr(c, name) for c in controls) for name in _CONTROL)
-    measured = f"{units.ratio(same, 4)}, {units.ratio(slowed, 4)} for {units.ratio(1 + planted, 4)}"
+    first = f"the baseline compared with itself {units.ratio(same, 4)} (expected 1×)"
+    second = f"compared with a slowed copy {units.ratio(slowed, 4)} (expected {units.ratio(1 + planted, 4)})"
     voided = sum(control.voided for control in controls)
-    again = f"; {units.some(voided, 'duel')} void and fought again" if voided else ""
-    return f"Control: the baseline against itself {measured}{again}."
+    again = f" {units.some(voided, 'duel')} repeated because the control failed." if voided else ""
+    return f"Median ratios of the controls: {first}, {second}.{again}"

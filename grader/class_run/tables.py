@@ -1,8 +1,8 @@
-"""The journal's tables and the questions asked of them.
+"""The tables and queries of the journal.
 
-`hand_ins` has one row an attempt, `gradings` one a graded content, `verdicts` one a task of it. A grading belongs to
-the content of a file, so that all students who handed in the same content share it. `attempts` joins the three for
-people: one row for each task of each attempt that has a grading.
+`hand_ins` has one row per attempt, `gradings` one per grading, and `verdicts` one per task of a grading. A grading
+belongs to the content of a file, so all students who handed in the same content share the grading. The view `attempts`
+joins the three tables for people: one row per task of each graded attempt.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from grader.trials.faults import NOT_WRITTEN
 
 SCHEMA: Final = "5"
-"""Version of the tables below; an older journal is brought to it, a newer one is refused."""
+"""The version of the tables. A journal with an older version is upgraded. A newer version is refused."""
 
 HAND_INS: Final = """
 CREATE TABLE hand_ins (
@@ -79,9 +79,10 @@ INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesso
     handed_in_utc = CASE WHEN ? OR handed_in_utc IS NULL THEN excluded.handed_in_utc
         ELSE min(handed_in_utc, coalesce(excluded.handed_in_utc, handed_in_utc)) END
 """
-"""A hand-in that is there. Of the times that its file has had the earliest holds: a later copy is no later hand-in.
+"""A statement that stores a hand-in from the class folder.
 
-The last value says that a folder's name tells the time, which goes before.
+If runs found several times for the same content, the earliest time counts, because a later copy is not a later hand-in.
+The last value is true if the name of a folder gives the time. Then this time replaces all other times.
 """
 
 _ATTEMPTS: Final = """
@@ -95,9 +96,10 @@ FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
 ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """
 ATTEMPTS: Final = _ATTEMPTS.format(whose="IN (SELECT name FROM students)", untouched=NOT_WRITTEN)
-"""Every attempt of the class with the newest grade of its content; a fault of ours only where there is no other."""
+"""A query for all attempts of the class, with the newest grade of each content. A GRADER_ERROR is only used if no other
+grade exists."""
 ATTEMPTS_OF: Final = _ATTEMPTS.format(whose="= ?", untouched=NOT_WRITTEN)
-"""The same of one student."""
+"""A query for all attempts of one student, with the newest grade of each content."""
 
 VERDICTS: Final = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
 VERDICTS_WITHOUT_ROUNDS: Final = """
@@ -153,10 +155,10 @@ DROP TABLE older;
 {LEFT_OUT};
 {ATTEMPTS_VIEW};
 UPDATE meta SET value = '5' WHERE key = 'schema';
-""",  # noqa: S608 - of constants above
+""",  # noqa: S608 - made of the constants above
 }
-"""What brings a journal of an older version to the next.
+"""Statements that upgrade a journal from the version in the key to the next version.
 
-Version 4 graded the same content once for each student. Of these grades, the last one of each student, the one with
-the most points holds for all: it becomes the newest.
+Version 4 graded the same content once per student, so a content may have several grades. Of the last grades of these
+students, the grade with the most points becomes the newest grade of the content. It then counts for all these students.
 """

@@ -1,1 +1,1 @@
-"""What a student does at the desk: find the file that holds the work, check it, hand it in."""
+"""The student's commands: find the exercise files, check them, and pack them into a zip to hand in."""

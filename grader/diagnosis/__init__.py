@@ -1,1 +1,1 @@
-"""The parts of a machine that `doctor` looks at: what was found of each, and the fix that fits what was found."""
+"""The checks of `doctor`. Each one examines a part of the machine and returns a finding with advice."""

@@ -1,13 +1,14 @@
-"""What `doctor` says about one part of the machine."""
+"""The result of one check of `doctor`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One part of the machine: whether it is as it should be, what was found, and what to do when it is not.
+    """The result of the check of one part of the machine.
 
-    Without a `needed` part other people's code is not graded.
+    `present` is True if the part works. `found` describes what was found. `fix` is advice if the part does not work.
+    The grader runs other people's code only if every `needed` part works.
     """
 
     part: str

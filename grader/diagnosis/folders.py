@@ -1,4 +1,4 @@
-"""The folders that the kit writes to: temporary files, compiled code, progress, and the locks on cores."""
+"""Check the folders to which fairclock writes: temporary files, compiled code, progress, and locks on cores."""
 
 import os
 import shutil
@@ -8,26 +8,27 @@ from pathlib import Path
 from typing import Final
 
 from grader.diagnosis.finding import Finding
-from grader.isolation import host
-from harness import disk_cache, lanes, state
+from grader.isolation import machine_facts
 from harness.errors import MachineError
+from harness.machine import lanes
+from harness.storage import disk_cache, user_state
 
 ENOUGH_BYTES: Final = 1 << 30
-"""What a class run and the compilers need free at most (measured: below 300 MiB)."""
+"""The free disk space that is required. A class run with the compilers used less than 300 MiB."""
 
 
 def folders() -> tuple[Finding, ...]:
-    """Look at each folder."""
+    """Return a finding for each folder to which fairclock writes."""
     return (
         temporary(),
-        kept("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, runs=True),
-        kept("progress", state.state_folder(), state.FOLDER_VARIABLE),
+        user_folder("compiled code", disk_cache.folder(), disk_cache.FOLDER_VARIABLE, runs=True),
+        user_folder("progress", user_state.state_folder(), user_state.FOLDER_VARIABLE),
         locks(),
     )
 
 
 def temporary() -> Finding:
-    """Look at the folder for temporary files, from which compiled snippets are loaded."""
+    """Return a finding for the folder of temporary files. It must be possible to run compiled code from it."""
     part = "temporary files"
     other = "set TMPDIR to another folder: `mkdir -p ~/tmp && export TMPDIR=~/tmp`"
     try:
@@ -40,8 +41,8 @@ def temporary() -> Finding:
     return Finding(part, present=True, found=str(folder))
 
 
-def kept(part: str, folder: Path, variable: str, *, runs: bool = False) -> Finding:
-    """Look at a folder of this user; with `runs` what is in it is loaded as code."""
+def user_folder(part: str, folder: Path, variable: str, *, runs: bool = False) -> Finding:
+    """Return a finding for one of this user's folders. With `runs`, compiled code must be able to run from it."""
     if trouble := _trouble(folder, runs=runs):
         fix = f"set {variable} to another folder: `export {variable}=FOLDER`"
         return Finding(part, present=False, found=trouble, fix=fix)
@@ -49,42 +50,45 @@ def kept(part: str, folder: Path, variable: str, *, runs: bool = False) -> Findi
 
 
 def locks() -> Finding:
-    """Look whether this user can take the locks on cores, which all users of a machine share."""
+    """Return a finding that states whether this user can lock cores. All users of a machine share the locks."""
     part, folder = "locks on cores", lanes.directory()
     try:
         free = lanes.free_cores()
     except MachineError as error:
         return Finding(part, present=False, found=str(error), fix=locks_fix(folder), needed=True)
-    held = "" if free else " (other measurements hold all of them now)"
+    held = "" if free else " (other measurements hold all locks now)"
     return Finding(part, present=True, found=f"{folder}{held}", needed=True)
 
 
 def locks_fix(folder: Path) -> str:
-    """Return how to let every user take these locks."""
+    """Return a command that allows every user to lock cores, or other advice."""
     if sys.platform == "win32":
         return "grade on Linux, or in WSL 2"
     if not os.path.lexists(folder):
-        return f"name a folder that all users may write to: `export {lanes.DIRECTORY_VARIABLE}=FOLDER`"
+        return f"choose a folder that all users may write to: `export {lanes.DIRECTORY_VARIABLE}=FOLDER`"
     if not folder.is_dir():
-        return f"it is not a folder: `sudo rm {folder}`"
+        return f"it is a file, not a folder, so remove it: `sudo rm {folder}`"
     return f"`sudo chmod 1777 {folder} && sudo chmod -f a+r {folder}/*.lock`"
 
 
 def _trouble(folder: Path, *, runs: bool) -> str:
-    """Why files cannot be kept in this folder, or what is in it cannot be loaded; "" when all is well."""
+    """Return the reason why files cannot be written to this folder, or "" if there is none.
+
+    With `runs`, also return a reason why compiled code cannot be loaded from the folder.
+    """
     if _closed(folder):
-        return f"{folder} cannot be written by this user"
+        return f"this user cannot write to {folder}"
     there = _existing(folder)
-    if runs and (mount := host.noexec(there)):
-        return f"{folder} lies on {mount}, which is mounted with noexec, so compiled code in it cannot run"
+    if runs and (mount := machine_facts.noexec(there)):
+        return f"{folder} is on {mount}, which is mounted with noexec, so compiled code in it cannot run"
     free = shutil.disk_usage(there).free
     if free < ENOUGH_BYTES:
-        return f"{folder} has {free >> 20} MiB free; {ENOUGH_BYTES >> 20} MiB may be needed"
+        return f"{folder} has {free >> 20} MiB of free space; grading may need {ENOUGH_BYTES >> 20} MiB"
     return ""
 
 
 def _closed(folder: Path) -> bool:
-    """Whether this user can make no file in a folder, which is tried, nor make the folder."""
+    """Return whether this user cannot create a file in a folder, or cannot create the folder if it does not exist."""
     there = _existing(folder)
     if there != folder:
         return not (there.is_dir() and os.access(there, os.W_OK | os.X_OK))
@@ -96,5 +100,5 @@ def _closed(folder: Path) -> bool:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or what exists above it."""
+    """Return the folder itself, or the nearest folder above it that exists."""
     return next(above for above in [folder, *folder.absolute().parents] if above.exists())

@@ -1,23 +1,27 @@
-"""What timing needs of a machine: the CPU clock of another process, equal memory layouts, cores, and quiet."""
+"""Check what exact timing needs: the CPU clock of another process, equal memory layouts, two cores, and low noise."""
 
 import os
 import subprocess
 import sys
 
 from grader.diagnosis.finding import Finding
-from grader.isolation import obstacles
-from harness import noise, programs, twins
-from harness.clocks import process_cpu
-from harness.environment import usable_cores
+from grader.isolation import sandbox_problems
 from harness.errors import MachineError
-from harness.noise import Noise
+from harness.machine import programs
+from harness.machine.clocks import process_cpu
+from harness.machine.environment import usable_cores
+from harness.paired import noise, process_env
+from harness.paired.noise import Noise
 
 CLOCK = "another process's CPU clock"
 LAYOUT = "fixed memory layout"
 
 
 def clock() -> Finding:
-    """Read the CPU clock of a process that was started for it."""
+    """Return a finding that states whether the CPU clock of another process can be read.
+
+    For this check, another process is started.
+    """
     program = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(program, stdin=subprocess.PIPE) as other:
         try:
@@ -30,55 +34,55 @@ def clock() -> Finding:
 
 
 def clock_finding(refused: str) -> Finding:
-    """Return what follows from why the clock cannot be read ("" when it can)."""
+    """Return the finding on the CPU clock. `refused` is the reason why it cannot be read, or "" if it can."""
     if not refused:
-        return Finding(CLOCK, present=True, found=f"{sys.platform}, read from outside")
+        return Finding(CLOCK, present=True, found=f"can be read on {sys.platform}")
     fix = "grade on Linux"
     if sys.platform == "linux":
-        fix = "grade on the host, or in a container that the host's own kernel runs (gVisor has no such clock)"
+        fix = "grade on the host, or in a container that uses the host's kernel (gVisor does not provide this clock)"
     return Finding(CLOCK, present=False, found=refused, fix=fix)
 
 
 def layout() -> Finding:
-    """Look whether `setarch -R` works."""
-    return layout_finding(twins.layout_trouble())
+    """Return a finding that states whether `setarch -R` can fix the memory layout of a process."""
+    return layout_finding(process_env.why_layout_varies())
 
 
 def layout_finding(trouble: str) -> Finding:
-    """Return what follows from why a process has no fixed layout ("" when it has one)."""
+    """Return the finding on memory layouts. `trouble` is the reason why they are not fixed, or "" if they are."""
     if not trouble:
         return Finding(LAYOUT, present=True, found="setarch -R")
     if sys.platform != "linux":
         fix = "grade on Linux"
-    elif trouble == twins.NO_SETARCH:
+    elif trouble == process_env.NO_SETARCH:
         fix = programs.SETARCH
     elif "not permitted" in trouble:
-        fix = f"allow the system call personality; for a container: `{obstacles.DOCKER} …`"
+        fix = f"allow the system call personality; for a container: `{sandbox_problems.DOCKER} …`"
     else:
         fix = f"install it again: `{programs.SETARCH}`"
-    return Finding(LAYOUT, present=False, found=f"{trouble}, so ratios scatter by 2 to 6 %", fix=fix)
+    return Finding(LAYOUT, present=False, found=f"{trouble}, so measured ratios vary by 2 to 6 %", fix=fix)
 
 
 def cores() -> Finding:
-    """Count the cores that this process may use."""
+    """Return a finding on the number of cores that this process may use."""
     return cores_finding(usable_cores(), os.cpu_count() or 1)
 
 
 def cores_finding(usable: int, there: int) -> Finding:
-    """Return what follows from how many cores this process may use, of how many."""
+    """Return the finding for a machine with `there` cores, of which this process may use `usable`."""
     found = str(usable) if usable == there else f"{usable} of {there}"
     fix = "grade with --jobs 1, and expect more noise: the measurement shares its core with every other program"
     if usable < there:
-        fix = "start it without `taskset` (a container: with `docker run --cpuset-cpus=0-1 …`), or grade with --jobs 1"
+        fix = "start grading without `taskset` (in a container: `docker run --cpuset-cpus=0-1 …`), or with --jobs 1"
     return Finding("cores", usable > 1, found, fix)
 
 
-def quiet() -> Finding:
-    """Measure the noise, half a second long."""
-    return quiet_finding(noise.aa_control())
+def noise_level() -> Finding:
+    """Return a finding on the noise of the machine, which is measured for half a second."""
+    return noise_finding(noise.aa_control())
 
 
-def quiet_finding(control: Noise) -> Finding:
-    """Return what follows from an A/A control."""
-    fix = "close other programs; grades need less quiet than this, since they come from pairs of measurements"
-    return Finding("noise", not control.restless, str(control), fix)
+def noise_finding(control: Noise) -> Finding:
+    """Return the finding for the result of an A/A control, in which the same code is measured against itself."""
+    fix = "close other programs. Grades tolerate more noise than this check, because they come from paired measurements"
+    return Finding("noise", not control.noisy, str(control), fix)

@@ -1,4 +1,4 @@
-"""Python and torch: whether the GIL is on, and whether torch is there, new enough, and can be imported."""
+"""Check Python and torch: whether Python has the GIL, and whether a new enough torch can be imported."""
 
 import re
 import signal
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from grader.diagnosis.finding import Finding
-from harness.environment import Environment
+from harness.machine.environment import Environment
 
 OLDEST_TORCH: Final = (2, 9)
 TORCH_FIX: Final = "pip install 'torch>=2.9'"
@@ -17,18 +17,18 @@ _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)")
 
 
 def gil() -> Finding:
-    """Look at whether this is the usual build of Python, with a global interpreter lock (GIL)."""
+    """Return a finding that states whether this is the usual build of Python, with a global interpreter lock (GIL)."""
     here = Environment.capture(ask_cuda=False)
     return Finding(
         "GIL",
         not here.free_threaded,
         here.caution() or "on: the usual build of Python",
-        "grade with the usual build of Python, on which the tiers were chosen",
+        "grade with the usual build of Python, because the tiers were chosen on it",
     )
 
 
 def torch() -> Finding:
-    """Look at torch. Importing it takes a process and seconds."""
+    """Return a finding that states whether torch works. It is imported in another process, which takes seconds."""
     try:
         found = version("torch")
     except PackageNotFoundError:
@@ -37,7 +37,10 @@ def torch() -> Finding:
 
 
 def torch_finding(found: str, broken: str) -> Finding:
-    """Return what follows from torch's version ("" without it) and from why it cannot be imported ("" when it can)."""
+    """Return the finding on torch.
+
+    `found` is its version, or "" if it is missing. `broken` is its import error, or "".
+    """
     if not found:
         return Finding("torch", present=False, found="missing", fix=TORCH_FIX, needed=True)
     numbers = _NUMBERS.match(found)
@@ -57,11 +60,11 @@ def _import_trouble() -> str:
         )
     except subprocess.TimeoutExpired:
         return "it takes more than 300 s"
-    return ended_badly(ended.returncode, ended.stderr)
+    return failure_reason(ended.returncode, ended.stderr)
 
 
-def ended_badly(status: int, said: str) -> str:
-    """Return in a few words why a process failed: its signal, or the last line it wrote; "" when it did not fail."""
+def failure_reason(status: int, said: str) -> str:
+    """Return the signal that ended a process, or the last line of its output. Return "" if it did not fail."""
     if status < 0:
         return f"ended by {signal.Signals(-status).name}" + (
             ": this CPU lacks instructions that it needs" if -status == signal.SIGILL else ""

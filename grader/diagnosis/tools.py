@@ -1,4 +1,4 @@
-"""Valgrind and the compilers: whether they are there, and whether they work, which a small job shows."""
+"""Check whether valgrind, the compilers, Python's headers and NVIDIA's driver are installed and work."""
 
 import re
 import shutil
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from grader.diagnosis.finding import Finding
-from grader.diagnosis.packages import ended_badly
-from harness import programs
+from grader.diagnosis.packages import failure_reason
 from harness.callgrind import tools
 from harness.extensions import libraries
+from harness.machine import programs
 
 _SYMBOLS_MISSING: Final = re.compile(r"redirection.*mandatory|mandatory.*redirection|libc6-dbg|debuginfo", re.DOTALL)
 _UNKNOWN_INSTRUCTION: Final = re.compile(r"[Uu]nrecognised instruction|unhandled instruction|SIGILL")
@@ -26,7 +26,10 @@ _CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }
 
 
 def valgrind() -> Finding:
-    """Look for valgrind, and let it count the instructions of an empty program (about a second)."""
+    """Return a finding that states whether valgrind can count the instructions of an empty program.
+
+    This check takes a second.
+    """
     path = shutil.which("valgrind")
     if path is None or sys.platform != "linux":
         return valgrind_finding(path, 0, "")
@@ -36,10 +39,10 @@ def valgrind() -> Finding:
 
 
 def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
-    """Return what follows from how valgrind ended and from what it wrote on standard error."""
-    use = "counts instructions in lessons 08 and 13 and their exercises"
+    """Return the finding on valgrind from its path, its exit status and its text on standard error."""
+    use = "needed to count instructions in lessons 08 and 13 and their exercises"
     if sys.platform != "linux":
-        return Finding("valgrind", present=False, found=f"not looked for ({use})", fix="count on Linux")
+        return Finding("valgrind", present=False, found=f"not checked ({use})", fix="count instructions on Linux")
     if path is None:
         return Finding("valgrind", present=False, found=f"missing ({use})", fix=programs.VALGRIND)
     if not status:
@@ -50,7 +53,7 @@ def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
             "valgrind",
             present=False,
             found=f"{name} does not know an instruction of this CPU",
-            fix=f"install a newer valgrind than {name}, or count on another machine",
+            fix=f"install a newer version than {name}, or count instructions on another machine",
         )
     if _SYMBOLS_MISSING.search(said):
         fix = _SYMBOLS.get(programs.manager(), programs.install("libc debug symbols"))
@@ -58,27 +61,30 @@ def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
     return Finding(
         "valgrind",
         present=False,
-        found=f"{path} does not work ({ended_badly(status, said)})",
+        found=f"{path} does not work ({failure_reason(status, said)})",
         fix=f"install it again: `{programs.VALGRIND}`",
     )
 
 
 def c_compiler() -> Finding:
-    """Look for gcc, and let it read the headers that an exercise in C includes."""
+    """Return a finding that states whether gcc compiles a file with the headers that an exercise in C includes."""
     path = shutil.which("gcc") or shutil.which("cc")
     broken = _does_not_compile(path, "c", _C)
-    return compiler_finding("gcc", path, broken, "compiles in lesson 14 and its exercise", programs.C_COMPILER)
+    return compiler_finding("gcc", path, broken, "needed in lesson 14 and its exercise", programs.C_COMPILER)
 
 
 def cpp_compiler() -> Finding:
-    """The same for g++."""
+    """Return a finding that states whether g++ compiles a file with a header of the C++ library."""
     path = shutil.which("g++") or shutil.which("c++")
     broken = _does_not_compile(path, "c++", _CPP)
-    return compiler_finding("g++", path, broken, "compiles in lessons 08, 12 and 14", programs.CPP_COMPILER)
+    return compiler_finding("g++", path, broken, "needed in lessons 08, 12 and 14", programs.CPP_COMPILER)
 
 
 def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: str) -> Finding:
-    """Return what follows from a compiler's path (None without one) and from why it does not compile."""
+    """Return the finding on a compiler.
+
+    `path` is None if it is missing. `broken` is its error, or "" if it compiles.
+    """
     if path is None:
         return Finding(name, present=False, found=f"missing ({use})", fix=fix)
     if broken:
@@ -87,17 +93,17 @@ def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: st
 
 
 def headers(folder: Path | None = None) -> Finding:
-    """Look for the header of Python that modules in C and `torch.compile` include."""
+    """Return a finding that states whether Python's header file exists. Modules in C and `torch.compile` include it."""
     header = Path(folder or libraries.headers(), "Python.h")
-    found = str(header) if header.is_file() else f"missing: {header} (modules in C in lessons 12 and 14)"
+    found = str(header) if header.is_file() else f"missing: {header} (needed for modules in C in lessons 12 and 14)"
     return Finding("Python.h", present=header.is_file(), found=found, fix=programs.PYTHON_HEADERS)
 
 
 def cuda() -> Finding:
-    """Look for NVIDIA's own tool, which comes with the driver."""
+    """Return a finding that states whether `nvidia-smi` is installed, a program that comes with NVIDIA's driver."""
     path = shutil.which("nvidia-smi")
-    found = path or "missing (CUDA for lesson 03)"
-    return Finding("nvidia-smi", path is not None, found, "none needed: lesson 03 simulates a CUDA stream without it")
+    found = path or "missing (used for CUDA in lesson 03)"
+    return Finding("nvidia-smi", path is not None, found, "none needed: without it, lesson 03 simulates a CUDA stream")
 
 
 def _does_not_compile(path: str | None, language: str, source: str) -> str:
@@ -105,11 +111,11 @@ def _does_not_compile(path: str | None, language: str, source: str) -> str:
         return ""
     status, said = _ran([path, "-x", language, "-fsyntax-only", "-"], source)
     fatal = next((line for line in said.splitlines() if "error:" in line), said)
-    return ended_badly(status, fatal)
+    return failure_reason(status, fatal)
 
 
 def _ran(command: Sequence[str], given: str = "") -> tuple[int, str]:
-    """Run a command to its end and return its exit status and what it wrote on standard error."""
+    """Run a command until it ends. Return its exit status and its text on standard error."""
     try:
         ended = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=120)
     except OSError as error:

@@ -1,1 +1,1 @@
-"""Grading on Gradescope: the autograder to upload as one zip, and what it runs there."""
+"""Grading on Gradescope. `bundle` makes the zip that the instructor uploads, and `autograder` grades one submission."""

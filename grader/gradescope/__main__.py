@@ -1,4 +1,4 @@
-"""`python -m grader.gradescope [--check] ROOT`, as the image's scripts call it."""
+"""The command `python -m grader.gradescope [--check] ROOT`, which Gradescope's scripts call."""
 
 import sys
 

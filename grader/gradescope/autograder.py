@@ -1,24 +1,23 @@
-"""What a Gradescope autograder runs: `python -m grader.gradescope /autograder`, one submission in, results.json out.
+"""Grade one submission on Gradescope: `python -m grader.gradescope /autograder` writes results.json.
 
-    /autograder/source/bundle.json           which lessons, and whether a sandbox is needed
-    /autograder/submission/                  the student's files, the folder they lie in, or a copy of the kit
-    /autograder/submission_metadata.json     who handed it in, and when
-    /autograder/results/results.json         what Gradescope reads
+    /autograder/source/bundle.json           the lessons to grade, and whether a sandbox is needed
+    /autograder/submission/                  the student's files, the folder with them, or a copy of the kit
+    /autograder/submission_metadata.json     the student's name and the time of the submission
+    /autograder/results/results.json         the result, which Gradescope reads
 
-Where there is no grade to give, because there is no sandbox or because of a fault of ours, no results.json is written:
-Gradescope then shows a failed autograder and gives no points, which costs nobody any. Why is said on standard output,
-which instructors see. Exit codes: 0 graded, 2 refused, 3 a fault of ours.
+Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder and
+gives no points, so no student loses points. The reason is printed on standard output, which instructors can read. Exit
+codes: 0 graded, 2 refused, 3 internal error.
 """
 
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader import catalogue
-from grader.class_run.roll import Roll, TaskPoints, is_faulted
+from grader import catalogue, seeds
+from grader.course.roll import Roll, TaskPoints, is_faulted
 from grader.errors import FairclockError, UsageError
 from grader.files import explained, write_atomically
 from grader.grade import grade
@@ -28,40 +27,45 @@ from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Cost, Report, Submission
 from grader.reports import gradescope
+from grader.task import Task
 from grader.text import storable
 from grader.trials import native, valgrind
-from harness.environment import Environment
+from harness.machine.environment import Environment
 
 TRIES = 2
 KIT_PART = "lessons"
 NEEDED = "needed"
 REFUSED = (
-    "No points were given or taken. Make the bundle with `release --gradescope ZIP --no-sandbox` to grade without one, "
-    "which is stamped on every report, or grade elsewhere with `python -m grader run`."
+    "The submission has no grade, but the student loses no points. To grade without a sandbox, make the bundle with "
+    "`python -m grader release --gradescope ZIP --no-sandbox`. Every report then has a warning. "
+    "Or grade on another machine with `python -m grader run`."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the bundle was made for."""
+    """The lessons that the autograder grades, and whether it needs a sandbox."""
 
     lessons: tuple[str, ...]
     needs_sandbox: bool
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade what lies in the folder named last; with `--check` only say whether it could be."""
+    """Grade the submission in the folder that is the last argument. With `--check`, only print whether grading works.
+
+    Return the exit code of the command.
+    """
     root = Path(arguments[-1])
     try:
         settings = _settings(root)
         _require_tools(settings.lessons)
         trouble = sandbox.trouble()
         if trouble and settings.needs_sandbox:
-            print(f"Nothing is graded here: other people's code needs a sandbox, and {trouble}.")
+            print(f"Nothing was graded: other people's code needs a sandbox, and {trouble}.")
             print(REFUSED)
             return 0 if "--check" in arguments else 2
         if trouble:
-            print(f"NO SANDBOX: {trouble}. Submissions can read and write what this container holds.")
+            print(f"NO SANDBOX: {trouble}. Submissions can read and write all files in this container.")
         if "--check" in arguments:
             print(f"Sandbox: {'none' if trouble else sandbox.summary()}.")
             print(f"Ready to grade {', '.join(settings.lessons)}.")
@@ -82,7 +86,7 @@ def _settings(root: Path) -> Settings:
 
 
 def _require_tools(lessons: Sequence[str]) -> None:
-    """Raise a `MachineError` when the image lacks what measures a lesson's costs."""
+    """Raise `MachineError` if a program that measures the costs of these lessons is missing in the image."""
     known = catalogue.load()
     tasks = [task for lesson in lessons for task in known.tasks(lesson)]
     if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
@@ -92,46 +96,50 @@ def _require_tools(lessons: Sequence[str]) -> None:
 
 
 def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
-    student, at = _who(root / "submission_metadata.json")
+    student, at = _student_and_time(root / "submission_metadata.json")
     given = _given(root / "submission", student, settings.lessons)
+    known = catalogue.load()
     reports: list[Report] = []
     with Pool(sandboxed=sandboxed, hidden=(root.resolve(),)) as pool:
         for lesson in settings.lessons:
-            report = _report(given.get(lesson) or _nothing(student, lesson), pool)
+            report = _report(given.get(lesson) or _nothing(student, lesson), pool, known.tasks(lesson))
             if is_faulted(report):
                 told = "; ".join(verdict.attempt.rationale for verdict in report.verdicts)
-                print(f"{lesson} could not be graded, which is no fault of the submission: {told}")
+                print(f"{lesson} could not be graded; this is the grader's fault, not the submission's: {told}")
                 return 3
             reports.append(report)
-    of_lessons = [task for lesson in settings.lessons for task in catalogue.load().tasks(lesson)]
+    of_lessons = [task for lesson in settings.lessons for task in known.tasks(lesson)]
     tasks = tuple(TaskPoints(task.lesson, task.full_name, task.points) for task in of_lessons)
     roll = Roll("Gradescope", Environment.capture().kit, (student,), tasks, tuple(reports), (), ())
     results = root / "results" / "results.json"
     with explained(results):
         results.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(results, gradescope.render(roll, student).encode())
-    when = at.isoformat() if at else "at no known time"
+    when = at.isoformat() if at else "at an unknown time"
     print(f"{sum(report.points for report in reports):g} points; handed in {when}.")
     return 0
 
 
-def _report(submission: Submission, pool: Pool) -> Report:
-    """Grade with inputs that nobody has seen; what is a fault of ours is tried once more."""
+def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report:
+    """Grade a submission on inputs from a new seed. After an internal error, grade it once more."""
     for _ in range(TRIES):
-        report = grade(submission, secrets.token_hex(32), pool)
+        report = grade(submission, seeds.new(), pool, tasks)
         if not is_faulted(report):
             break
     return report
 
 
 def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    """The hand-in for each lesson."""
-    found = collect_one(_place(folder), student, lessons, kit=Environment.capture().kit)
+    """Return the submissions of the student by lesson. A lesson without a hand-in is missing."""
+    found = collect_one(_hand_in_folder(folder), student, lessons, kit=Environment.capture().kit)
     return {one.lesson: one for one in found.submissions}
 
 
-def _place(folder: Path) -> Path:
-    """Where the files lie: within the one folder that was zipped whole; in a copy of the kit, its exercises."""
+def _hand_in_folder(folder: Path) -> Path:
+    """Return the folder with the student's files.
+
+    It is `folder` itself, the only folder in it, or the folder `lessons/exercises` in a copy of the kit.
+    """
     there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
     if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
         folder = there[0]
@@ -144,8 +152,8 @@ def _nothing(student: str, lesson: str) -> Submission:
     return Submission(student, lesson, "", digest(why.encode()), None, why)
 
 
-def _who(path: Path) -> tuple[str, datetime | None]:
-    """Who handed it in and when, as far as Gradescope says."""
+def _student_and_time(path: Path) -> tuple[str, datetime | None]:
+    """Return the student's name and the time of the submission from Gradescope's file. An unknown time is None."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         given = (user.get("email") or user.get("name") or user.get("id") for user in read.get("users", []))

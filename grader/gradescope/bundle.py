@@ -1,12 +1,12 @@
-"""`release --gradescope`: the kit as an autograder to upload to Gradescope, one zip.
+"""Write the kit as one zip that an instructor uploads to Gradescope as an autograder.
 
-    setup.sh  run_autograder     what Gradescope runs, once and for each submission
-    bundle.json                  the lessons it grades, and whether it may do so without a sandbox
+    setup.sh  run_autograder     the scripts that Gradescope runs, once and for each submission
+    bundle.json                  the lessons to grade, and whether grading without a sandbox is allowed
     fairclock/                   the student kit
 
-Tiers are ratios to the exercises' own baselines, so no reference solution is needed, and as in the student kit none is
-in it: everything that was written is searched for every part of every solution. It holds no seed either: each grading
-draws its own, in memory.
+Grading compares a submission with the baselines of the exercises, so it needs no reference solution. The bundle has no
+solutions. To ensure this, every part of every solution is searched for in all files of the bundle. The bundle has no
+seed, because each grading draws its own seed in memory.
 """
 
 import json
@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from grader import catalogue, release
+from grader import catalogue
 from grader.errors import GraderFault, UsageError
 from grader.files import explained
+from grader.student_kit import release
 
 HERE: Final = Path(__file__).parent
 SCRIPTS: Final = ("setup.sh", "run_autograder")
@@ -30,7 +31,10 @@ EXECUTABLE: Final = 0o755
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What was written, and what it was searched for in vain."""
+    """The bundle that was written: its path, lessons and points.
+
+    `parts` is the number of solution parts searched for in it.
+    """
 
     place: Path
     lessons: tuple[str, ...]
@@ -39,24 +43,25 @@ class Bundle:
     sandboxed: bool
 
     def lines(self) -> Iterator[str]:
-        """What to tell the instructor."""
+        """Yield the lines that `release --gradescope` prints for the instructor."""
         yield f"Wrote {self.place}, an autograder for {', '.join(self.lessons)}: {self.points:g} points."
-        yield f"Searched all of it for the {self.parts} parts of the reference solutions: none is in it."
+        yield f"The zip was searched for the {self.parts} parts of the reference solutions and contains none of them."
         if self.sandboxed:
-            yield "It refuses to grade where no sandbox works; with --no-sandbox it would, and say so."
+            yield "If no sandbox works, this autograder does not grade. An autograder made with --no-sandbox does."
         else:
-            yield "It grades with NO SANDBOX where none works, and says so on each report."
-        yield "Give its container 2 cores and 3 GB of memory or more (Settings → Container Specifications)."
+            yield "If no sandbox works, this autograder grades with NO SANDBOX. Each report then has a warning."
+        yield "Give the container at least 2 cores and 3 GB of memory (Settings → Container Specifications)."
 
 
 def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force: bool = False) -> Bundle:
     """Write the autograder for `lessons` to the zip `place`.
 
-    Raises `UsageError` when something is there already, it is no .zip, or this kit has no solutions to make stubs of;
-    `GraderFault` when a part of a solution was found in it, and nothing is left there then.
+    Raise `UsageError` if something exists at `place` or if it is not a .zip. Also raise it if this kit has no
+    solutions, from which the stubs are made. Raise `GraderFault`, and leave no file, if the bundle contains a part of a
+    solution.
     """
     if place.suffix != ".zip":
-        raise UsageError(f"{place} is no zip; name one, such as autograder.zip.")
+        raise UsageError(f"{place} is not a zip; give a name such as autograder.zip.")
     release.refuse_existing(place, force=force)
     known = catalogue.load()
     chosen = tuple(known.named(lesson) for lesson in lessons) or known.lessons
@@ -69,8 +74,10 @@ def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force
             (folder / name).chmod(EXECUTABLE)
         settings = {"lessons": chosen, "sandbox": "needed" if sandboxed else "where it works"}
         (folder / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        if leaks := list(release.found(release.all_parts(), folder)):
-            raise GraderFault(f"No bundle was written: a part of a solution is in {', '.join(map(str, leaks))}.")
+        if leaks := list(release.files_containing(release.all_parts(), folder)):
+            raise GraderFault(
+                f"No bundle was written, because {', '.join(map(str, leaks))} contains a part of a solution."
+            )
         release.write_zip(folder, place, top=folder)
     points = sum(task.points for lesson in chosen for task in known.tasks(lesson))
     return Bundle(place, chosen, points, released.parts, sandboxed)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gradescope runs this once, as root, when it builds the autograder's image; everything lies in /autograder/source.
-# FAIRCLOCK_PYTHON names a Python that has all packages already: then nothing is installed.
+# Gradescope runs this script once, as root, when it builds the autograder's image. All files are in /autograder/source.
+# If FAIRCLOCK_PYTHON names a Python with all packages, nothing is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 root=$(dirname "$PWD")
@@ -21,19 +21,19 @@ python=${FAIRCLOCK_PYTHON:-}
 if [ -z "$python" ]; then
     apt-get update
     found=$(find_python) || { apt python3.11 && found=$(find_python); } || {
-        echo "There is no Python 3.11 or newer here: choose Ubuntu 22.04 or newer as the base image." >&2
+        echo "Python 3.11 or newer is missing: choose Ubuntu 22.04 or newer as the base image." >&2
         exit 2
     }
     version=$("$found" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
     "$found" -c 'import ensurepip' 2>/dev/null || apt "$version-venv"
-    apt bubblewrap || echo "No bubblewrap from the system; the one that pip brings is tried." >&2
-    apt util-linux valgrind gcc libc6-dev  # costs in instructions are counted by valgrind, functions in C compiled
+    apt bubblewrap || echo "The system package bubblewrap cannot be installed. The package from pip is tried." >&2
+    apt util-linux valgrind gcc libc6-dev  # valgrind counts instructions; gcc compiles functions in C
     "$found" -m venv "$root/venv"
-    chmod o+x "$root"  # each process tree is a user of its own, who must find this Python
+    chmod o+x "$root"  # each process tree has its own user, which must be able to enter this folder
     python=$root/venv/bin/python
-    "$python" -m pip install --no-cache-dir -e ./fairclock  # so that there is one kit, which the sandbox hides
+    "$python" -m pip install --no-cache-dir -e ./fairclock  # installs no second copy, so the sandbox hides the only kit
 fi
-new_enough "$python" || { echo "$python is no Python 3.11 or newer." >&2; exit 2; }
+new_enough "$python" || { echo "$python is not Python 3.11 or newer." >&2; exit 2; }
 echo "$python" > python-path
 cd fairclock
 PYTHONPATH=$PWD "$python" -m grader.gradescope --check "$root"

@@ -1,1 +1,1 @@
-"""What students hand in, and how: folders, zips, notebooks, and why some of it is refused."""
+"""Read the files that students hand in: folders, zips and notebooks. Refuse files that cannot be used."""

@@ -1,18 +1,19 @@
-"""From a folder of hand-ins to submissions: what each student handed in for each lesson, in sorted order.
+"""Read a folder of hand-ins. Return what each student handed in for each lesson, in sorted order.
 
     DIR/<student>/<lesson>.py | <lesson>.ipynb | <anything>.zip
-    DIR/<student>/<time>/<the same>                              one attempt of several, handed in then
+    DIR/<student>/<time>/<the same>                              one of several attempts, handed in at this time
     DIR/<student>.zip                                            as `submit` writes it
     DIR/<name>_<number>_<number>_<lesson>.py | .ipynb | .zip     as Canvas downloads all submissions
 
-When something was handed in is said by the name of its folder, such as 2026-11-20T23-59-00 (the course's time zone)
-or 20261120T225900Z; else it is the time that the file or zip itself has in DIR, and for files of Canvas, which have the
-time of the download, it is not known. What stands inside of a zip says nothing: the student's own clock wrote that.
+The time of a hand-in is the time in its folder's name, such as 2026-11-20T23-59-00 (in the course's time zone) or
+20261120T225900Z. If no folder has such a name, it is the modification time of the file or zip in DIR. For files from
+Canvas the time is unknown, because they have the time of the download. Times inside a zip are ignored, because they
+come from the student's own clock.
 
-A file that cannot be taken becomes a `Submission` without source whose `refusal` tells the student why; the
-class goes on. So it does where the grader itself fails at a hand-in: then the `fault` of its `Submission` says so.
-What is not graded is listed as `left_out`, with what it is likely to be. A student's name is data: it may hold anything
-that a file name can.
+A file that cannot be used becomes a `Submission` without source. Its `refusal` gives the student the reason. All other
+hand-ins are still collected. If the grader itself fails to read a hand-in, the `Submission` has a `fault`. Files that
+are not graded are listed as `left_out`, with a guess at the lesson of each file. A student's name may have any
+character that a file name can have.
 """
 
 import os
@@ -22,8 +23,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
-from grader.hand_ins import archives, left_out, location, manifest, moments
-from grader.hand_ins.left_out import LeftOut, Naming
+from grader.hand_ins import archives, left_out, location, manifest, timestamps
+from grader.hand_ins.left_out import LeftOut, LessonNames
 from grader.hand_ins.location import Location
 from grader.hand_ins.notebooks import python_source
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, digest, python_text
@@ -36,12 +37,13 @@ _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
     ".ipynb": (MAX_NOTEBOOK_BYTES, python_source),
 }
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<stem>.+?)(?:-\d+)?(?P<suffix>\.\w+)")
-"""A file of Canvas's download: the student's name and number; one handed in again ends in -1, -2 and so on."""
+"""A file name in Canvas's download, with the student's name and number. The name of a second hand-in ends in
+-1, the name of a third in -2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A class as it was handed in: every student, also those without a hand-in, and files that are not graded."""
+    """All students of a class, also those without a hand-in, their submissions, and the files that are not graded."""
 
     students: tuple[str, ...]
     submissions: tuple[Submission, ...]
@@ -50,11 +52,15 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """What one place gave. `blanket` (of lesson "") stands for every lesson of an unreadable place."""
+class _Contents:
+    """The contents of one folder, zip or file.
+
+    `for_all_lessons` is the refusal of a folder or zip that cannot be read. It applies to every lesson, so its lesson
+    is "".
+    """
 
     submissions: tuple[Submission, ...] = ()
-    blanket: Submission | None = None
+    for_all_lessons: Submission | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
@@ -62,41 +68,42 @@ class _Taken:
 def collect(
     folder: Path, lessons: Sequence[str], *, kit: str, zone: tzinfo = UTC, known: Sequence[str] = ()
 ) -> Collection:
-    """Collect the hand-ins for `lessons`. `kit` is the version of this kit, compared with that of each zip.
+    """Return the hand-ins for `lessons` in a class's folder.
 
-    `zone` is that of times without an offset in the names of folders, `known` are further lessons of the kit. Raises
-    `UsageError` when `folder` does not exist, is no folder, or holds no hand-in.
+    `kit` is the version of this kit, which is compared with the version in each zip. `zone` is the time zone of folder
+    names without an offset. `known` has further lessons of the kit. Raise `UsageError` if `folder` does not exist, is
+    not a folder, or contains no hand-in.
     """
-    found = _collection(list(_places(folder, Naming.of(lessons, known), kit, zone)), lessons)
+    found = _collection(list(_places(folder, LessonNames.of(lessons, known), kit, zone)), lessons)
     if not found.submissions:
         expected = f"{folder}/<student>/{lessons[0]}.py or {folder}/<student>.zip"
         left = "".join(f" {one.path} was left out: {one.why}" for one in found.left_out if one.misnamed)
-        raise UsageError(f"{folder} holds no hand-in; expected names such as {expected}.{left}")
+        raise UsageError(f"{folder} contains no hand-in; expected names such as {expected}.{left}")
     return found
 
 
 def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
-    """Collect what one student handed in, where `folder` holds that and nothing else; perhaps nothing at all.
+    """Return the submissions of one student, possibly none. `folder` contains only files of this student.
 
-    Raises `UsageError` when there is no such folder.
+    Raise `UsageError` if the folder does not exist.
     """
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder} with what was handed in.")
+        raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
     place = Location(folder, Path(os.path.realpath(folder)), student, student)
-    return _collection([(student, _from_folder(place, Naming.of(lessons, ()), kit))], lessons)
+    return _collection([(student, _from_folder(place, LessonNames.of(lessons, ()), kit))], lessons)
 
 
-def _collection(places: list[tuple[str, _Taken]], lessons: Sequence[str]) -> Collection:
+def _collection(places: list[tuple[str, _Contents]], lessons: Sequence[str]) -> Collection:
     given: dict[tuple[str, str], list[Submission]] = {}
     for _, taken in places:
         for submission in taken.submissions:
             given.setdefault((submission.student, submission.lesson), []).append(submission)
-    # A place that cannot be read holds nobody knows which lessons: take those that the class handed in.
+    # The lessons in an unreadable zip are unknown, so each lesson that the class handed in gets the refusal.
     of_class = {lesson for _, lesson in given} or set(lessons)
     for student, taken in places:
-        for lesson in of_class if taken.blanket else ():
-            if taken.blanket and (student, lesson) not in given:
-                given[student, lesson] = [replace(taken.blanket, lesson=lesson)]
+        for lesson in of_class if taken.for_all_lessons else ():
+            if taken.for_all_lessons and (student, lesson) not in given:
+                given[student, lesson] = [replace(taken.for_all_lessons, lesson=lesson)]
     students = sorted({student for student, _ in places if student})
     found = {student for student, _ in given}
     left = [f"{student}: no exercise found" for student in students if student not in found]
@@ -109,22 +116,26 @@ def _collection(places: list[tuple[str, _Taken]], lessons: Sequence[str]) -> Col
 
 
 def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
-    """Take one exercise file, as `check` does. Raises `UsageError` when there is nothing at `path`."""
+    """Return the submission in one exercise file, for `check`. Raise `UsageError` if `path` is not an exercise file."""
     if not path.exists():
-        raise UsageError(f"There is no file {path}; name the exercise file, such as lessons/exercises/{lesson}.py.")
+        raise UsageError(
+            f"There is no file {path}; give the path of the exercise file, such as lessons/exercises/{lesson}.py."
+        )
     if path.suffix not in _READERS:
-        raise UsageError(f"{path} is no exercise; name a .py or .ipynb file.")
+        raise UsageError(f"{path} is not an exercise; give a .py or .ipynb file.")
     return _from_file(Location(path, Path(os.path.realpath(path)).parent, student, str(path)), lesson)
 
 
-def _places(folder: Path, names: Naming, kit: str, zone: tzinfo) -> Iterator[tuple[str, _Taken]]:
+def _places(folder: Path, names: LessonNames, kit: str, zone: tzinfo) -> Iterator[tuple[str, _Contents]]:
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise UsageError(f"{folder} {what}; name the folder that holds one folder or zip for each student.")
+        raise UsageError(f"{folder} {what}; give the folder that contains one folder or zip for each student.")
     try:
         entries = sorted(folder.iterdir())
     except OSError as fault:
-        raise UsageError(f"{folder} cannot be read ({fault.strerror}); make it readable, run again.") from None
+        raise UsageError(
+            f"{folder} cannot be read ({fault.strerror}); make it readable and run the command again."
+        ) from None
     root = Path(os.path.realpath(folder))
     for entry in entries:
         name = file_name(entry.name)
@@ -132,13 +143,16 @@ def _places(folder: Path, names: Naming, kit: str, zone: tzinfo) -> Iterator[tup
             continue
         try:
             yield _of_entry(Location(entry, root, name, name), names, kit, zone)
-        except Exception as error:  # noqa: BLE001 - whatever one student's place raises ends that place alone
+        except Exception as error:  # noqa: BLE001 - an error in one student's files must not stop the others
             student = re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
-            yield student, _Taken(blanket=location.failed(Location(entry, root, student, name), "", error))
+            yield student, _Contents(for_all_lessons=location.failed(Location(entry, root, student, name), "", error))
 
 
-def _of_entry(entry: Location, names: Naming, kit: str, zone: tzinfo) -> tuple[str, _Taken]:
-    """Return what an entry of the class's folder holds, by its student; "" where it is no student's."""
+def _of_entry(entry: Location, names: LessonNames, kit: str, zone: tzinfo) -> tuple[str, _Contents]:
+    """Return the student and the contents of one entry in the class's folder.
+
+    The student is "" if the entry belongs to no student.
+    """
     path, name = entry.path, entry.shown
     if path.is_symlink() and (_is_zip(path) or not path.is_file()):
         return _of_link(entry)
@@ -150,24 +164,24 @@ def _of_entry(entry: Location, names: Naming, kit: str, zone: tzinfo) -> tuple[s
         if _is_zip(path):
             return student, _from_zip(place, names, kit)
         if canvas["suffix"] in _READERS and canvas["stem"] in names.graded:
-            return student, _Taken((_from_file(place, canvas["stem"]),))
-        file = names.judge(student, f"{canvas['stem']}{canvas['suffix']}", path)
+            return student, _Contents((_from_file(place, canvas["stem"]),))
+        file = names.classify(student, f"{canvas['stem']}{canvas['suffix']}", path)
         if file.misnamed:
-            return student, _Taken(left_out=(replace(file, path=name),))
+            return student, _Contents(left_out=(replace(file, path=name),))
     if _is_zip(path):
         student = name[: -len(".zip")]
         return student, _from_zip(replace(entry, student=student), names, kit)
     student = left_out.archive_stem(name) if left_out.is_archive(name) else ""
-    file = names.judge(student, name, path)
-    beside = "" if student else "It lies beside the students' folders, so it is no student's. "
-    return student, _Taken(left_out=(replace(file, why=beside + file.why),))
+    file = names.classify(student, name, path)
+    beside = "" if student else "It is beside the students' folders, so it belongs to no student. "
+    return student, _Contents(left_out=(replace(file, why=beside + file.why),))
 
 
-def _of_link(link: Location) -> tuple[str, _Taken]:
-    """Refuse a student's place that is a link: what it leads to is another's, in the class or out of it."""
+def _of_link(link: Location) -> tuple[str, _Contents]:
+    """Return a refusal for a student's folder or zip that is a link. A link can lead to another student's files."""
     student = link.student.removesuffix(".zip")
-    why = f"{link.shown} is a link, not files of its own; hand in a folder of files, or a zip."
-    return student, _Taken(blanket=location.refused(replace(link, student=student), "", why))
+    why = f"{link.shown} is a link; hand in a folder of files, or a zip."
+    return student, _Contents(for_all_lessons=location.refused(replace(link, student=student), "", why))
 
 
 def _is_file(path: Path) -> bool:
@@ -178,13 +192,13 @@ def _is_zip(path: Path) -> bool:
     return path.suffix.casefold() == ".zip" and not path.is_dir()
 
 
-def _from_folder(folder: Location, names: Naming, kit: str) -> _Taken:
+def _from_folder(folder: Location, names: LessonNames, kit: str) -> _Contents:
     home = Path(os.path.realpath(folder.path))
     try:
         entries = sorted(folder.path.iterdir())
-    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this folder alone
-        return _Taken(blanket=location.failed(folder, "", error))
-    parts: list[_Taken] = []
+    except Exception as error:  # noqa: BLE001 - any error stops only this folder
+        return _Contents(for_all_lessons=location.failed(folder, "", error))
+    parts: list[_Contents] = []
     others: list[LeftOut] = []
     for entry in entries:
         name = file_name(entry.name)
@@ -192,32 +206,32 @@ def _from_folder(folder: Location, names: Naming, kit: str) -> _Taken:
         try:
             part = _of_file(place, names, kit)
             if not part and not archives.is_junk(name):
-                others.append(names.judge(folder.student, place.shown, entry))
-        except Exception as error:  # noqa: BLE001 - the student's other files are taken
-            part = _Taken(blanket=location.failed(place, "", error))
+                others.append(names.classify(folder.student, place.shown, entry))
+        except Exception as error:  # noqa: BLE001 - the student's other files are still collected
+            part = _Contents(for_all_lessons=location.failed(place, "", error))
         parts += [part] if part else []
-    return _Taken(
+    return _Contents(
         tuple(submission for part in parts for submission in part.submissions),
-        next((part.blanket for part in parts if part.blanket), None),
+        next((part.for_all_lessons for part in parts if part.for_all_lessons), None),
         tuple(note for part in parts for note in part.notes),
         (*(file for part in parts for file in part.left_out), *left_out.listed(others, folder.shown)),
     )
 
 
-def _of_file(place: Location, names: Naming, kit: str) -> _Taken | None:
-    """Return what an entry of a student's folder holds; None where it is left aside."""
+def _of_file(place: Location, names: LessonNames, kit: str) -> _Contents | None:
+    """Return the contents of one entry in a student's folder, or None if the entry is not collected."""
     path = place.path
     if path.suffix in _READERS and path.stem in names.graded:
-        return _Taken((_from_file(place, path.stem),))
+        return _Contents((_from_file(place, path.stem),))
     if _is_zip(path):
         return _from_zip(place, names, kit)
     if place.at or path.is_symlink() or not path.is_dir():
         return None
-    at = moments.of_folder(path.name, place.zone)
+    at = timestamps.of_folder(path.name, place.zone)
     return _from_folder(replace(place, at=at), names, kit) if at else None
 
 
-def _from_zip(place: Location, names: Naming, kit: str) -> _Taken:
+def _from_zip(place: Location, names: LessonNames, kit: str) -> _Contents:
     exercises = frozenset(lesson + suffix for lesson in names.graded for suffix in _READERS)
     wanted = exercises | {manifest.NAME}
     student, shown = place.student, place.shown
@@ -225,44 +239,47 @@ def _from_zip(place: Location, names: Naming, kit: str) -> _Taken:
     try:
         data = location.read(place, archives.MAX_ARCHIVE_BYTES)
         files = archives.members(data, wanted)
-        others = [names.judge(student, f"{shown}/{name}") for name in archives.others(data, wanted)]
+        others = [names.classify(student, f"{shown}/{name}") for name in archives.skipped_members(data, wanted)]
         listed = manifest.Manifest.from_json(files[manifest.NAME]) if manifest.NAME in files else None
-    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this zip alone
-        return _Taken(blanket=location.failed(place, "", error, data))
+    except Exception as error:  # noqa: BLE001 - any error stops only this zip
+        return _Contents(for_all_lessons=location.failed(place, "", error, data))
     submissions = tuple(
-        _taken(replace(place, shown=f"{shown}/{name}"), PurePosixPath(name), content, listed)
+        _submission_from(replace(place, shown=f"{shown}/{name}"), PurePosixPath(name), content, listed)
         for name, content in sorted(files.items())
         if PurePosixPath(name).name in exercises
     )
     note = ""
     if listed is None:
-        note = f"{student}: {shown} has no {manifest.NAME} to compare it with"
+        note = f"{student}: {shown} has no {manifest.NAME}, so it could not be checked for changes"
     elif listed.kit != kit:
-        note = f"{student}: {shown} was made with kit {listed.kit}, this is {kit}"
-    return _Taken(submissions, notes=(note,) if note else (), left_out=tuple(left_out.listed(others, shown)))
+        note = f"{student}: {shown} was made with kit version {listed.kit}; this kit is version {kit}"
+    return _Contents(submissions, notes=(note,) if note else (), left_out=tuple(left_out.listed(others, shown)))
 
 
 def _from_file(place: Location, lesson: str) -> Submission:
     try:
         data = location.read(place, _READERS[place.path.suffix][0])
-    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this file alone
+    except Exception as error:  # noqa: BLE001 - any error stops only this file
         return location.failed(place, lesson, error)
-    return _taken(place, PurePosixPath(place.path.name).with_stem(lesson), data, None)
+    return _submission_from(place, PurePosixPath(place.path.name).with_stem(lesson), data, None)
 
 
-def _taken(place: Location, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
-    """Return the submission that an exercise file's bytes make, or what became of it."""
+def _submission_from(place: Location, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
+    """Return a submission for the bytes of an exercise file. It has the source, a refusal or a fault."""
     try:
         if listed:
             listed.check(str(file), digest(data))
         source = _READERS[file.suffix][1](data, file.name)
-        return location.taken(place, file.stem, data, source)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it ends this file alone
+        return location.accepted(place, file.stem, data, source)
+    except Exception as error:  # noqa: BLE001 - any error stops only this file
         return location.failed(place, file.stem, error, data)
 
 
 def _attempts(given: list[Submission]) -> Iterator[Submission]:
-    """Yield the attempts at a lesson in order of time; the same bytes again are no new one."""
+    """Yield the attempts at one lesson in order of time.
+
+    An attempt with the content of an earlier attempt is left out.
+    """
     slots: dict[datetime | None, list[Submission]] = {}
     for one in given:
         slots.setdefault(one.handed_in if one.timed else None, []).append(one)
@@ -274,10 +291,10 @@ def _attempts(given: list[Submission]) -> Iterator[Submission]:
 
 
 def _only_one(given: list[Submission]) -> Submission:
-    """Return the one hand-in for a lesson in one place, or a refusal that names them all."""
+    """Return the only hand-in in `given`. If there are several, return a refusal that names all their files."""
     if len(given) == 1:
         return given[0]
     paths = " and ".join(sorted(submission.path for submission in given))
-    why = f"{given[0].lesson} was handed in as {paths}; hand in only one."
+    why = f"{given[0].lesson} was handed in more than once, as {paths}; hand in only one of these files."
     together = digest("\n".join(sorted(submission.sha256 for submission in given)).encode())
     return replace(given[0], path=paths, sha256=together, source=None, refusal=why)

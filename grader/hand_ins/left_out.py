@@ -1,7 +1,7 @@
-"""Files that students handed in and that are not graded: what each is likely to be, and how to hand it in.
+"""List the files from students that are not graded, with a guess at what each file is.
 
-A file is misnamed when it may be an exercise: by its kind, by its name, or by what it holds. Other files, such as
-README.txt, are listed too, but nobody needs to look at them.
+A file counts as misnamed when its type, its name or its contents suggest that it is an exercise. Other files, such as
+README.txt, are listed too, but the instructor need not check them.
 """
 
 import difflib
@@ -16,8 +16,8 @@ from grader.hand_ins import archives
 from grader.text import file_name
 
 SUFFIXES: Final = (".py", ".ipynb")
-MOST: Final = 20
-"""Files of one folder or zip that are listed by name; the others are counted."""
+MAX_LISTED: Final = 20
+"""The maximum number of files of one folder or zip that are listed by name. Further files are only counted."""
 
 _ARCHIVES: Final = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 _READ_BYTES: Final = 100_000
@@ -29,9 +29,11 @@ _NUMBERED: Final = re.compile(r"(?:lesson|exercise|ex|task)?[ _-]*0*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A file that is not graded. `student` is empty where it is no student's, `lesson` where it looks like none.
+    """A file that is not graded.
 
-    `why` says, in words for the student, why it was left out and how to hand it in.
+    `student` is empty when the file belongs to no student. `lesson` is empty when the file resembles no lesson. `why`
+    is the reason for the student, with advice on how to hand in the file. `misnamed` is True if it seems to be an
+    exercise.
     """
 
     student: str
@@ -42,26 +44,26 @@ class LeftOut:
 
     @property
     def meaning(self) -> str:
-        """What it is likely to be, for the instructor; empty where nothing is known."""
+        """A guess at the file's lesson, for the instructor. It is empty when the file resembles no lesson."""
         return f"looks like {self.lesson}" if self.lesson else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
-    """Names of lessons: those that the class is `graded` on, and all `known` ones."""
+class LessonNames:
+    """The lessons that are `graded` in this class, and all `known` lessons of the kit."""
 
     graded: tuple[str, ...]
     known: tuple[str, ...]
 
     @classmethod
-    def of(cls, graded: Sequence[str], known: Sequence[str]) -> "Naming":
-        """Return the names, where `known` may lack some of the `graded` ones."""
+    def of(cls, graded: Sequence[str], known: Sequence[str]) -> "LessonNames":
+        """Return the names of lessons. All `graded` lessons are also in `known`."""
         return cls(tuple(graded), tuple(dict.fromkeys((*graded, *known))))
 
-    def judge(self, student: str, shown: str, path: Path | None = None) -> LeftOut:
-        """Return what is to be said of a file that people know as `shown`.
+    def classify(self, student: str, shown: str, path: Path | None = None) -> LeftOut:
+        """Return a file that is not graded, with the reason. `shown` is the path of the file in reports.
 
-        `path` is the file or folder itself; None for a file in a zip.
+        `path` is the file or folder itself. It is None for a file in a zip.
         """
         name = PurePosixPath(shown).name
         if path and path.is_symlink():
@@ -69,18 +71,18 @@ class Naming:
         if path and path.is_dir():
             return self._folder(student, shown, path)
         if is_archive(name):
-            why = "Archives of this kind are not opened. Hand in the files themselves, or the zip that "
+            why = "The grader does not open archives of this kind. Hand in the files themselves, or the zip that "
             return LeftOut(student, shown, "", f"{why}`python -m grader submit` writes.", misnamed=True)
         stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
         if stem in self.known and stem not in self.graded and suffix in SUFFIXES:
-            return LeftOut(student, shown, stem, f"This class is not graded on {stem}.", misnamed=False)
-        lesson = likely(name, self.known)
+            return LeftOut(student, shown, stem, f"{stem} is not graded in this class.", misnamed=False)
+        lesson = likely_lesson(name, self.known)
         if not lesson and path and path.is_file() and _is_code(name):
             lesson = self._named_in(path)
         if lesson:
             return LeftOut(student, shown, lesson, self._rename(lesson, name), misnamed=True)
         if _is_code(name):
-            why = f"No exercise has this name. If it is one, hand it in under the exercise's name, such as {self._any}."
+            why = f"No exercise has this name. If it is an exercise, rename it, for example to {self._any}."
             return LeftOut(student, shown, "", why, misnamed=True)
         return LeftOut(student, shown, "", "It is not an exercise (.py or .ipynb).", misnamed=False)
 
@@ -91,20 +93,23 @@ class Naming:
     def _rename(self, lesson: str, name: str) -> str:
         suffix = ".ipynb" if name.casefold().endswith(".ipynb") else ".py"
         if lesson not in self.graded:
-            return f"It looks like {lesson}, and this class is not graded on that. It is on {', '.join(self.graded)}."
+            return f"It looks like {lesson}, which is not graded in this class. Graded: {', '.join(self.graded)}."
         return f"It looks like {lesson}. If it is, hand it in as {lesson}{suffix}."
 
     def _folder(self, student: str, shown: str, path: Path) -> LeftOut:
         names = list(_names_below(path))
-        lesson = next((found for name in names if (found := likely(name, self.known))), "")
+        lesson = next((found for name in names if (found := likely_lesson(name, self.known))), "")
         code = lesson or any(_is_code(name) or is_archive(name) for name in names)
-        why = "Folders are not searched, unless their name is a time such as 2026-11-20T23-59-00."
+        why = "The grader searches a folder only if its name is a time such as 2026-11-20T23-59-00."
         if code:
             why += f" Put {lesson + '.py' if lesson else 'the exercises'} beside this folder, not into it."
         return LeftOut(student, shown, lesson, why, misnamed=bool(code))
 
     def _named_in(self, path: Path) -> str:
-        """The one lesson that a file names, as the docstring of every exercise does; empty where there is not one."""
+        """Return the lesson that a file's text names, as an exercise's docstring does.
+
+        Return "" unless it names exactly one.
+        """
         try:
             with path.open("rb") as file:
                 text = file.read(_READ_BYTES).decode("utf-8", "replace")
@@ -115,16 +120,16 @@ class Naming:
 
 
 def listed(files: Sequence[LeftOut], where: str) -> Iterator[LeftOut]:
-    """Yield the first files of a folder or zip, misnamed ones first, and one line for all others."""
+    """Yield at most `MAX_LISTED` files of a folder or zip, misnamed files first, and one entry that counts the rest."""
     ordered = sorted(files, key=lambda one: (not one.misnamed, one.path))
-    yield from ordered[:MOST]
-    if rest := ordered[MOST:]:
-        why = f"{len(rest)} more files in {where} are not exercises by their names."
+    yield from ordered[:MAX_LISTED]
+    if rest := ordered[MAX_LISTED:]:
+        why = f"{len(rest)} more files in {where} do not have the names of exercises."
         yield LeftOut(rest[0].student, f"{where} ({len(rest)} more)", "", why, misnamed=rest[0].misnamed)
 
 
-def likely(name: str, lessons: Sequence[str]) -> str:
-    """Return the lesson that a file's name resembles; empty where it resembles none."""
+def likely_lesson(name: str, lessons: Sequence[str]) -> str:
+    """Return the lesson whose name a file's name resembles, or "" when it resembles none."""
     stem = name.strip()
     while (path := PurePosixPath(stem)).suffix.casefold() in {*SUFFIXES, ".txt"}:
         stem = path.stem
@@ -141,12 +146,12 @@ def likely(name: str, lessons: Sequence[str]) -> str:
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether a name is that of an archive."""
+    """Return whether a file name ends like the name of an archive, such as a zip."""
     return name.casefold().endswith(_ARCHIVES)
 
 
 def archive_stem(name: str) -> str:
-    """Return an archive's name without what says its kind: "ada.tar.gz" → "ada"."""
+    """Return an archive's name without its suffixes: "ada.tar.gz" → "ada"."""
     while is_archive(name):
         name = PurePosixPath(name).stem
     return name
@@ -157,7 +162,7 @@ def _is_code(name: str) -> bool:
 
 
 def _names_below(folder: Path) -> Iterator[str]:
-    """Names of the first files below a folder; links are not followed."""
+    """Yield the names of the first `_WALKED` files below a folder. Links to folders are not followed."""
     seen = 0
     for _, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not archives.is_junk(file_name(name)))

@@ -1,4 +1,4 @@
-"""Where one student's hand-in lies, how its bytes are read, and what becomes of it when that fails."""
+"""Read the bytes of a student's file, and make a `Submission` from them or from the error."""
 
 import errno
 import os
@@ -7,22 +7,22 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
-from grader.hand_ins import moments
+from grader.hand_ins import timestamps
 from grader.hand_ins.refusal import Refusal, digest
 from grader.records import Fault, Submission
 
-MACHINE: Final = frozenset(
+MACHINE_ERRORS: Final = frozenset(
     {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ETIMEDOUT, errno.ESTALE, errno.EINTR}
 )
-"""Errors of the machine that grades: they say nothing about the file, so no file is refused for them."""
+"""Error numbers that the grading machine causes, and not the file. A file is never refused because of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A folder or file of one student, `shown` to people so; nothing outside `home` belongs to it.
+    """A folder or file of one student. `shown` is its path in reports. A file outside `home` must not be read.
 
-    `at` is when it was handed in, where a folder's name says it; offsets missing there are those of `zone`. Where it is
-    not `dated`, its file's own time says nothing.
+    `at` is the time of the hand-in if a folder's name gives one. `zone` is the time zone of folder names without an
+    offset. `dated` is False if the file's modification time is not the time of the hand-in.
     """
 
     path: Path
@@ -35,7 +35,10 @@ class Location:
 
 
 def read(location: Location, limit: int) -> bytes:
-    """Return the bytes of a plain file that lies in its home. Raises `Refusal` for anything else."""
+    """Return the bytes of a plain file in its home folder.
+
+    Raise `Refusal` if it is not a plain file in this folder, or has more than `limit` bytes.
+    """
     shown = location.shown
     real = Path(os.path.realpath(location.path, strict=True))
     if not real.is_relative_to(location.home):
@@ -43,39 +46,42 @@ def read(location: Location, limit: int) -> bytes:
     if real.is_dir():
         raise Refusal(f"{shown} is a folder; hand in a file of that name.")
     if not real.is_file():
-        raise Refusal(f"{shown} is no plain file; hand in the file itself.")
+        raise Refusal(f"{shown} is not a plain file; hand in the file itself.")
     with real.open("rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise Refusal(f"{shown} is larger than {limit:,} bytes; hand in the exercise alone.")
+        raise Refusal(f"{shown} is larger than {limit:,} bytes; hand in only the exercise.")
     return data
 
 
-def taken(location: Location, lesson: str, data: bytes, source: str) -> Submission:
-    """Return the submission of a file whose bytes were read as Python text."""
+def accepted(location: Location, lesson: str, data: bytes, source: str) -> Submission:
+    """Return the submission for a file whose Python text is `source`."""
     at, timed = _when(location)
     return Submission(location.student, lesson, location.shown, digest(data), source, handed_in=at, timed=timed)
 
 
 def refused(location: Location, lesson: str, why: str, data: bytes = b"") -> Submission:
-    """Return a submission without source. Where no bytes could be read, its digest is that of the reason."""
+    """Return a submission without source, refused for the reason `why`.
+
+    Without bytes, its digest is the digest of `why`.
+    """
     at, timed = _when(location)
     digest_ = digest(data or why.encode())
     return Submission(location.student, lesson, location.shown, digest_, None, why, handed_in=at, timed=timed)
 
 
 def failed(location: Location, lesson: str, error: Exception, data: bytes = b"") -> Submission:
-    """Return the submission that came of an exception, whatever it is, so that collecting goes on with the next.
+    """Return a submission for a file on which an exception was raised, so that the next files can be collected.
 
-    A `Refusal`, or an `OSError` that the file itself is the reason for, is a refusal. Anything else is a fault of the
-    grader: it costs the student nothing, and the hand-in is tried again by the next run.
+    A `Refusal`, or an `OSError` that the file itself causes, gives a refusal. Any other exception is a fault of the
+    grader: the student loses no points, and the next run tries the hand-in again.
     """
     if isinstance(error, Refusal):
         return refused(location, lesson, str(error), data)
-    if isinstance(error, OSError) and error.errno not in MACHINE:
+    if isinstance(error, OSError) and error.errno not in MACHINE_ERRORS:
         why = f"{location.shown} could not be read ({error.strerror or type(error).__name__}); hand it in again."
         return refused(location, lesson, why)
-    # The file's own time is not asked for: that may be what failed.
+    # The file's modification time is not read here, because reading it may have caused the failure.
     digest_ = digest(data or f"{location.shown}: {type(error).__name__}".encode())
     return Submission(
         location.student,
@@ -90,7 +96,7 @@ def failed(location: Location, lesson: str, error: Exception, data: bytes = b"")
 
 
 def _when(location: Location) -> tuple[datetime | None, bool]:
-    """When something was handed in, and whether its folder's name says so."""
+    """Return the time of the hand-in, or None, and whether the name of its folder gives this time."""
     if location.at:
         return location.at, True
-    return moments.of_file(location.path) if location.dated else None, False
+    return timestamps.of_file(location.path) if location.dated else None, False

@@ -1,4 +1,7 @@
-"""`manifest.json`: what a zip made by `submit` holds, and which kit made it; collecting compares the two."""
+"""`manifest.json` is a list in each zip made by `submit`: the files with their SHA-256, and the kit version.
+
+With this list, the grader finds out whether the zip was changed.
+"""
 
 import json
 from dataclasses import asdict, dataclass
@@ -10,14 +13,14 @@ NAME = "manifest.json"
 FORMAT = 1
 
 MAX_CHARACTERS = 255
-"""The longest text of a manifest: no version of the kit, lesson, file name or SHA-256 is longer."""
+"""The maximum length of a text in a manifest. Kit versions, lessons, file names and SHA-256 digests are shorter."""
 
 _CHANGED = "The zip was changed after `submit` wrote it"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One exercise file: its lesson, its name in the zip, and the SHA-256 of its bytes in hexadecimal."""
+    """One exercise file in a zip: its lesson, its name in the zip, and its SHA-256 in hexadecimal."""
 
     lesson: str
     file: str
@@ -26,19 +29,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one zip holds, and the version of the kit that made it."""
+    """The files of one zip, and the version of the kit that made it."""
 
     kit: str
     files: tuple[Entry, ...]
 
     def to_json(self) -> bytes:
-        """Return the file's bytes, the same for the same content."""
+        """Return the bytes of `manifest.json`. They are equal for equal manifests."""
         record = {"format": FORMAT, "kit": self.kit, "files": [asdict(entry) for entry in self.files]}
         return json.dumps(record, indent=1, sort_keys=True).encode() + b"\n"
 
     @classmethod
     def from_json(cls, data: bytes) -> "Manifest":
-        """Return the manifest that `to_json` wrote. Raises `Refusal` for anything else."""
+        """Return the manifest that `to_json` wrote. Raise `Refusal` for any other data."""
         wrong = Refusal(f"{_CHANGED} ({NAME} cannot be read); run `python -m grader submit` again.")
         try:
             record = json.loads(data)
@@ -58,7 +61,7 @@ class Manifest:
         return cls(kit, tuple(entries))
 
     def check(self, file: str, sha256: str) -> None:
-        """Raise `Refusal` unless `file`, whose bytes have this SHA-256, is the file that was handed in."""
+        """Raise `Refusal` unless the manifest lists `file` with this SHA-256."""
         listed = {entry.file: entry.sha256 for entry in self.files}
         if listed.get(file) != sha256:
             what = f"{file} is not the file it lists" if file in listed else f"it does not list {file}"
@@ -66,5 +69,5 @@ class Manifest:
 
 
 def _is_plain(value: object) -> TypeGuard[str]:
-    """Whether a value is text as `submit` writes it: short, and every character can be printed."""
+    """Return whether a value is text as `submit` writes it: short, with printable characters only."""
     return isinstance(value, str) and len(value) <= MAX_CHARACTERS and value.isprintable()

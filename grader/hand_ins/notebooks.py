@@ -1,8 +1,8 @@
-"""Notebooks as hand-ins: the code cells in their order, as one Python text.
+"""Read a notebook that a student handed in: its code cells, in order, become one Python text.
 
-Outputs, metadata, attachments and execution counts are dropped before anything looks at them: what a notebook
-claims to have printed is no evidence. The rest must follow the notebook format, which nbformat checks. What
-only a notebook can run (a magic, a shell line, a help request) is refused with its cell number.
+Outputs, metadata, attachments and execution counts are dropped first. A saved output does not prove that the code is
+right. nbformat then checks the notebook format. A cell with a magic, a shell line or a help request is refused, because
+such code only runs in a notebook. The message for the student has the number of the cell.
 """
 
 import io
@@ -15,20 +15,20 @@ from typing import Any
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
 
 MAX_CELLS = 2_000
-"""More cells than any exercise has; checking them stays within a second."""
+"""The maximum number of cells. Exercises have fewer, and checking this many cells takes less than a second."""
 
 FORMAT = 4
-"""The notebook format that is read: Jupyter has written it since 2015."""
+"""The notebook format that can be read. Jupyter has written this format since 2015."""
 
 _SHOWN_CHARACTERS = 60
 _HEADING = re.compile(r"# cell (\d+)")
 _LINE_OF_FILE = re.compile(r"line (\d+) of the file")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-"""What ends a line of Python. (`str.splitlines` knows more, such as a form feed.)"""
+"""The line endings of Python code. `str.splitlines` also splits at other characters, such as a form feed."""
 
 
 def python_source(data: bytes, name: str) -> str:
-    """Return the Python text of a notebook file's bytes. Raises `Refusal` when there is none."""
+    """Return the Python text of a notebook, given the file's bytes. Raise `Refusal` if the notebook cannot be used."""
     cells = _cells(_parsed(data, name), name)
     parts = []
     for number, (kind, source) in enumerate(cells, start=1):
@@ -38,17 +38,20 @@ def python_source(data: bytes, name: str) -> str:
             parts.append(f"# cell {number}\n{source.rstrip()}\n")
     text = "\n".join(parts)
     if len(text.encode()) > MAX_SOURCE_BYTES:
-        raise Refusal(f"{name} holds more than {MAX_SOURCE_BYTES:,} bytes of code; hand in the exercise alone.")
+        raise Refusal(f"{name} contains more than {MAX_SOURCE_BYTES:,} bytes of code; hand in only the exercise.")
     return text
 
 
-def by_cell(said: str, source: str) -> str:
-    """Return `said` with each "line 31 of the file" told as a line of a cell; `source` is what `python_source` gave."""
+def with_cell_lines(said: str, source: str) -> str:
+    """Return the message `said` in which each "line 31 of the file" is replaced by the line and number of a cell.
+
+    `source` is the text that `python_source` returned.
+    """
     return _LINE_OF_FILE.sub(lambda match: _place(int(match[1]), _LINE_END.split(source)) or match[0], said)
 
 
 def _place(line: int, lines: Sequence[str]) -> str:
-    """Return a line of the whole text as a line of its cell; empty where no cell begins above it."""
+    """Return the place of line number `line`, such as "line 3 of cell 2", or "" if no cell begins above it."""
     for above in range(min(line, len(lines)), 0, -1):
         heading = _HEADING.fullmatch(lines[above - 1])
         if heading:
@@ -69,7 +72,7 @@ def _parsed(data: bytes, name: str) -> dict[str, object]:
 
 
 def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
-    """Return (kind, source) of each cell, once nbformat has found the notebook well-formed."""
+    """Return the type and the source of each cell, after nbformat has checked the notebook."""
     import nbformat  # noqa: PLC0415 - slow to import, and most hand-ins are plain files
 
     cells = content.get("cells")
@@ -77,7 +80,7 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
     if not isinstance(cells, list) or not all(_has_kind(cell) for cell in cells):
         raise broken
     if len(cells) > MAX_CELLS:
-        raise Refusal(f"{name} has more than {MAX_CELLS:,} cells; hand in the exercise alone.")
+        raise Refusal(f"{name} has more than {MAX_CELLS:,} cells; hand in only the exercise.")
     kept = [_bare(cell) for cell in cells]
     # 4.4 is the last minor version in which a cell needs no id.
     bare = {"nbformat": FORMAT, "nbformat_minor": 4, "metadata": {}, "cells": kept}
@@ -89,12 +92,15 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
 
 
 def _has_kind(cell: object) -> bool:
-    """Tell whether nbformat can check a cell at all: a kind that is no text makes its checker fail."""
+    """Return whether the type of a notebook cell is a string.
+
+    For other types, nbformat's check raises unexpected exceptions.
+    """
     return isinstance(cell, dict) and isinstance(cell.get("cell_type"), str)
 
 
 def _bare(cell: dict[str, Any]) -> dict[str, Any]:
-    """Return what is used of a cell, in a form nbformat can check: its kind and its source."""
+    """Return a cell with only its type and source, in a form that nbformat can check."""
     bare: dict[str, Any] = {key: cell[key] for key in ("cell_type", "source") if key in cell}
     bare["metadata"] = {}
     if cell.get("cell_type") == "code":
@@ -103,15 +109,18 @@ def _bare(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_what_is_no_text(source: str, number: int, name: str) -> None:
-    """Refuse a cell that no file can hold; before Python's tokenizer sees it, which may raise anything for it."""
+    """Raise `Refusal` for a cell that is not valid text.
+
+    For such a cell, Python's tokenizer may raise any exception.
+    """
     try:
         source.encode()
     except UnicodeEncodeError:
         raise Refusal(
-            f"Cell {number} of {name} holds characters that are no text; retype it and save the notebook again."
+            f"Cell {number} of {name} contains invalid characters; type its text again and save the notebook."
         ) from None
     if "\0" in source:
-        raise Refusal(f"Cell {number} of {name} holds binary data; hand in a notebook of Python code.")
+        raise Refusal(f"Cell {number} of {name} contains binary data; hand in a notebook of Python code.")
 
 
 def _refuse_magic(source: str, number: int, name: str) -> None:
@@ -121,15 +130,15 @@ def _refuse_magic(source: str, number: int, name: str) -> None:
         shown = lines[min(line, len(lines)) - 1].strip()[:_SHOWN_CHARACTERS]
         raise Refusal(
             f"Cell {number} of {name} has a line that only a notebook can run ({shown}); "
-            "take it out, or move it to a cell of its own in a copy that you keep."
+            "delete that line and hand in the notebook again."
         )
 
 
 def magic_line(source: str) -> int:
     """Return the number of the first line with a magic (`%`, `%%`), shell (`!`) or help (`?`) request, or 0.
 
-    The text is tokenised, never compiled: a `%` that continues an expression or stands in a string is no
-    magic, and no text of a student's can overflow a parser here.
+    The text is only split into tokens and not compiled, because some texts make Python's parser crash. A `%` that
+    continues an expression or is in a string is not a magic.
     """
     depth = 0
     fresh = True  # at the start of a logical line
@@ -150,8 +159,8 @@ def magic_line(source: str) -> int:
                 return token.start[0]
             depth += (token.string in {"(", "[", "{"}) - (token.string in {")", "]", "}"})
             fresh, previous = False, token.string
-    except (tokenize.TokenError, SyntaxError, ValueError):  # ValueError: it is not even text
-        # No Python from here on, and the grader will say so; newer Pythons stop at the very magic.
+    except (tokenize.TokenError, SyntaxError, ValueError):  # ValueError: the source is not valid text
+        # The rest is not Python, which the grader reports later. In newer Python versions, the magic raises the error.
         lines = source.split("\n")
         return start if fresh and start <= len(lines) and lines[start - 1].lstrip()[:1] in {"%", "!"} else 0
     return 0

@@ -1,1 +1,1 @@
-"""All that runs inside a sandbox, beside the submission itself; nothing here imports anything that is not there."""
+"""The files that run inside a sandbox. They import only each other, the standard library and torch."""

@@ -1,6 +1,6 @@
-"""What a worker gives up for good before it loads a submission: memory, files, processes.
+"""Permanently restrict this process before a submission is loaded: its memory, files and system calls.
 
-It runs in the sandbox beside the worker: standard library alone.
+This file runs in the sandbox and imports only the standard library.
 """
 
 import ctypes
@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 SPARE_BYTES = 32 << 20
-"""Address space beyond the submission's own, so that running out of memory can still be told."""
+"""Address space beyond the submission's limit. The worker uses it to report that the submission has used its limit."""
 
 LARGE_BYTES = 128 << 10
-"""A block that malloc gives back to the system when it is freed: its own default, before it has learned."""
+"""The smallest size of a freed block that malloc returns to the system.
+
+It is the initial value in the GNU C library, which later increases it.
+"""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER_MODE = 38, 22, 2
@@ -26,17 +29,17 @@ _INSTRUCTION_BYTES = 8
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _PATH_BENEATH = 444, 445, 446, 1
 
 RULESET = Path(__file__).parents[2] / "ruleset.json"
-"""Rules for files that hold from before a submission is loaded. The file is there where the tree has no namespaces."""
+"""The file with the Landlock rules for submissions. It exists only in a tree without namespaces."""
 
 
 class _Program(ctypes.Structure):
-    """Linux: struct sock_fprog."""
+    """The struct `sock_fprog` of Linux: a BPF program and its length."""
 
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def limit(limits: dict[str, int]) -> None:
-    """Lower this process's limits for good. Memory is what it may use beyond what it uses now."""
+def set_limits(limits: dict[str, int]) -> None:
+    """Permanently lower the limits of this process. The memory that this process already uses does not count."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if sys.platform == "linux" else 0
     for name, value in limits.items():
         kind = getattr(resource, name)
@@ -48,20 +51,21 @@ def limit(limits: dict[str, int]) -> None:
 
 
 def return_memory() -> None:
-    """Let malloc give large blocks back when they are freed, where it can be told to (glibc: mallopt(3))."""
+    """Make malloc return large freed blocks to the system, if the C library has mallopt(3)."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
         mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
         mallopt(_M_TRIM_THRESHOLD, LARGE_BYTES)
 
 
-def install(program: str) -> None:
-    """Install a seccomp filter, given in hexadecimal, for this process and all that it will ever start.
+def install_filter(program: str) -> None:
+    """Install a seccomp filter, given in hexadecimal, for this process and all processes that it starts.
 
-    Raises OSError when the kernel refuses it, and RuntimeError in a process with threads, which would stay without.
+    Raise `OSError` if the kernel refuses the filter. Raise `RuntimeError` in a process with several threads, because
+    the filter would not apply to the other threads.
     """
     if len(list(Path("/proc/self/task").iterdir())) > 1:
-        raise RuntimeError("a filter would not hold for the threads that run already")
+        raise RuntimeError("a filter would not apply to the other threads of this process")
     code = bytes.fromhex(program)
     libc = ctypes.CDLL(None, use_errno=True)
     word = ctypes.c_ulong
@@ -72,10 +76,10 @@ def install(program: str) -> None:
             raise OSError(number, f"no seccomp filter: {os.strerror(number)}")
 
 
-def restrict(ruleset: dict[str, Any]) -> None:
-    """Give up all files but those that a ruleset of `grader.isolation.landlock` allows, for this process and its own.
+def apply_ruleset(ruleset: dict[str, Any]) -> None:
+    """Restrict this process and its children to the files that a ruleset of `grader.isolation.landlock` allows.
 
-    A path of the ruleset that does not exist is left out. Raises OSError when the kernel refuses.
+    Paths that do not exist are skipped. Raise `OSError` if the kernel refuses the ruleset.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     attributes = bytes.fromhex(ruleset["attributes"])
@@ -87,17 +91,20 @@ def restrict(ruleset: dict[str, Any]) -> None:
         except FileNotFoundError:
             continue
         if not stat.S_ISDIR(os.fstat(place).st_mode):
-            access &= ruleset["of_files"]  # noqa: PLW2901 - the kernel takes no others for a file
+            access &= ruleset["of_files"]  # noqa: PLW2901 - the kernel refuses other kinds of access for a file
         _succeeded(libc.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", access, place), 0))
         os.close(place)
     _succeeded(libc.syscall(_RESTRICT_SELF, rules, 0))
     os.close(rules)
 
 
-def narrow() -> None:
-    """Give up the files that a submission must not open. In a sandbox with namespaces, these do not exist."""
+def restrict_files() -> None:
+    """Forbid this process to open the files that a submission must not open, in a tree without namespaces.
+
+    In a sandbox with namespaces, these files do not exist.
+    """
     if RULESET.exists():
-        restrict(json.loads(RULESET.read_text(encoding="utf-8")))
+        apply_ruleset(json.loads(RULESET.read_text(encoding="utf-8")))
 
 
 def _succeeded(result: int) -> int:

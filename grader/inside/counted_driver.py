@@ -1,15 +1,21 @@
-"""What is counted, under valgrind or opcode by opcode: a submission's function, called on each of the arguments given.
+"""Call a submission's function with given arguments, while valgrind counts instructions or a counter counts opcodes.
 
-`trials.counted` runs this text with `python -c`; nothing imports it. It is trusted until it executes the submission,
-and before that takes away what could move the count: every system call that Python has a name for, and by an audit hook
-that cannot be removed everything else that Python itself calls security-relevant (importing, opening, threads, frames,
-code objects made by hand, native code). What is left computes.
+`trials.counted_process` runs this text with `python -c`, and no module imports it. The process is trusted until it
+executes the submission. Before that, it removes the functions with which a submission could change the count. It also
+empties every module that offers system calls. An audit hook, which cannot be removed, refuses all other operations that
+Python reports as relevant for security. These are imports, files, threads, frames, new code objects, and native code. A
+submission can then only compute.
 
-Its standard input is a mapping in Python's own format, written by this very Python: `sources` by name, all of which are
-compiled; the name of the one to `run`, the `function` to call there and the arguments of its `calls`; the names of
-`modules` to import before, and of those that are `allowed`; and, where nothing is to be run, the `answers` to give
-instead. Where opcodes are counted, the text of the `counter` (`opcode_counter.py`), and a `key` that goes back with the
-sum: who knows it was here before the submission.
+The standard input is a dict in Python's marshal format, written by the same version of Python:
+
+- `sources`: source texts by name, all of which are compiled
+- `run`: the name of the source to execute
+- `function` and `calls`: the name of the function to call, and the arguments of each call
+- `modules`: the modules to import first
+- `allowed`: the names of modules in the error message about a refused import
+- `answers`: the answers to return if no source is executed
+- `counter`: the text of `opcode_counter.py` if opcodes are counted, or else ""
+- `key`: a secret that is returned with the count, and proves that the submission did not write the count
 """
 
 from __future__ import annotations
@@ -18,21 +24,21 @@ import marshal
 import os
 import sys
 
-TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
+TYPE_CHECKING = False  # importing `typing` would take longer than running this whole file
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, ModuleType
     from typing import Any, NoReturn
 
 ALLOWED = frozenset(("compile", "exec", "builtins.id", "array.__new__", "sys.excepthook", "sys.unraisablehook"))
-"""Audit events of ordinary computing: a named tuple is compiled and executed."""
+"""Audit events of ordinary computing. For example, `namedtuple` compiles and executes a text."""
 
 
 SYSTEM = ("os", "posix", "_signal", "_imp")
-"""Modules of nothing but system calls, and ways to get them back. Python has loaded them all when it starts."""
+"""Modules that offer system calls, or functions to load such modules again. Python loads all of them when it starts."""
 
 FRAMES = ("_getframe", "_getframemodulename")
-"""What a named tuple asks for, and does without."""
+"""Functions that return frames. `namedtuple` uses them if they exist, and works without them."""
 
 ATTRIBUTES = {
     "object.__getattr__": frozenset(("__code__", "__defaults__", "__kwdefaults__")),
@@ -40,11 +46,14 @@ ATTRIBUTES = {
         ("__abstractmethods__", "__bases__", "__defaults__", "__doc__", "__module__", "__name__", "__qualname__")
     ),
 }
-"""Audited attributes that data classes and named tuples read and write. A submission cannot use them against the
-driver: it cannot get any of the driver's functions, make a code object, or replace the code of a function."""
+"""Audited attributes that data classes and named tuples read and write.
+
+These attributes are harmless. Through them, a submission can neither reach the driver's functions nor create a code
+object. It cannot replace the code of a function either.
+"""
 
 if sys.version_info < (3, 12):
-    ATTRIBUTES["object.__getattr__"] |= {"f_code"}  # the opcode counter reads it from a frame; a submission has none
+    ATTRIBUTES["object.__getattr__"] |= {"f_code"}  # the opcode counter reads it; a submission cannot get a frame
 
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 
@@ -54,10 +63,10 @@ def text(
     numbers: tuple[type, type] = (int, float), truth: type = bool, rows: tuple[type, type] = (list, tuple),
     error: type[Exception] = TypeError,
 ) -> str:  # fmt: skip
-    """Return a plain value as JSON. Raises TypeError for any other value.
+    """Return a plain value as JSON. Raise `TypeError` for any other value.
 
-    The submission can replace this module's functions and all builtins, so this function uses neither: it gets itself
-    and each builtin as an argument. It compares exact types, and so calls no method that the submission wrote.
+    The submission can replace this module's functions and all builtins. So this function receives itself and each
+    builtin as an argument. It compares exact types, so that it calls no method that the submission wrote.
     """
     of = kind(value)
     if of is string:
@@ -73,10 +82,10 @@ def text(
 
 
 def fence(end: Callable[[str], NoReturn], modules: str) -> None:
-    """End the process from now on at every audit event that is not in `ALLOWED`; refuse to import with an ImportError.
+    """Install an audit hook that ends the process at a forbidden operation. An import raises `ImportError` instead.
 
-    The hook uses no name of this module or of builtins: the submission can replace them. It calls no method of an
-    argument either: Python runs a hook untraced, so the opcodes of such a method would not be counted.
+    The submission can replace the functions of this module and all builtins, so the hook uses none of them. It calls no
+    method of its arguments either. Python does not trace a hook, so the opcodes of such a method would not be counted.
     """
 
     def hook(
@@ -87,7 +96,7 @@ def fence(end: Callable[[str], NoReturn], modules: str) -> None:
             return
         about = arguments[0] if arguments and kind(arguments[0]) is plain else ""
         if event == "import":
-            raise error(about + " cannot be imported while this is counted; there are " + modules)
+            raise error(about + " cannot be imported while the cost is counted. The allowed modules are " + modules)
         attribute = arguments[1] if event in attributes and kind(arguments[1]) is plain else ""
         if attribute:
             if attribute in attributes[event]:
@@ -106,7 +115,10 @@ def fence(end: Callable[[str], NoReturn], modules: str) -> None:
 
 
 def settle() -> None:
-    """Collect garbage, and let no later collection look at what is there by now: it would cost by the source's size."""
+    """Collect garbage, and exclude all existing objects from later collections.
+
+    Otherwise the cost of a garbage collection would grow with the length of the source.
+    """
     collector = __import__("gc")
     collector.collect()
     collector.freeze()
@@ -114,31 +126,32 @@ def settle() -> None:
 
 
 def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType]) -> list[object]:
-    """Execute the code and call the function, or give the answers that were given."""
+    """Execute the source and return the function's answers, or the given answers if no source is to be executed."""
     if given["run"] not in codes:
         known: list[object] = given["answers"]
         return known
-    exec(codes[given["run"]], module.__dict__)  # noqa: S102 - that is this file's work
+    exec(codes[given["run"]], module.__dict__)  # noqa: S102 - running a submission is the purpose of this file
     function = getattr(module, given["function"])
     return [function(*arguments) for arguments in given["calls"]]
 
 
 def counting(counter: str) -> dict[str, Any]:
-    """Return what the opcode counter defines; where there is none, what stands for it."""
+    """Return the functions of the opcode counter by name. Without a counter, return functions that count nothing."""
     names: dict[str, Any] = {"written_out": str, "start": lambda: lambda: None}
-    exec(compile(counter, "counter", "exec"), names)  # noqa: S102 - it is ours
+    exec(compile(counter, "counter", "exec"), names)  # noqa: S102 - the text is the kit's own
     return names
 
 
 def main(log: int, out: int, gate: int) -> None:
-    """Close the log's descriptor, of which valgrind has its own copy, and answer on `out`.
+    """Write the answer to the descriptor `out`, and then wait until the supervisor closes the pipe `gate`.
 
-    Then wait at the gate: the supervisor reads this process's CPU time and opens it.
+    While this process waits, the supervisor reads its CPU time. The descriptor `log` is closed first, because only
+    valgrind may write to it, through its own copy.
     """
     os.close(log)
     given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it
-    sys.stdin.close()  # it could be read once more
-    write, close, wait, leave = os.write, os.close, os.read, os._exit  # at once: no parting word of a submission's
+    sys.stdin.close()  # so that the submission cannot read the input
+    write, close, wait, leave = os.write, os.close, os.read, os._exit  # `_exit` runs no exit handlers of the submission
 
     def end(body: str) -> NoReturn:
         data = body.encode()
@@ -151,7 +164,7 @@ def main(log: int, out: int, gate: int) -> None:
     for name in given["modules"]:
         __import__(name)
     as_json = text
-    as_json("é", as_json)  # loads its codecs, because nothing can be imported later
+    as_json("é", as_json)  # loads the codecs that `text` uses, because later no module can be imported
     module = sys.modules["submission"] = type(sys)("submission")
     counter, key = counting(given["counter"]), given["key"]
     codes = {name: compile(counter["written_out"](source), name, "exec") for name, source in given["sources"].items()}
@@ -160,11 +173,11 @@ def main(log: int, out: int, gate: int) -> None:
     fence(end, given["allowed"])
     try:
         called = answers
-        globals().clear()  # the submission would find our functions there
+        globals().clear()  # so that the submission cannot find the driver's functions there
         body = '{"answers":' + as_json(called(given, module, codes), as_json)
     except BaseException as error:  # noqa: BLE001 - a submission may raise anything
         body = '{"raised":' + as_json([type(error).__name__, str(error)[:300]], as_json)
-    taken = executed()  # after the answers are written: until then a finalizer could still change them
+    taken = executed()  # only now, because until the answers are converted, a finalizer could still work on them
     if taken is not None:
         body += f',"key":"{key}","opcodes":{taken}'
     end(body + "}")

@@ -1,6 +1,6 @@
-"""A submission's text as a module and as a file, and what to tell of an exception in it.
+"""Load a submission's text as a module, and describe its exceptions for the supervisor.
 
-It runs in the sandbox beside the worker: standard library alone.
+This file runs in the sandbox and imports only the standard library.
 """
 
 import contextlib
@@ -14,19 +14,19 @@ from typing import Any
 
 FILE_NAME = "submission.py"
 CHAIN = 16
-"""Exceptions, each raised for another, that are looked through for the first."""
+"""The most exceptions of a chain (`raise … from …`) that `root_errno` examines."""
 
 FIRST_FRAMES, LAST_FRAMES = 3, 5
-"""Of a long traceback, such as that of an endless recursion, only these are told."""
+"""The numbers of first and last frames that are kept of a long traceback, for example of an endless recursion."""
 
 
 class MissingError(Exception):
-    """The submission has no function of the name asked for."""
+    """The submission does not define the function that is to be called."""
 
 
-def prepared(source: str, folder: str) -> tuple[types.ModuleType, str]:
-    """A fresh module for a source text, and the path under which the text lies in `folder`. Nothing has run yet."""
-    file = laid_down(source, folder)
+def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
+    """Write a source text to a file in `folder`. Return a new, empty module for it, and the file's path."""
+    file = write_source(source, folder)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     module = types.ModuleType("submission")
     module.__file__ = file
@@ -35,16 +35,16 @@ def prepared(source: str, folder: str) -> tuple[types.ModuleType, str]:
 
 
 def execute(source: str, module: types.ModuleType) -> None:
-    """Run the text in its module. Raises whatever it raises."""
-    exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - that is what a worker is for
+    """Run the source text in its module. Exceptions of the source text are not caught."""
+    exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - a worker runs submissions
 
 
-def laid_down(source: str, folder: str) -> str:
-    """Lay a source down as a file, in a folder of its own, and return its path.
+def write_source(source: str, folder: str) -> str:
+    """Write a source text to a file in its own folder, and return the path.
 
-    Nothing is ever read from it. It is there for what keeps caches by a source's file and beside it
-    (`numba.njit(cache=True)`): such a cache is this tree's alone, and two sources never share one. A submission that
-    has filled its disk goes without.
+    The grader never reads the file. It exists for libraries that keep a cache beside the source file
+    (`numba.njit(cache=True)`). Different sources get different folders, so they never share a cache. If the submission
+    has filled its disk, no file is written.
     """
     data = source.encode(errors="replace")
     path = Path(folder, hashlib.sha256(data).hexdigest()[:16], FILE_NAME)
@@ -55,8 +55,8 @@ def laid_down(source: str, folder: str) -> str:
     return str(path)
 
 
-def raised(error: BaseException, file: str) -> dict[str, Any]:
-    """What to tell of an exception: its type, its message, and the lines of the submission's `file` that led to it."""
+def error_report(error: BaseException, file: str) -> dict[str, Any]:
+    """Return a description of an exception: its type, its message, and its lines in the submission's `file`."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
@@ -68,7 +68,7 @@ def raised(error: BaseException, file: str) -> dict[str, Any]:
         .encode(errors="replace")
         .decode(),
         "line": line if isinstance(line, int) else None,
-        "frames": told(frames),
+        "frames": reported_frames(frames),
         "memory": memory,
         "not_written": isinstance(error, NotImplementedError) and own,
         "syntax": isinstance(error, SyntaxError),
@@ -77,8 +77,8 @@ def raised(error: BaseException, file: str) -> dict[str, Any]:
     }
 
 
-def told(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
-    """Return the frames to tell, the outermost first: line number, function and text of the line."""
+def reported_frames(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
+    """Return the line number, function and line text of each frame to report. The outermost frame is first."""
     if len(frames) > FIRST_FRAMES + LAST_FRAMES:
         frames = frames[:FIRST_FRAMES] + frames[-LAST_FRAMES:]
     lines = [(frame.lineno, frame.name, (frame.line or "")[:200]) for frame in frames]
@@ -86,9 +86,12 @@ def told(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
 
 
 def root_errno(error: BaseException) -> int | None:
-    """The number of the system's refusal that an exception is, or was raised for: libraries wrap it in their own."""
+    """Return the errno of the `OSError` that caused an exception, or None if there is none.
+
+    The exception may be this `OSError` itself. But libraries often raise another exception from an `OSError`.
+    """
     at: BaseException | None = error
-    for _ in range(CHAIN):  # a chain may be a ring
+    for _ in range(CHAIN):  # a chain of exceptions may lead back to itself
         if at is None or isinstance(at, OSError):
             break
         at = at.__cause__ or at.__context__

@@ -1,8 +1,9 @@
-"""Compiles the C source that a submission's file holds as a string. It runs in a sandbox of its own: standard library.
+"""Compile the C source that a submission's file contains as a string.
 
-`trials.native` starts this text with a descriptor for the answer, and gives it a JSON object as standard input: the
-file's text, the string's name, and a compiler's command for each library to be made. The file's Python is parsed and
-not run. The answer is a JSON object: `libraries` in base64, or a `fault` (of the file, or what the compiler `said`).
+This program runs in its own sandbox and imports only the standard library. `trials.native` starts it with a descriptor
+for the answer. Its standard input is a JSON object: the file's text, the string's name, and a compiler command for each
+library. The file's Python code is parsed, not run. The answer is a JSON object: `libraries` in base64, or a `fault` of
+the file with a message.
 """
 
 import ast
@@ -17,11 +18,11 @@ from typing import Any
 
 SOURCE = "submission.c"
 MOST_CHARACTERS = 6000
-"""How much of what a compiler says is passed on."""
+"""The most characters of the compiler's message that the answer contains."""
 
 
 class FaultError(Exception):
-    """What is wrong with the file: a kind that `grader.trials.native` knows, and a line."""
+    """A fault of the submission's file. `kind` is one of the words that `grader.trials.native` explains."""
 
     def __init__(self, kind: str, line: int | None = None, message: str = "") -> None:
         super().__init__(kind)
@@ -29,7 +30,10 @@ class FaultError(Exception):
 
 
 def c_source(text: str, name: str) -> str:
-    """The string that is assigned to `name`, with its lines numbered as in the file. Raises `FaultError`."""
+    """Return the string that the file assigns to `name`. Raise `FaultError` if there is none.
+
+    A `#line` directive is put before the C source, so that the compiler reports the line numbers of the whole file.
+    """
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -44,7 +48,7 @@ def c_source(text: str, name: str) -> str:
 
 
 def library(command: list[str], source: str, folder: str) -> bytes:
-    """Compile a source text. Raises `FaultError` with what the compiler said."""
+    """Compile a source text, and return the library. Raise `FaultError`, with the compiler's message, if this fails."""
     file, made, said = Path(folder, SOURCE), Path(folder, "library.so"), Path(folder, "said")
     file.write_bytes(source.encode(errors="replace"))
     with said.open("wb") as log:
@@ -65,7 +69,7 @@ def library(command: list[str], source: str, folder: str) -> bytes:
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
-    """Every library that was asked for, or what is wrong."""
+    """Return the answer to a request: all libraries, or the fault of the file."""
     try:
         source = c_source(given["text"], given["name"])
         made = {}
@@ -78,7 +82,7 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read what is wanted, and write the answer on the descriptor that was named."""
+    """Read the request from standard input, and write the answer to the descriptor given as an argument."""
     descriptor = int(sys.argv[1])
     os.set_inheritable(descriptor, False)
     with open(descriptor, "wb") as file:

@@ -1,7 +1,7 @@
-"""A C function as the module of a submission: this text is loaded in a worker, followed by the library's bytes.
+"""Make a compiled C function callable as a Python function of a submission.
 
-The function takes the bytes of a tensor and gives a whole number of 32 bits. Its price on top of the C is the way into
-it: a call through ctypes, and a tensor of four bytes.
+A worker loads this text, followed by a line with the library's bytes. The C function takes the bytes of a tensor and
+returns a 32-bit integer. The cost of a call includes a call through ctypes and a new tensor of four bytes.
 """
 
 import base64
@@ -12,13 +12,14 @@ from collections.abc import Callable
 import torch
 
 NOTHING = ctypes.create_string_buffer(8)
-"""Where an empty tensor's bytes are said to be: torch says nowhere, and C may not even look there."""
+"""The memory whose address is passed for an empty tensor. torch would give a null pointer, which is undefined behaviour
+in many C functions."""
 
 
 def bound(name: str, library: str) -> Callable[[torch.Tensor], torch.Tensor] | None:
-    """The function of that name in a library, given in base64; None where it has none.
+    """Return the function `name` of a library, which is given in base64. Return None if it has no such function.
 
-    In C it is `uint32_t name(const uint8_t *data, size_t size)`.
+    The function in C is `uint32_t name(const uint8_t *data, size_t size)`.
     """
     with tempfile.NamedTemporaryFile(suffix=".so") as file:
         file.write(base64.b64decode(library))

@@ -1,33 +1,38 @@
-"""Counts every opcode that Python executes in a process, out of the reach of the code that is counted.
+"""Count every opcode that Python executes in a process. The counted code must not be able to change the count.
 
-`trials.counted` sends this text to `counted_driver.py`, which executes it before anything of a submission;
-nothing imports it. `start` sets the counter off; the function that it returns gives the sum, or what stands for none.
+`trials.counted` sends this text to `counted_driver.py`, which executes it before the submission. No module imports it.
+`start` starts the counter and returns a function. This function returns the count, or a negative number if the count is
+not valid.
 
-Not counted is the Python code of the standard library, as what is written in C is not: a data class that is made, a
-named tuple, `Counter.most_common`. So a count depends less on the version of Python. Code counts as the library's by
-the identity of its code object: that of every function that was there before the submission.
+Only the submission's own Python code is counted. C code is not counted, and neither is Python code of the standard
+library, for example in `Counter.most_common` or when a named tuple is created. So a count depends less on the version
+of Python. Code that existed before the submission was loaded is regarded as code of the standard library.
 
-The counter lives in the very process that it counts, so this is what holds it there:
+The counter runs in the same process as the code that it counts. It is protected as follows:
 
-- *It cannot be reached.* It is a function whose state is in its defaults, and reading those, a frame, or a code object
-  is refused by the driver's audit hook; so is `sys.settrace`. `sys.gettrace`, `sys.monitoring` and the garbage
-  collector have no names any more.
-- *It calls nothing that has a name.* What it needs it took before; new builtins do not change it.
-- *Nothing runs behind its back.* Python does not trace what runs while the tracer does: that would be the finalizer of
-  an object that is dropped just then. So no garbage is collected, and every object that a frame has had a name for is
-  kept to the end. A submission cannot get the dict of a frame: `locals` is removed, and `vars` needs an argument. (This
-  `vars` is written in C, because a Python function would give access to our globals.) A namespace of another kind ends
-  the count, and so does one from which the interpreter itself takes names away: that of a class with a cell for
-  `__class__`. So `super()`, which needs that cell, is written out before.
-- *It cannot be worn out.* Where the tracer cannot be called, for too deep a recursion or too little memory, Python
-  takes it off the frame. Then that frame is not seen to be left, and there is no sum.
+- *The submission cannot reach the counter.* The counter is a function whose state is in its default arguments. The
+  driver's audit hook refuses to read default arguments of functions, frames and code objects, and refuses
+  `sys.settrace`. The names `sys.gettrace` and `sys.monitoring` are removed, and so is the garbage collector's module.
+- *The counter calls no function by its name.* It stored all functions that it needs before the submission was loaded.
+  So a submission does not change the counter by replacing builtins.
+- *No code runs untraced.* Python does not trace code that runs while the tracer itself runs. This could only be the
+  finalizer of an object that is released at that moment. So no garbage is collected, and the tracer does not read the
+  local variables of a function's frame. Python 3.11 would copy them into a dict, and release the old values in it. The
+  tracer reads the namespace of a module or a class only to check that it is a dict, because Python copies nothing
+  there. If it is not a dict, the count is not valid. A class with a cell for `__class__` makes the count invalid too,
+  because Python copies this cell. `super()` needs the cell, so `written_out` replaces it. A submission cannot get the
+  dict of a frame: `locals` is removed, and `vars` needs an argument. (This `vars` is written in C, because a Python
+  function would give access to this file's globals.)
+- *The counter detects that Python has removed it.* If the tracer cannot be called, Python removes it from the frame.
+  This happens if a recursion is too deep or memory is used up. Then the counter receives no event for the end of the
+  frame, and the count is not valid.
 
-Python 3.12 and later have `sys.monitoring`, which needs less of this. It asks a frame for no names, and it calls the
-counter before each instruction. If that call fails, the instruction fails too, so no work is left uncounted. Yet the
-counter refuses there what it must refuse on Python 3.11, so that one file earns the same on every Python: a recursion
-that reaches its limit, and a class with a cell.
+Python 3.12 and later have `sys.monitoring`, which needs fewer of these rules. It reads no names from a frame, and it
+calls the counter before each instruction. If this call fails, the instruction fails too, so all work is counted. But
+one file should earn the same points on every version of Python. So the counter also refuses there what it must refuse
+on Python 3.11: a recursion that reaches its limit, and a class with a cell.
 
-Python calls an audit hook untraced on every version. So the driver's hook calls no method of what it is given.
+On every version, Python does not trace an audit hook. So the driver's hook calls no method of its arguments.
 """
 
 from __future__ import annotations
@@ -37,38 +42,38 @@ import gc
 import operator
 import sys
 
-TYPE_CHECKING = False  # `typing` would take longer to import than all of this takes to run
+TYPE_CHECKING = False  # importing `typing` would take longer than running this whole file
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
 
 TOOL = 3
-"""A tool's place in `sys.monitoring` that nobody has claimed."""
+"""A tool id of `sys.monitoring` that no standard tool uses."""
 
 OPTIMIZED = 1
-"""The flag of a function's code, whose names live in no dict."""
+"""The flag of a code object whose local names are not stored in a dict. The code of each function has this flag."""
 
 GONE = (
     *("settrace", "gettrace", "setprofile", "getprofile", "call_tracing", "monitoring"),
     *("_settraceallthreads", "_setprofileallthreads", "activate_stack_trampoline"),  # from Python 3.12 on
 )
 SUPER = "__super__"
-"""What `super` is called in what is counted."""
+"""The name that replaces `super` in counted code."""
 
 LOST, ODD = -1, -2
-"""Given in place of a sum: the counter was taken off, or met a namespace in which others may act."""
+"""Results in place of a count. LOST: Python removed the counter. ODD: a namespace may run code that is not counted."""
 
 
 def written_out(source: str) -> str:
-    """Return a source text in which each `super()` names its class and its object: `SUPER(Row, self)`.
+    """Return the source text with `SUPER(Row, self)` in place of `super()` in a method of the Python class `Row`.
 
-    Python gives a class in which anything is called `super` a cell of its own, and such a class is not counted. What
-    cannot be written out stays as it is: a class within a class has no name that its methods know.
+    Python gives a cell to a class that uses the name `super`, and the counter refuses such a class. A `super()` in a
+    class inside another class is not replaced, because its methods have no name for their class.
     """
     if "super(" not in source:
         return source
-    import ast  # noqa: PLC0415 - few need it
+    import ast  # noqa: PLC0415 - few submissions need it
 
     def visit(node: ast.AST, owner: str, first: str, *, in_class: bool) -> None:
         for child in ast.iter_child_nodes(node):
@@ -89,15 +94,15 @@ def written_out(source: str) -> str:
         tree = ast.parse(source)
         stored = {getattr(node, "name", None) or getattr(node, "arg", None) for node in ast.walk(tree)}
         named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        if "super" not in stored | named:  # one of its own is none of Python's
+        if "super" not in stored | named:  # else the submission defines its own `super`
             visit(tree, "", "", in_class=False)
         return ast.unparse(tree)
-    except Exception:  # noqa: BLE001 - whatever is odd about it, it is not to end all three processes
+    except Exception:  # noqa: BLE001 - a broken source must not end the processes that only compile it
         return source
 
 
 def start() -> Callable[[], int]:
-    """Count from now on, every opcode of every frame entered."""
+    """Start to count every opcode of every frame that is entered. Return a function that returns the count."""
     gc.collect()
     gc.disable()
     library = _codes()
@@ -107,21 +112,22 @@ def start() -> Callable[[], int]:
         vars(sys).pop(name, None)
     vars(builtins).pop("locals", None)
     setattr(builtins, SUPER, super)
-    setattr(builtins, "vars", operator.attrgetter("__dict__"))  # noqa: B010 - no other `vars` has its type
+    setattr(builtins, "vars", operator.attrgetter("__dict__"))  # noqa: B010 - this `vars` has another type
     return said
 
 
 def _codes() -> list[CodeType]:
-    """Return the code of all functions that are there: the standard library's, and ours."""
+    """Return the code objects of all functions that exist: those of the standard library and of the driver."""
     found = [each.__code__ for each in gc.get_objects() if type(each) is type(start)]
-    for code in found:  # which grows meanwhile
+    for code in found:  # the list grows during the loop
         found += [constant for constant in code.co_consts if type(constant) is type(start.__code__)]
     return found
 
 
 def _monitored(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
-    monitoring = getattr(sys, "monitoring")  # noqa: B009 - Python 3.11 has none, nor its types
-    seen, kept = [0, 0], []  # type: tuple[list[int], list[object]]  # opcodes, and what stands for no sum
+    monitoring = getattr(sys, "monitoring")  # noqa: B009 - type checkers for Python 3.11 reject it
+    # `seen`: opcodes, LOST or ODD
+    seen, kept = [0, 0], []  # type: tuple[list[int], list[object]]
 
     def one(
         code: CodeType, _offset: int, seen: list[int] = seen, identity: Any = id, free: frozenset[int] = free,
@@ -138,7 +144,7 @@ def _monitored(free: frozenset[int], library: list[CodeType]) -> Callable[[], in
     ) -> None:  # fmt: skip
         if not code.co_flags & optimized and identity(code) not in free:
             names = code.co_cellvars
-            keep(names)  # a tuple that is dropped here could take objects along that wait for their finalizers
+            keep(names)  # dropping the tuple here could run finalizers untraced
             if names:
                 seen[1] = odd
 
@@ -167,11 +173,11 @@ def _monitored(free: frozenset[int], library: list[CodeType]) -> Callable[[], in
 
 
 def _traced(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
-    seen, kept = [0, 0, 0, 0], {}  # type: tuple[list[int], dict[int, object]]  # opcodes, frames entered, left, no sum
+    seen = [0, 0, 0, 0]  # opcodes, frames entered, frames left, LOST or ODD
 
     def local(
-        frame: FrameType, event: str, about: Any, seen: list[int] = seen, kept: Any = kept, identity: Any = id,
-        deep: type = RecursionError, lost: int = LOST,
+        _frame: FrameType, event: str, about: Any, seen: list[int] = seen, deep: type = RecursionError,
+        lost: int = LOST,
     ) -> None:  # fmt: skip
         if event == "opcode":
             seen[0] += 1
@@ -179,8 +185,6 @@ def _traced(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
             seen[2] += 1
         elif event == "exception" and about[0] is deep:
             seen[3] = seen[3] or lost
-        for value in frame.f_locals.values():
-            kept[identity(value)] = value
 
     def enter(
         frame: FrameType, _event: str, _: object, local: Any = local, seen: list[int] = seen, kind: Any = type,
@@ -191,11 +195,10 @@ def _traced(free: frozenset[int], library: list[CodeType]) -> Callable[[], int]:
         if identity(code) in free:
             return None
         seen[1] += 1
-        if kind(frame.f_locals) is not plain or (code.co_cellvars and not code.co_flags & optimized):
+        if not code.co_flags & optimized and (code.co_cellvars or kind(frame.f_locals) is not plain):
             seen[3] = odd
             return None
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
-        local(frame, "call", None)
         return local
 
     def said(

@@ -1,6 +1,7 @@
-"""Tries, from within a tree without namespaces, what must be refused there, and prints which promises do not hold.
+"""Try all actions that must be refused in a tree without namespaces, and print the restrictions that fail.
 
-`isolation.without_namespaces` starts this text once as a tree's program; nothing imports it. Standard library alone.
+`isolation.without_namespaces` runs this text once as the program of a tree. No module imports it. It imports only the
+standard library and other files of this folder.
 """
 
 import json
@@ -14,11 +15,11 @@ from grader.inside import confine, loading, protocol
 
 WRITTEN_BYTES = 1 << 20
 USED = (loading, protocol)
-"""Imported because a worker imports them, to see that this works."""
+"""Modules that a worker imports. They are imported here to check that a tree without namespaces can import them."""
 
 
 def refused(attempt: Callable[[], object]) -> bool:
-    """Whether the system refuses to do this."""
+    """Call `attempt`, and return whether the system refuses it with an `OSError`."""
     try:
         attempt()
     except OSError:
@@ -27,13 +28,13 @@ def refused(attempt: Callable[[], object]) -> bool:
 
 
 def status() -> dict[str, str]:
-    """What the kernel tells of this process."""
+    """Return the fields of /proc/self/status."""
     lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def counted_bytes() -> int:
-    """Bytes that this process has written to a disk, or will have; -1 where the kernel does not count them."""
+    """Return the bytes that this process has written to files, or -1 if the kernel does not count them."""
     try:
         lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
@@ -42,8 +43,12 @@ def counted_bytes() -> int:
 
 
 def main(uid: int, supervisor: int, private: str, place: str) -> None:
-    """Print the promises that do not hold here, and whether written bytes are counted."""
-    confine.narrow()
+    """Print as JSON the restrictions that fail, and whether the kernel counts written bytes.
+
+    `uid` is the tree's user, and `supervisor` the process id of the supervisor. `private` is a file, and `place` a
+    folder, that the tree must not be able to use.
+    """
+    confine.restrict_files()
     of_kernel, own = status(), os.environ["TMPDIR"]
     holds = {
         "another user": os.getresuid() == (uid, uid, uid) and os.getresgid() == (uid, uid, uid) and not os.getgroups(),

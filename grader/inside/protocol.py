@@ -1,10 +1,11 @@
-"""Frames between the supervisor and a worker: a length, a kind, a JSON object. Nothing is ever unpickled.
+"""Send and receive messages between the supervisor and a worker. A message is sent as one frame.
 
-A frame is four bytes of length (little endian) and a payload: one byte of kind and a JSON text, empty for the two
-kinds of a timed call. Both sides refuse a frame that is too long or not JSON. Tensors do not travel in frames: they lie
-in memory the supervisor made, and frames say where.
+A frame is four bytes of length (little-endian) and a payload: one byte for the kind of message, and a JSON text. The
+JSON text is empty for timed calls. Both sides refuse a frame that is too long or not JSON. Pickle is not used, because
+reading it could run code. Tensors are not sent in frames, but in memory that both sides share. Frames give their
+offsets in this memory.
 
-The worker runs this file too, inside the sandbox: it uses the standard library alone.
+The worker runs this file too, inside the sandbox, so it imports only the standard library.
 """
 
 import json
@@ -19,44 +20,47 @@ MAX_FRAME_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 IDLE_MS: Final = 50.0
 
-FORK: Final = b"f"  # → fork a worker with these limits; its three descriptors follow with one byte
-REAP: Final = b"w"  # → wait for a worker that hung up
+# From the supervisor to the process that forks workers:
+FORK: Final = b"f"  # fork a worker with these limits; its three descriptors follow with one byte
+REAP: Final = b"w"  # wait for the end of a worker
 
-LOAD: Final = b"l"  # → source text
-TENSORS: Final = b"t"  # → call with tensors laid out in shared memory, once
-ARRANGE: Final = b"a"  # → lay out tensors for timed calls to come
-GO: Final = b"g"  # → one timed call
-SLOW: Final = b"s"  # → burn so much CPU time in each timed call from now on, as a control does
-NULL: Final = b"n"  # → one timed call of nothing, to know the price of asking
-VALUES: Final = b"v"  # → call with plain values and metered functions
-ANSWER: Final = b"A"  # ← a metered call's answer (supervisor to worker)
+# From the supervisor to a worker:
+LOAD: Final = b"l"  # load a source text
+TENSORS: Final = b"t"  # call a function once with tensors in shared memory
+ARRANGE: Final = b"a"  # prepare the tensors of later timed calls
+GO: Final = b"g"  # make one timed call
+SLOW: Final = b"s"  # use this much more CPU time in each later timed call, for a control
+NULL: Final = b"n"  # make one timed no-op call, which measures the request overhead
+VALUES: Final = b"v"  # call a function with plain values and simulated functions
+ANSWER: Final = b"A"  # the result of a simulated function
 
-HELLO: Final = b"H"  # ← the worker is up
-DONE: Final = b"D"  # ← a request is served
-RAISED: Final = b"R"  # ← the submission raised
-METERED: Final = b"M"  # ← the submission calls a metered function
+# To the supervisor:
+HELLO: Final = b"H"  # the process is ready
+DONE: Final = b"D"  # a request is done
+RAISED: Final = b"R"  # the submission raised an exception
+SIMULATED: Final = b"M"  # the submission calls a simulated function
 
 _HEADER: Final = struct.Struct("<I")
 
 
 class ProtocolError(Exception):
-    """The other side spoke out of turn, too long, or no JSON."""
+    """The other side sent a message that was not expected, is too long, or is not JSON."""
 
 
-class Closed(Exception):  # noqa: N818 - an end of file is no error by itself
-    """The other side is gone."""
+class Closed(Exception):  # noqa: N818 - an end of file is not an error by itself
+    """The other side has closed the connection."""
 
 
 class Late(Exception):  # noqa: N818 - the caller decides what a late answer means
-    """Nothing came in time."""
+    """No message arrived in time, or the other side did not read a message in time."""
 
 
 class Channel:
-    """One end of a stream socket, speaking frames. Not for use by two threads at once.
+    """One end of a stream socket, which sends and receives frames. Two threads must not use it at once.
 
-    Waits are bounded only when they are given a bound, and sending only on a descriptor that does not block. Whoever
-    waits with a bound calls `idle` about every `IDLE_MS`, also while a frame comes in by single bytes; what that raises
-    ends the wait.
+    A wait has a time limit only if the caller gives one. A limit for sending needs a non-blocking descriptor. During a
+    wait for a frame with a time limit, `idle` is called about every `IDLE_MS`, also if the frame arrives byte by byte.
+    An exception of `idle` ends the wait.
     """
 
     def __init__(self, descriptor: int, idle: Callable[[], None] | None = None) -> None:
@@ -67,7 +71,7 @@ class Channel:
         self._writable.register(descriptor, select.POLLOUT)
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
-        """Send one frame; `Closed` when the other side is gone, `Late` when it does not read in time."""
+        """Send one frame. Raise `Closed` if the other side has ended, and `Late` if it does not read in time."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         view = memoryview(frame(kind, body))
         while view:
@@ -79,17 +83,18 @@ class Channel:
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise Closed from error
 
-    def spoken(self) -> bool:
-        """Whether something has come that nobody has read."""
+    def has_message(self) -> bool:
+        """Return whether a message has arrived that is not read yet."""
         return bool(self._readable.poll(0))
 
     def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
-        """Wait for one frame: its kind and its object (empty when the frame carries none).
+        """Wait for one frame, and return its kind and its JSON object, which is empty if the frame has none.
 
-        `began` are bytes of it that were read before: up to a frame without an object.
+        `began` are the first bytes of this frame if the caller has read them already: at most 5, the shortest frame's
+        length.
         """
         deadline = None
-        if timeout_s is not None:  # a worker reads no clock: a submission may have broken it
+        if timeout_s is not None:  # a worker sets no limit, because a submission may have replaced its clock
             now = time.monotonic()
             deadline, self._due = now + timeout_s, now + IDLE_MS / 1e3
         head = began + self._exactly(_HEADER.size - len(began), deadline)
@@ -127,7 +132,7 @@ class Channel:
 
 
 def frame(kind: bytes, body: Mapping[str, Any] | None = None) -> bytes:
-    """Return the bytes of a frame. Raises `ProtocolError` for one that is too long."""
+    """Return the bytes of a frame. Raise `ProtocolError` if the frame is too long."""
     payload = kind if body is None else kind + json.dumps(body).encode()
     if len(payload) > MAX_FRAME_BYTES:
         raise ProtocolError(f"a message of {len(payload)} bytes is too long")
@@ -135,19 +140,22 @@ def frame(kind: bytes, body: Mapping[str, Any] | None = None) -> bytes:
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """Read a JSON object of bounded depth whose texts are all Unicode, or raise ProtocolError."""
+    """Return the JSON object in `text`.
+
+    Raise `ProtocolError` if it is not a JSON object, is nested too deeply, or has texts that are not valid Unicode.
+    """
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError("a message that is no JSON") from error
+        raise ProtocolError("a message that is not JSON") from error
     if not isinstance(body, dict):
-        raise ProtocolError("a message that is no object")
+        raise ProtocolError("a message that is not a JSON object")
     _inspect(body, MAX_DEPTH)
     return body
 
 
 def _inspect(value: object, depth: int) -> None:
-    """Refuse what would break whoever shows or keeps it: endless nesting, and halves of characters."""
+    """Raise `ProtocolError` for a value that is nested too deeply, or has a text with lone surrogates."""
     if depth < 0:
         raise ProtocolError("a message nested too deeply")
     if isinstance(value, str):

@@ -1,1 +1,1 @@
-"""Process trees that cannot reach out: the sandbox, its layers, and what is seen of a tree from outside."""
+"""Sandboxed process trees: confine them, start them, measure their use of resources, and end them."""

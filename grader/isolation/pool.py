@@ -1,7 +1,7 @@
-"""Process trees that are ready before they are needed, so that importing torch keeps nobody waiting.
+"""Start process trees before they are needed, so that no grading waits for the import of torch.
 
-A tree for a submission is new: it was exec'd for it, has run nothing yet, and ends with it. Trees for trusted code
-(baselines, known wrong answers) are lent out and taken back, since nothing that runs in them can spoil them.
+A tree for a submission is new: it has run no other code, and it is ended after the submission. A tree for trusted code
+(baselines and known wrong submissions) is used again and again, because trusted code does not damage it.
 """
 
 import threading
@@ -16,27 +16,28 @@ from grader.errors import WorkerFault
 from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 
-ITS_OWN: Final = frozenset({Status.WRONG, Status.RAISED})
-"""Faults after which a tree serves on: the function was at fault, and its process did what it should."""
+FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED})
+"""The statuses of a task after which the submission's process tree can still be used for the next task. Only the
+submission's function has failed."""
 
 
-class Trees(Protocol):
-    """Where trees come from."""
+class TreeSource(Protocol):
+    """An object that gives the caller process trees for a while, such as a `Pool`."""
 
     sandboxed: bool
     hidden: Sequence[Path]
 
     def fresh(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """A tree for a submission."""
+        """Return a context manager that lends a process tree for a submission, with torch imported if `tensors`."""
         ...
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """A tree for trusted code."""
+        """Return a context manager that lends a process tree for trusted code, with torch imported if `tensors`."""
         ...
 
 
 class Pool:
-    """Starts trees, keeps `spare` of those with torch ready, and ends them all. Threads may share it."""
+    """A pool that starts process trees, keeps `spare` trees with torch ready, and ends them. Threads may share it."""
 
     def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
         self.sandboxed = sandboxed
@@ -54,17 +55,20 @@ class Pool:
         self.close()
 
     def warm(self, trees: int) -> None:
-        """Start trees with torch until `trees` are ready or on the way. Returns at once."""
+        """Start trees with torch until `trees` of them are ready or starting. Return without waiting for them."""
         with self._lock:
             while len(self._ready) < trees:
                 self._ready.append(self._start(tensors=True))
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """A tree for one submission, ended afterwards; what it printed goes with a fault of the submission."""
+        """Yield a new process tree for one submission, and end it after the `with` block.
+
+        The tree's output is added to a `WorkerFault` that is raised inside the block.
+        """
         tree = self._take(tensors=tensors)
         try:
-            tree.meet()
+            tree.wait_until_ready()
             yield tree
         except WorkerFault as fault:
             fault.printed = fault.printed or tree.output_tail
@@ -74,15 +78,15 @@ class Pool:
 
     @contextmanager
     def trusted(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """A tree for trusted code alone, lent to one at a time; a submission's fault meanwhile does not spoil it."""
+        """Yield a process tree for trusted code. The tree is used again later, even after a `WorkerFault`."""
         with self._lock:
             idle = self._trusted[tensors]
             tree = idle.pop() if idle else None
         tree = tree or self._take(tensors=tensors)
         spoilt = True
         try:
-            tree.meet()
-            tree.lend()
+            tree.wait_until_ready()
+            tree.start_task()
             yield tree
             spoilt = False
         except WorkerFault:
@@ -97,13 +101,13 @@ class Pool:
                 tree.close()
 
     @contextmanager
-    def one_hand_in(self, *, tensors: bool) -> Iterator[Trees]:
-        """The trees of one hand-in: all of its tasks share one, with torch if any of them needs that."""
+    def one_hand_in(self, *, tensors: bool) -> Iterator[TreeSource]:
+        """Yield a source of process trees for one hand-in. Its tasks share one tree, with torch if `tensors`."""
         with ExitStack() as stack:
             yield _Shared(self, stack, tensors=tensors)
 
     def close(self) -> None:
-        """End every tree that is not lent out."""
+        """End every process tree that is not in use."""
         with self._lock:
             self._closed = True
             trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
@@ -125,7 +129,7 @@ class Pool:
 
 
 class _Shared:
-    """A pool to the tasks of one hand-in, which lends them the same tree as long as that is sound."""
+    """The process trees for one hand-in. Its tasks share one tree for the submission until a fault breaks this tree."""
 
     def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
@@ -134,19 +138,19 @@ class _Shared:
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """The hand-in's tree, which has said nothing yet to whom it is lent; a new one after a fault of its process."""
+        """Yield the hand-in's process tree, with its output cleared, or a new tree if a fault has broken it."""
         tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
-        tree.lend()
+        tree.start_task()
         self._tree = None
         try:
             yield tree
             self._tree = tree
         except WorkerFault as fault:
             fault.printed = fault.printed or tree.output_tail
-            if fault.status in ITS_OWN:
+            if fault.status in FUNCTION_FAULTS:
                 self._tree = tree
             raise
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """A tree for trusted code, which is everybody's."""
+        """Return a context manager that lends one of the pool's process trees for trusted code."""
         return self._pool.trusted(tensors=tensors)

@@ -1,9 +1,10 @@
-"""Start, find and kill one process tree, confined, whose first process inherits one socket.
+"""Start a confined process tree, and report which layers of security this machine offers.
 
-There are two ways to confine it, and whoever starts a tree need not know which one holds here. With namespaces
-bubblewrap lays out what it sees (`namespaces`, `bubblewrap`). In a container, which seldom allows them, Landlock and a
-user of its own stand in (`without_namespaces`). What it may ask of the kernel is `seccomp`'s matter, whose it is
-`users`'. Without a sandbox (a student's own code on the student's own machine) the same command runs bare.
+A tree is confined in one of two ways, and callers need not know which one. With namespaces, bubblewrap decides which
+files are visible in the tree (`namespaces`, `bubblewrap`). Containers seldom allow namespaces. In most containers,
+Landlock and a separate user replace them (`without_namespaces`). `seccomp` decides which system calls are allowed, and
+`tree_users` chooses the tree's user. Without a sandbox the same command runs unconfined. This is for a student's own
+code on the student's own machine.
 """
 
 import json
@@ -14,13 +15,21 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Final
 
-from grader.catalogue import KIT
 from grader.errors import MachineError
-from grader.isolation import bubblewrap, cgroups, host, namespaces, seccomp, usage, without_namespaces
-from grader.isolation.layers import Layer
-from grader.isolation.obstacles import Obstacle
-from grader.isolation.started import Process, popen
-from grader.task import Limits
+from grader.isolation import (
+    bubblewrap,
+    cgroups,
+    machine_facts,
+    namespaces,
+    seccomp,
+    tree_usage,
+    without_namespaces,
+)
+from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation.sandbox_problems import SandboxProblem
+from grader.isolation.security_layer import SecurityLayer
+from grader.limits import Limits
+from grader.paths import KIT
 
 LAYERS: Final = (
     "namespaces, read-only system",
@@ -30,113 +39,143 @@ LAYERS: Final = (
     "limits on each process",
     "limits on the tree by the kernel",
 )
-"""The names of the layers, from the outside in."""
-STANDING_IN: Final = ("files by Landlock", "limit on what is written to disk")
-"""Layers that stand in where there are no namespaces."""
-FILES_ALONE: Final = 6
-"""Before this version, Landlock does not deny signals and abstract sockets. Another user and seccomp do."""
+"""The names of the layers, from the outermost to the innermost."""
+REPLACEMENT_LAYERS: Final = ("files by Landlock", "limit on what is written to disk")
+"""The layers that replace namespaces."""
+DENIES_SIGNALS_SINCE: Final = 6
+"""The first version of Landlock that denies signals and abstract sockets. With older versions, only the separate user
+and seccomp deny them."""
 
 
-def obstacle() -> Obstacle | None:
-    """Why no sandbox can be had on this machine, and what to do next; None when one works."""
+def problem() -> SandboxProblem | None:
+    """Return why no sandbox works on this machine, with the fix, or None if a sandbox works."""
     if sys.platform != "linux":
-        return Obstacle("the sandbox needs Linux", "grade other people's code there")
-    no_namespaces = namespaces.obstacle()
-    if no_namespaces is None or (other := without_namespaces.obstacle()) is None:
+        return SandboxProblem("the sandbox needs Linux", "grade other people's code on a Linux machine")
+    no_namespaces = namespaces.problem()
+    if no_namespaces is None or (other := without_namespaces.problem()) is None:
         return None
-    found = f"{no_namespaces.found}; nor does it work without namespaces ({other.found})"
-    return Obstacle(found, f"{no_namespaces.fix} Or, without namespaces: {other.fix}")
+    found = f"{no_namespaces.found}; the sandbox without namespaces does not work either ({other.found})"
+    fix = no_namespaces.fix.removesuffix(".")
+    return SandboxProblem(found, f"{fix}. Or use a sandbox without namespaces: {other.fix}")
 
 
 @cache
 def trouble() -> str | None:
-    """The same in one sentence."""
-    found = obstacle()
+    """Return why no sandbox works, with the fix, as one sentence. Return None if a sandbox works."""
+    found = problem()
     return str(found) if found else None
 
 
 @cache
 def has_namespaces() -> bool:
-    """Whether a sandbox has namespaces here, by bubblewrap."""
-    return namespaces.obstacle() is None
+    """Return whether sandboxes on this machine use namespaces, through bubblewrap."""
+    return namespaces.problem() is None
 
 
 def summary() -> str:
-    """What a sandbox is made by, in a few words."""
-    return f"bubblewrap: {namespaces.bwrap()}" if has_namespaces() else "Landlock, and a user for each process tree"
+    """Return a short text that names the technique of the sandbox."""
+    return f"bubblewrap: {namespaces.bwrap()}" if has_namespaces() else "Landlock, and one user per process tree"
 
 
 @cache
-def layers() -> tuple[Layer, ...]:
-    """Each layer of a sandbox on this machine, active or missing with the reason. Without a sandbox none is active."""
+def layers() -> tuple[SecurityLayer, ...]:
+    """Return all layers of a sandbox on this machine. If a layer is missing, it has the reason and the fix.
+
+    If no sandbox works, no layer is active.
+    """
     if reason := trouble():
-        return tuple(Layer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
-    where, no_filters = cgroups.place(), seccomp.trouble()
+        return tuple(SecurityLayer(name, active=False, found="there is no sandbox", fix=reason) for name in LAYERS)
+    where, no_filters = cgroups.support(), seccomp.trouble()
     inner = (
-        Layer(LAYERS[2], not no_filters, no_filters or "none once a submission is loaded", seccomp.remedy()),
-        Layer(LAYERS[4], active=True, found="memory, file size, open files, time of an answer; and watched as a whole"),
-        Layer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", where.fix),
+        SecurityLayer(LAYERS[2], not no_filters, no_filters or "none after a submission is loaded", seccomp.remedy()),
+        SecurityLayer(
+            LAYERS[4],
+            active=True,
+            found="memory, file size, open files, answer time; and sums over the tree",
+        ),
+        SecurityLayer(LAYERS[5], not where.trouble, where.trouble or f"a cgroup in {where.folder}", where.fix),
     )
-    outer = _outer() if has_namespaces() else _standing_in()
+    outer = _bubblewrap_layers() if has_namespaces() else _replacement_layers()
     known = {layer.name: layer for layer in (*outer, *inner)}
-    return tuple(known[name] for name in (*LAYERS, *STANDING_IN) if name in known)
+    return tuple(known[name] for name in (*LAYERS, *REPLACEMENT_LAYERS) if name in known)
 
 
-def _outer() -> tuple[Layer, ...]:
-    """Layers that bubblewrap makes."""
-    way = namespaces.tried(namespaces.bwrap() or "")
-    own = "each tree a user of its own" if way.own_user else "yours, who is not root"
+def _bubblewrap_layers() -> tuple[SecurityLayer, ...]:
+    way = namespaces.probe(namespaces.bwrap() or "")
+    own = "a separate user for each tree" if way.own_user else "your own, non-root user"
     return (
-        Layer(LAYERS[0], active=True, found=f"no network, no foreign process or file, by {namespaces.bwrap()}"),
+        SecurityLayer(
+            LAYERS[0], active=True, found=f"no network, no other processes or files, by {namespaces.bwrap()}"
+        ),
         _layer(LAYERS[1], way.no_filter, "a seccomp filter on the whole tree"),
         _layer(LAYERS[3], way.no_user, own),
     )
 
 
-def _standing_in() -> tuple[Layer, ...]:
-    """Layers of a tree without namespaces. Those that it cannot do without are active: else there is no sandbox."""
-    version = host.landlock_version()
-    files = f"version {version}" + (", and no signals or sockets either" if version >= FILES_ALONE else "")
-    disk = Obstacle(
-        "this kernel does not count it for temporary files", "set TMPDIR to a folder on a disk (`export TMPDIR=FOLDER`)"
+def _replacement_layers() -> tuple[SecurityLayer, ...]:
+    """Return the layers of a tree without namespaces. All required layers are active, or there would be no sandbox."""
+    version = machine_facts.landlock_version()
+    files = f"version {version}" + (
+        ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
+    )
+    disk = SandboxProblem(
+        "this kernel does not count the bytes written to the folder for temporary files",
+        "set TMPDIR to a folder on a disk (`export TMPDIR=FOLDER`)",
     )
     return (
-        _layer(LAYERS[0], namespaces.obstacle(), ""),
-        Layer(
-            LAYERS[1], active=True, found="a seccomp filter on the whole tree, without any socket that has an address"
+        _layer(LAYERS[0], namespaces.problem(), ""),
+        SecurityLayer(
+            LAYERS[1], active=True, found="a seccomp filter on the whole tree, which allows no socket with an address"
         ),
-        Layer(LAYERS[3], active=True, found="each tree a user of its own"),
-        Layer(STANDING_IN[0], active=True, found=f"the system's, Python's and a folder of its own ({files})"),
-        _layer(STANDING_IN[1], None if without_namespaces.tried().counts_disk else disk, "watched for the whole tree"),
+        SecurityLayer(LAYERS[3], active=True, found="a separate user for each tree"),
+        SecurityLayer(
+            REPLACEMENT_LAYERS[0], active=True, found=f"only the system's, Python's and the tree's own folder ({files})"
+        ),
+        _layer(
+            REPLACEMENT_LAYERS[1], None if without_namespaces.probe_result().counts_disk else disk, "for the whole tree"
+        ),
     )
 
 
-def _layer(name: str, lacks: Obstacle | None, found: str) -> Layer:
+def _layer(name: str, lacks: SandboxProblem | None, found: str) -> SecurityLayer:
     return (
-        Layer(name, active=False, found=lacks.found, fix=lacks.fix) if lacks else Layer(name, active=True, found=found)
+        SecurityLayer(name, active=False, found=lacks.found, fix=lacks.fix)
+        if lacks
+        else SecurityLayer(name, active=True, found=found)
     )
 
 
-def missing() -> tuple[str, ...]:
-    """The layers that this machine lacks, as reports name them."""
+def missing_layers() -> tuple[str, ...]:
+    """Return the layers that this machine lacks, as texts for reports."""
     return tuple(str(layer) for layer in layers() if not layer.active)
 
 
 def require() -> None:
-    """Raise a MachineError with what to do when no sandbox can be had."""
+    """Raise `MachineError` if no sandbox works. Its message gives the fix."""
     if reason := trouble():
-        raise MachineError(f"Grading needs a sandbox, and {reason}. (--no-sandbox grades without, and says so.)")
+        raise MachineError(
+            f"Grading needs a sandbox, and {reason}. (To grade without a sandbox, use --no-sandbox. Each report then "
+            "states that there was none.)"
+        )
 
 
 def start(
     control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), folder: Path | None = None
-) -> Process:
-    """Start a fork server that inherits the socket `control`; standard output and error come through one pipe.
+) -> ProcessTree:
+    """Start the first process of a tree, from which workers are forked. This process inherits the socket `control`.
 
-    `hidden` are paths that must not be seen inside even if the system part contains them. In a sandbox the tree has a
-    folder of its own to write to, from which nothing comes out; without one it is `folder`.
+    `hidden` are paths that must not be visible in the tree, even inside system folders. In a sandbox, the tree writes
+    to its own temporary folder. Without a sandbox, it writes to `folder`.
     """
-    program = [sys.executable, "-P", "-s", "-m", "grader.inside.worker", str(control), json.dumps({"tensors": tensors})]
+    program = [
+        sys.executable,
+        "-P",
+        "-s",
+        "-m",
+        "grader.inside.worker_main",
+        str(control),
+        json.dumps({"tensors": tensors}),
+    ]
     return launch(program, [control], sandboxed=sandboxed, hidden=hidden, folder=folder)
 
 
@@ -148,21 +187,26 @@ def launch(
     hidden: Sequence[Path] = (),
     stdin: int = DEVNULL,
     folder: Path | None = None,
-) -> Process:
-    """Start any program so, which inherits the descriptors `passed` and finds the kit's worker files as modules.
+) -> ProcessTree:
+    """Start a program, confined if `sandboxed`, that can import the worker's files.
 
-    Its variable HOME names the folder that it may write to.
+    The program inherits the file descriptors `passed`. The environment variable HOME names the folder to which the
+    program may write.
     """
     if not sandboxed:
         home = {"HOME": str(folder)} if folder else {}
-        return Process(popen(program, {"PYTHONPATH": str(KIT)} | home, passed, stdin))
+        return ProcessTree(popen(program, {"PYTHONPATH": str(KIT)} | home, passed, stdin))
     way = namespaces.launch if has_namespaces() else without_namespaces.launch
     return way(program, passed, hidden, stdin)
 
 
 def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
-    """Limits for one process. Linux counts processes by user, since 5.14 within a sandbox alone, and never root's."""
-    return ({"RLIMIT_NPROC": usage.MOST_TASKS} if sandboxed else {}) | {
+    """Return the limits that the kernel sets for one process (setrlimit(2)).
+
+    For the limit on processes, Linux counts all processes of the user. From 5.14 on, it counts each user namespace
+    separately. It never limits the processes of root.
+    """
+    return ({"RLIMIT_NPROC": tree_usage.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
         "RLIMIT_FSIZE": bubblewrap.TMP_BYTES if limits.stores_outside else 0,
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,

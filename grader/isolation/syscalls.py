@@ -1,11 +1,14 @@
-"""Numbers of the system calls that a sandbox denies, by architecture (Linux: asm/unistd_64.h, asm-generic/unistd.h)."""
+"""The numbers of system calls for each CPU architecture (Linux: asm/unistd_64.h, asm-generic/unistd.h)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 NEWEST: Final = 462
-"""`mseal`, of Linux 6.10: the newest call that was looked at. From 424 on every architecture has the same numbers."""
+"""The number of the newest call for which the rules were checked: `mseal` of Linux 6.10.
+
+From number 424 on, the numbers are the same on every architecture.
+"""
 
 _BOTH: Final = """
 ptrace 101 117 · process_vm_readv 310 270 · process_vm_writev 311 271 · kcmp 312 272 · pidfd_getfd 438 438

@@ -1,10 +1,12 @@
-"""The first process of a tree where there are no namespaces: `python -m grader.isolation.tree_init DESCRIPTOR`.
+"""The first process of a tree without namespaces. It starts the tree's program and ends the tree.
 
-It runs as root and none of the submission's code. It makes the tree's folder, starts the program as the tree's own
-user, and waits. When the program has ended, or the pipe `DESCRIPTOR` is closed (also when the supervisor was killed),
-it kills every process of that user and removes the folder. Like an init, it adopts processes whose parents have ended.
+`python -m grader.isolation.tree_init DESCRIPTOR` runs as root, and runs no code of the submission. It creates the
+tree's folder, starts the program as the tree's own user, and waits. It stops waiting when the program has ended or the
+pipe `DESCRIPTOR` is closed. The pipe is also closed if the supervisor is killed. Then this process kills every process
+of the user and removes the folder. It also becomes the parent of processes whose parents have ended.
 
-The pipe brings one line of JSON first (`Tree`). Standard library alone: it starts in some 30 ms.
+The pipe first carries one line of JSON (`Tree`). This module imports only the standard library and `confine`, so that
+it starts in about 30 ms.
 """
 
 import contextlib
@@ -24,15 +26,16 @@ from grader.inside import confine
 
 _PR_SET_CHILD_SUBREAPER = 36
 NOT_STARTED = 126
-"""The exit status when the program could not be started: what shells use."""
+"""The exit status if the program could not be started. Shells use the same number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A tree to be started, or with an empty `program` one that is only to be ended.
+    """A process tree to start, or only to end if `program` is empty.
 
-    `files` are copied to `folder`/kit by their names there, beside the ruleset that holds from before a submission is
-    loaded. `own` is the folder that its user may write to.
+    `files` maps names in the folder `kit` to the files that are copied there. `ruleset` are the Landlock rules for the
+    whole tree. `narrowed` are the rules that a worker applies before it loads a submission; they are stored in `kit`
+    too. `own` is the folder to which the tree's user may write.
     """
 
     uid: int
@@ -49,7 +52,7 @@ class Tree:
 
 
 def main() -> None:
-    """Start a tree, wait for its end, and leave nothing of it."""
+    """Start a tree, wait for its end, and remove its remaining processes and files."""
     lifeline = int(sys.argv[1])
     os.set_inheritable(lifeline, False)
     tree = Tree(**json.loads(_line(lifeline)))
@@ -60,7 +63,7 @@ def main() -> None:
             make_folders(tree)
             program = start(tree)
             for descriptor in tree.passed:
-                os.close(descriptor)  # whoever waits for their end must not wait for this process
+                os.close(descriptor)  # so that readers of these descriptors see the program close them
             status = attend(program, lifeline)
     finally:
         end_all(tree.uid)
@@ -69,9 +72,9 @@ def main() -> None:
 
 
 def make_folders(tree: Tree) -> None:
-    """Make the tree's folder, its copy of the kit's files, and the folder that its user may write to."""
+    """Create the tree's folder, its copy of the kit's files, and the folder to which its user may write."""
     os.umask(0o022)
-    Path(tree.folder).mkdir()  # it must not be there yet, not even as a link
+    Path(tree.folder).mkdir()  # fails if the path exists, even as a link
     for name, source in tree.files.items():
         place = Path(tree.kit, name)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -82,13 +85,13 @@ def make_folders(tree: Tree) -> None:
 
 
 def start(tree: Tree) -> int:
-    """Start the program, confined for good. `tree.program` becomes the tree's user first."""
+    """Start the confined program and return its process id. The program's command first becomes the tree's user."""
     pid = os.fork()
     if pid:
         return pid
     try:
-        confine.restrict(tree.ruleset)
-        confine.install(tree.filter)
+        confine.apply_ruleset(tree.ruleset)
+        confine.install_filter(tree.filter)
         os.execvpe(tree.program[0], tree.program, tree.environment)  # noqa: S606
     except BaseException as error:  # noqa: BLE001 - a fork must not go on as its parent
         print(f"{tree.program[0]} does not start: {error}", file=sys.stderr, flush=True)
@@ -96,7 +99,7 @@ def start(tree: Tree) -> int:
 
 
 def attend(program: int, lifeline: int) -> int:
-    """Wait until the program ends, or nobody holds the other end of the pipe: the exit status as a shell tells it."""
+    """Wait until the program ends or the pipe is closed. Return the exit status as shells report it."""
     ended = os.pidfd_open(program)
     waiting = select.poll()
     waiting.register(ended, select.POLLIN)
@@ -108,7 +111,7 @@ def attend(program: int, lifeline: int) -> int:
 
 
 def end_all(uid: int) -> None:
-    """Kill every process of a user, at once, and wait for those of this tree."""
+    """Kill every process of a user at once, and wait until all children of this process have ended."""
     killer = os.fork()
     if not killer:
         try:
@@ -116,16 +119,16 @@ def end_all(uid: int) -> None:
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
             if os.getresuid() == (uid, uid, uid):
-                os.kill(-1, signal.SIGKILL)  # spares the process that asks, and those of other users
+                os.kill(-1, signal.SIGKILL)  # does not reach this process and processes of other users
         finally:
             os._exit(0)
-    with contextlib.suppress(ChildProcessError):  # none is left
+    with contextlib.suppress(ChildProcessError):  # no child is left
         while True:
             os.wait()
 
 
 def remove(folder: str) -> None:
-    """Remove a folder with all that is in it, however deep: the command follows no links and needs no long paths."""
+    """Remove a folder with all of its contents. `rm` follows no links, and handles folders nested very deep."""
     subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", folder], check=False, env={})
 
 
@@ -134,7 +137,7 @@ def _line(descriptor: int) -> bytes:
     while not read.endswith(b"\n"):
         part = os.read(descriptor, 1 << 16)
         if not part:
-            os._exit(0)  # whoever started this is gone
+            os._exit(0)  # the supervisor has ended
         read += part
     return bytes(read)
 

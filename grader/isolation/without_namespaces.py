@@ -1,9 +1,9 @@
-"""A process tree where no namespaces can be had, as in an ordinary container: other layers keep the same promises.
+"""Confine a process tree without namespaces, which most containers do not allow.
 
-Landlock leaves a tree the system's files, Python's and its own folder. Root becomes a user that no other tree has, and
-that can neither signal other processes nor look into them. A seccomp filter denies all sockets with an address, and
-what the kernel shares among all processes. The tree's first process (`tree_init`) ends all processes of that user and
-removes the folder. Whether all of this holds here is tried once, by `inside/probe.py` in a tree.
+Landlock allows the tree only the system's files, Python's files and the tree's own folder. The tree has its own user,
+which can neither signal nor inspect other processes. A seccomp filter denies all sockets with an address, and all
+kernel objects that processes share. The tree's first process (`tree_init`) ends all processes of this user and removes
+the folder. `inside/probe.py` runs once in a tree and checks these restrictions on this machine.
 """
 
 import json
@@ -18,53 +18,61 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Final
 
-from grader.catalogue import GRADER, KIT
-from grader.isolation import bubblewrap, cgroups, host, landlock, obstacles, seccomp, users
-from grader.isolation.obstacles import Obstacle
-from grader.isolation.started import Process, popen
+from grader.isolation import (
+    bubblewrap,
+    cgroups,
+    landlock,
+    machine_facts,
+    sandbox_problems,
+    seccomp,
+    tree_users,
+)
+from grader.isolation.process_tree import ProcessTree, popen
+from grader.isolation.sandbox_problems import SandboxProblem
 from grader.isolation.tree_init import Tree
-from harness import twins
+from grader.paths import GRADER, KIT
+from harness.paired import process_env
 
 _PROBE_S: Final = 60.0
 PRIVATE_FILE: Final = "/etc/passwd"
-"""A file that every user may read, and a tree may not."""
+"""A file that every user may read, but that a confined tree must not be able to read."""
 _INIT: Final = ("-S", "-s", "-P", "-m", "grader.isolation.tree_init")
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What was found by trying: what keeps a tree from being started or confined here, if anything.
+class ConfinementProbe:
+    """The result of `inside/probe.py`. `problem` is the reason if a process tree cannot be started or confined.
 
-    With `counts_disk` the kernel counts what a tree writes.
+    `counts_disk` is True if the kernel counts the bytes that a tree writes.
     """
 
-    obstacle: Obstacle | None
+    problem: SandboxProblem | None
     counts_disk: bool = False
 
 
-def obstacle() -> Obstacle | None:
-    """Why trees cannot be confined without namespaces here, and what to do; None when they can."""
-    if not users.is_root():
-        return Obstacle(
-            "grading does not run as root here", "run it as root in the container (`docker run --user 0 …`)"
+def problem() -> SandboxProblem | None:
+    """Return the reason why trees cannot be confined without namespaces, and the fix. Return None if they can."""
+    if not tree_users.is_root():
+        return SandboxProblem(
+            "grading does not run as root here", "grade as root in the container (`docker run --user 0 …`)"
         )
-    if not users.spare():
-        return Obstacle("this container has too few user ids", "give it 65,536 (in /etc/subuid and /etc/subgid)")
-    if no_user := users.trouble():
+    if not tree_users.spare_ids():
+        return SandboxProblem("this container has too few user ids", "give it 65,536 (in /etc/subuid and /etc/subgid)")
+    if no_user := tree_users.trouble():
         return no_user
     if reason := seccomp.trouble():
-        return Obstacle(reason, seccomp.remedy())
-    if (version := host.landlock_version()) <= 0:
-        return obstacles.no_landlock(-version)
+        return SandboxProblem(reason, seccomp.remedy())
+    if (version := machine_facts.landlock_version()) <= 0:
+        return sandbox_problems.no_landlock(-version)
     if closed := next(_closed(), None):
-        return Obstacle(f"other users may not enter {closed}", f"`chmod o+x {closed}`")
-    return tried().obstacle
+        return SandboxProblem(f"other users may not enter {closed}", f"`chmod o+x {closed}`")
+    return probe_result().problem
 
 
 @cache
-def tried() -> Tried:
-    """Start Python in a tree and let it try what must be refused."""
-    uid = users.fresh()
+def probe_result() -> ConfinementProbe:
+    """Run `inside/probe.py` in a process tree, and return the result. It tries all actions that must be refused."""
+    uid = tree_users.new_id()
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
     process = _launched(uid, [sys.executable, "-P", "-s", "-c", probe, *about], [], (), DEVNULL)
@@ -73,31 +81,33 @@ def tried() -> Tried:
         found = json.loads(said.splitlines()[-1])
         lacking, counted = ", ".join(found["lacking"]), bool(found["counted"])
     except subprocess.TimeoutExpired:
-        return Tried(_not_started(f"it did not end within {_PROBE_S:g} s"))
+        return ConfinementProbe(_not_started(f"it did not end within {_PROBE_S:g} s"))
     except (ValueError, IndexError, KeyError, TypeError):
-        return Tried(_not_started(said.splitlines()[-1][:200] if said else "it said nothing"))
+        return ConfinementProbe(_not_started(said.splitlines()[-1][:200] if said else "it printed nothing"))
     finally:
         process.kill()
-    fault = Obstacle(f"a promise does not hold here ({lacking})", "grade on another machine") if lacking else None
-    return Tried(fault, counted)
+    fault = SandboxProblem(f"a restriction fails here ({lacking})", "grade on another machine") if lacking else None
+    return ConfinementProbe(fault, counted)
 
 
-def _not_started(said: str) -> Obstacle:
+def _not_started(said: str) -> SandboxProblem:
     readable = " ".join(map(str, bubblewrap.prefixes()))
     fix = (
         f"let every user read Python: `chmod -R o+rX {readable}`" if "ermission" in said else "grade on another machine"
     )
-    return Obstacle(f"Python does not start as another user here ({said})", fix)
+    return SandboxProblem(f"Python does not start as another user here ({said})", fix)
 
 
-def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> Process:
-    """Start a program as a user of its own, confined by Landlock and seccomp."""
-    return _launched(users.fresh(), program, passed, hidden, stdin)
+def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> ProcessTree:
+    """Start a program as a new user, confined by Landlock and seccomp."""
+    return _launched(tree_users.new_id(), program, passed, hidden, stdin)
 
 
-def _launched(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> Process:
+def _launched(
+    uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int
+) -> ProcessTree:
     tree = _tree(uid, program, passed, hidden)
-    group = cgroups.make(cgroups.place())
+    group = cgroups.create(cgroups.support())
     read, write = os.pipe()
     try:
         argv = [sys.executable, *_INIT, str(read)]
@@ -110,15 +120,15 @@ def _launched(uid: int, program: Sequence[str], passed: Sequence[int], hidden: S
     finally:
         os.close(read)
     _tell(write, tree)
-    return Process(started, group=group, lifeline=write, owner=uid, sweep=lambda: _sweep(tree))
+    return ProcessTree(started, group=group, lifeline=write, owner=uid, sweep=lambda: _sweep(tree))
 
 
 def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]) -> Tree:
     folder = _place() / f"fairclock-tree-{uid}"
     own, kit = folder / "tmp", folder / "kit"
     readable = [*map(Path, (*bubblewrap.SYSTEM, *bubblewrap.SYSTEM_FILES)), *bubblewrap.prefixes(), kit]
-    rules = landlock.tree_rules(readable, [*(KIT / name for name in bubblewrap.PRIVATE), *hidden], own)
-    version = host.landlock_version()
+    rules = landlock.tree_rules(readable, [*(KIT / name for name in bubblewrap.HIDDEN_FOLDERS), *hidden], own)
+    version = machine_facts.landlock_version()
     code = seccomp.tree_filter(alone=True)
     return Tree(
         uid=uid,
@@ -129,8 +139,8 @@ def _tree(uid: int, program: Sequence[str], passed: Sequence[int], hidden: Seque
         ruleset=landlock.ruleset(rules, version),
         narrowed=landlock.ruleset(landlock.narrowed(rules), version),
         filter=code.hex() if code else "",
-        program=[*users.becoming(uid), *program],
-        environment={**twins.ENVIRONMENT, "PYTHONPATH": str(kit), "HOME": str(own), "TMPDIR": str(own)},
+        program=[*tree_users.become_command(uid), *program],
+        environment={**process_env.ENVIRONMENT, "PYTHONPATH": str(kit), "HOME": str(own), "TMPDIR": str(own)},
         passed=list(passed),
     )
 
@@ -141,16 +151,16 @@ def _tell(descriptor: int, tree: Tree) -> None:
         while data:
             data = data[os.write(descriptor, data) :]
     except BrokenPipeError:
-        return  # it did not start, as whoever waits for it will see
+        return  # the process did not start, which the caller detects when it waits for the process
 
 
 def _sweep(tree: Tree) -> None:
-    """End what a tree has left whose first process was killed, as by a system without memory."""
+    """End the remaining processes of a tree whose first process was killed, for example for lack of memory."""
     read, write = os.pipe()
     with os.fdopen(read, "rb"), os.fdopen(write, "wb", buffering=0):
         ending = subprocess.Popen(
             [sys.executable, *_INIT, str(read)],
-            env={**twins.ENVIRONMENT, "PYTHONPATH": str(KIT)},
+            env={**process_env.ENVIRONMENT, "PYTHONPATH": str(KIT)},
             cwd="/",
             pass_fds=[read],
         )
@@ -159,14 +169,17 @@ def _sweep(tree: Tree) -> None:
 
 
 def _place() -> Path:
-    """The folder in which each tree has its own: on a disk if one is there, since nothing bounds what memory holds."""
+    """Return the folder in which each tree gets its own folder.
+
+    The folder is on a disk if possible, because the kernel does not count the bytes written to a file system in memory.
+    """
     usual, other = Path(tempfile.gettempdir()).resolve(), Path("/var/tmp")  # noqa: S108
-    on_a_disk = (one for one in (usual, other) if os.access(one, os.W_OK) and not host.lies_in_memory(one))
+    on_a_disk = (one for one in (usual, other) if os.access(one, os.W_OK) and not machine_facts.lies_in_memory(one))
     return next(on_a_disk, usual)
 
 
 def _closed() -> Iterator[Path]:
-    """Folders that a tree's user must enter, and may not."""
+    """Yield the folders that a tree's user must be able to enter but may not enter."""
     for wanted in [*bubblewrap.prefixes(), _place()]:
         for folder in reversed([wanted.resolve(), *wanted.resolve().parents]):
             if not folder.stat().st_mode & 0o001:

@@ -1,7 +1,7 @@
-"""Numbers → the geometry of a small chart, and the words that stand for it where it is not seen. Pure.
+"""Compute the rectangles, lines and labels of small charts, and a description of each chart for screen readers.
 
-A chart is drawn by the macro in `charts.html`, in units of which it is `WIDTH` wide: on a phone one of them is about a
-pixel, so that its letters stay readable. Colours are the page's, by class.
+The macro in `charts.html` draws a chart. A chart is `WIDTH` units wide. On a phone, one unit is about one pixel, so
+labels stay readable. CSS classes set the colours.
 """
 
 import math
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal
 
-from harness import units
+from harness.rendering import measured, units
 
 WIDTH: Final = 310
 HEIGHT: Final = 124
 FLOOR: Final = 104
-"""Where bars stand; below it are the labels of the axis."""
+"""The y position of the bottom of the bars. The labels of the axis are below the bars."""
 TOP: Final = 32
-"""Where the tallest bar ends; above it are its figure and the labels of marks."""
+"""The y position of the top of the tallest bar. The count of that bar and the labels of marks are above it."""
 LEFT, RIGHT = 6, WIDTH - 6
 
 Show = Callable[[float], str]
@@ -25,60 +25,60 @@ Show = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A filled rectangle; `look` names its colour, `says` is shown where a pointer rests."""
+    """A filled rectangle. `css_class` sets its colour. `tooltip` is shown under the mouse pointer."""
 
     x: float
     y: float
     width: float
     height: float
-    look: str = "bar"
-    says: str = ""
+    css_class: str = "bar"
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A line from (x, y) to (right, bottom)."""
+class Line:
+    """A straight line from (x, y) to (right, bottom)."""
 
     x: float
     y: float
     right: float
     bottom: float
-    look: str = "axis"
+    css_class: str = "axis"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A label at (x, y), its `anchor` the end that stands there."""
+class Label:
+    """A text at (x, y). `anchor` is the part of the text that is at x: its start, its middle or its end."""
 
     x: float
     y: float
     text: str
     anchor: Literal["start", "middle", "end"] = "middle"
-    look: str = ""
+    css_class: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture ready to draw. `label` says in words all that matters of it."""
+    """The rectangles, lines and labels of a chart. `label` describes the chart for screen readers."""
 
     label: str
     boxes: tuple[Box, ...]
-    rules: tuple[Rule, ...]
-    words: tuple[Word, ...]
+    lines: tuple[Line, ...]
+    labels: tuple[Label, ...]
     height: int = HEIGHT
     width: int = WIDTH
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values from `low` to `high` laid out from left to right; what lies beyond stands at the end."""
+    """An axis from `low` to `high`. A value outside this range is drawn at the nearer end."""
 
     low: float
     high: float
     log: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value lies, from 0 at `low` to 1 at `high`."""
+        """Return the position of a value on the axis: 0 at `low`, 1 at `high`."""
         if not self.low < self.high:
             return 0.5
         scale: Callable[[float], float] = math.log if self.log else float
@@ -86,11 +86,11 @@ class Axis:
         return min(max((at - low) / (high - low), 0.0), 1.0)
 
     def x(self, value: float) -> float:
-        """Where a value is drawn."""
+        """Return the x coordinate of a value in the chart."""
         return round(LEFT + self.share(value) * (RIGHT - LEFT), 1)
 
     def edge(self, share: float) -> float:
-        """The value that lies at `share`."""
+        """Return the value at a position on the axis: `low` at 0, `high` at 1."""
         if self.log:
             return self.low * math.exp(share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
@@ -98,26 +98,29 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value on the axis worth a line and a word, such as a tier."""
+    """A value, such as a tier, that is marked on the axis with a line and a label."""
 
     value: float
     text: str
-    look: str = "mark"
+    css_class: str = "mark"
 
 
 def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
-    """An axis for ratios, as wide as they and the marks, with a little room; ratios that are no number have none."""
+    """Return a logarithmic axis that includes all finite ratios and marks, with a small margin."""
     usable = [value for value in (*values, *marks) if 0 < value < math.inf]
     low, high = min(usable, default=1.0), max(usable, default=1.0)
     room = max((high / low) ** 0.05, 1.005)
     return Axis(low / room, high * room, log=True)
 
 
-def bulk(values: Sequence[float], share: float = 0.02) -> tuple[float, float]:
-    """From where to where all but `share` of the values lie at either end. Raises `ValueError` for none."""
+def central_range(values: Sequence[float], share: float = 0.02) -> tuple[float, float]:
+    """Return the lowest and highest value after the fraction `share` of the values is removed at each end.
+
+    Raise `ValueError` without values.
+    """
     ordered = sorted(values)
     if not ordered:
-        raise ValueError("There is no bulk of no values.")
+        raise ValueError("At least one value is needed.")
     cut = int(len(ordered) * share)
     return ordered[cut], ordered[-1 - cut]
 
@@ -132,11 +135,11 @@ def histogram(
     marks: Sequence[Mark] = (),
     band: tuple[float, float] | None = None,
 ) -> Chart:
-    """How many values lie where. What lies beyond the axis is counted in its first or last bar.
+    """Return a histogram. Values outside the axis are counted in its first or last bar.
 
-    `band` is shaded behind the bars. `label` begins the words, to which the figures are added.
+    `band` is an interval that is shaded behind the bars. The description for screen readers begins with `label`.
     """
-    counts = counted(values, axis, bins)
+    counts = count_in_bins(values, axis, bins)
     most = max(counts, default=0)
     pitch = (RIGHT - LEFT) / bins
     boxes = [
@@ -145,7 +148,7 @@ def histogram(
             round(FLOOR - height, 1),
             round(pitch * 0.9, 1),
             round(height, 1),
-            says=f"{units.count(n)}: {unit(axis.edge(number / bins))} to {unit(axis.edge((number + 1) / bins))}",
+            tooltip=f"{unit(axis.edge(number / bins))} to {unit(axis.edge((number + 1) / bins))}: {units.count(n)}",
         )
         for number, n in enumerate(counts)
         if n and (height := max(n / most * (FLOOR - TOP), 1.5))
@@ -154,15 +157,17 @@ def histogram(
     if band:
         left, right = axis.x(band[0]), axis.x(band[1])
         shade = [Box(left, TOP - 14, max(round(right - left, 1), 1.0), FLOOR - TOP + 14, "band")]
-    rules = [Rule(LEFT, FLOOR, RIGHT, FLOOR), *(_line(axis, mark) for mark in marks)]
-    ends = [Word(LEFT, FLOOR + 15, unit(axis.low), "start"), Word(RIGHT, FLOOR + 15, unit(axis.high), "end")]
+    lines = [Line(LEFT, FLOOR, RIGHT, FLOOR), *(_line(axis, mark) for mark in marks)]
+    ends = [Label(LEFT, FLOOR + 15, unit(axis.low), "start"), Label(RIGHT, FLOOR + 15, unit(axis.high), "end")]
     ends += _peak(boxes, most)
-    said = f"{label}: {in_words(values, unit)}" + "".join(f" {mark.text} at {unit(mark.value)}." for mark in marks)
-    return Chart(said, (*shade, *boxes), tuple(rules), (*ends, *_labels(axis, marks)))
+    description = f"{label}: {describe(values, unit)}" + (
+        f" Marks: {', '.join(mark.text for mark in marks)}." if marks else ""
+    )
+    return Chart(description, (*shade, *boxes), tuple(lines), (*ends, *_labels(axis, marks)))
 
 
-def counted(values: Sequence[float], axis: Axis, bins: int) -> tuple[int, ...]:
-    """How many values lie in each of `bins` equal parts of the axis; what is no number, in none."""
+def count_in_bins(values: Sequence[float], axis: Axis, bins: int) -> tuple[int, ...]:
+    """Return the number of values in each of `bins` equally wide parts of the axis. NaN is not counted."""
     counts = [0] * bins
     for value in values:
         if not math.isnan(value):
@@ -171,22 +176,22 @@ def counted(values: Sequence[float], axis: Axis, bins: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def in_words(values: Sequence[float], unit: Show) -> str:
-    """What a histogram shows, for those who do not see it."""
+def describe(values: Sequence[float], unit: Show) -> str:
+    """Return a text with the number, range and median of the values, which describes a histogram for screen readers."""
     known = sorted(value for value in values if not math.isnan(value))
     if not known:
         return "no values."
     if known[0] == known[-1]:
-        return f"{units.count(len(known))}, all {unit(known[0])}."
-    half = f", half of them within {unit(known[len(known) // 4])} and {unit(known[-1 - len(known) // 4])}"
+        return f"{units.some(len(known), 'value')}, all {unit(known[0])}."
+    half = f", half of them between {unit(known[len(known) // 4])} and {unit(known[-1 - len(known) // 4])}"
     return (
-        f"{units.count(len(known))} from {unit(known[0])} to {unit(known[-1])}, median {unit(median(known))}"
+        f"{units.some(len(known), 'value')} from {unit(known[0])} to {unit(known[-1])}, median {unit(median(known))}"
         f"{half if len(known) > 4 else ''}."
     )
 
 
 def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, label: str) -> Chart:
-    """A measured ratio with its interval among the tiers, on one line."""
+    """Return a chart that shows a measured ratio, its interval and the tiers on one axis."""
     axis = ratio_axis([ratio, low, high, 1.0], [tier.value for tier in tiers])
     y = 38
     left, right, middle = axis.x(low), axis.x(high), axis.x(ratio)
@@ -194,17 +199,23 @@ def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, labe
         Box(left, y - 5, max(round(right - left, 1), 2.0), 10, "interval"),
         Box(round(middle - 1.5, 1), y - 9, 3, 18, "bar"),
     )
-    rules = [Rule(LEFT, y, RIGHT, y), *(Rule(axis.x(t.value), y - 15, axis.x(t.value), y + 15, t.look) for t in tiers)]
-    words = [Word(middle, y + 27, units.ratio(ratio), _anchor(axis.share(ratio)), "strong"), *_labels(axis, tiers)]
-    return Chart(label, boxes, tuple(rules), tuple(words), height=72)
+    lines = [
+        Line(LEFT, y, RIGHT, y),
+        *(Line(axis.x(t.value), y - 15, axis.x(t.value), y + 15, t.css_class) for t in tiers),
+    ]
+    labels = [
+        Label(middle, y + 27, measured.ratio(ratio, low, high), _anchor(axis.share(ratio)), "strong"),
+        *_labels(axis, tiers),
+    ]
+    return Chart(label, boxes, tuple(lines), tuple(labels), height=72)
 
 
-def course(
+def time_line(
     spans: Sequence[tuple[float, float, float] | None], axis: Axis, *, label: str, begin: str, end: str, unit: Show
 ) -> Chart:
-    """How a figure went over time: of each equal stretch its lowest, median and highest value, or None for no value.
+    """Return a chart over time. `spans` has the lowest, median and highest value in each time interval, or None.
 
-    `axis` is that of the values, from the floor upwards.
+    `axis` is the vertical axis, on which the values are drawn.
     """
     pitch = (RIGHT - LEFT) / max(len(spans), 1)
 
@@ -218,17 +229,17 @@ def course(
             at, top = LEFT + number * pitch, y(high)
             boxes.append(Box(round(at, 1), top, round(pitch * 0.8, 1), max(round(y(low) - top, 1), 1.0), "interval"))
             boxes.append(Box(round(at, 1), round(y(middle) - 1, 1), round(pitch * 0.8, 1), 2, "bar"))
-    words = (
-        Word(LEFT, FLOOR + 15, begin, "start"),
-        Word(RIGHT, FLOOR + 15, end, "end"),
-        Word(LEFT, TOP - 5, unit(axis.high), "start"),
-        Word(LEFT, FLOOR - 3, unit(axis.low), "start"),
+    labels = (
+        Label(LEFT, FLOOR + 15, begin, "start"),
+        Label(RIGHT, FLOOR + 15, end, "end"),
+        Label(LEFT, TOP - 5, unit(axis.high), "start"),
+        Label(LEFT, FLOOR - 3, unit(axis.low), "start"),
     )
-    return Chart(label, tuple(boxes), (Rule(LEFT, FLOOR, RIGHT, FLOOR),), words)
+    return Chart(label, tuple(boxes), (Line(LEFT, FLOOR, RIGHT, FLOOR),), labels)
 
 
 def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Chart:
-    """One column for each equal stretch of something, such as time."""
+    """Return a bar chart. Each bar stands for one of many equal intervals, such as intervals of time."""
     most = max(heights, default=0.0)
     pitch = (RIGHT - LEFT) / max(len(heights), 1)
     boxes = tuple(
@@ -236,37 +247,40 @@ def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Ch
         for number, value in enumerate(heights)
         if value > 0 and (height := max(value / most * (FLOOR - TOP), 1.5))
     )
-    words = (Word(LEFT, FLOOR + 15, begin, "start"), Word(RIGHT, FLOOR + 15, end, "end"), *_peak(boxes, most))
-    return Chart(label, boxes, (Rule(LEFT, FLOOR, RIGHT, FLOOR),), words)
+    labels = (Label(LEFT, FLOOR + 15, begin, "start"), Label(RIGHT, FLOOR + 15, end, "end"), *_peak(boxes, most))
+    return Chart(label, boxes, (Line(LEFT, FLOOR, RIGHT, FLOOR),), labels)
 
 
-def _peak(boxes: Sequence[Box], most: float) -> list[Word]:
-    """The figure of the tallest bar, above it: it gives the others their scale."""
+def _peak(boxes: Sequence[Box], most: float) -> list[Label]:
+    """Return a label above the tallest bar with that bar's count. Return no label without bars."""
     if not boxes:
         return []
     tallest = min(boxes, key=lambda box: box.y)
-    return [Word(round(tallest.x + tallest.width / 2, 1), tallest.y - 3, units.count(most))]
+    return [Label(round(tallest.x + tallest.width / 2, 1), tallest.y - 3, units.count(most))]
 
 
-def _line(axis: Axis, mark: Mark) -> Rule:
+def _line(axis: Axis, mark: Mark) -> Line:
     x = axis.x(mark.value)
-    return Rule(x, TOP - 14, x, FLOOR, mark.look)
+    return Line(x, TOP - 14, x, FLOOR, mark.css_class)
 
 
-def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Word]:
-    """The words of marks above the chart, those left out that would lie on another's."""
-    words: list[Word] = []
+def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Label]:
+    """Return the labels of the marks. A label that would overlap another one is left out."""
+    labels: list[Label] = []
     free = -math.inf
     for mark in sorted(marks, key=lambda one: one.value):
         share, wide = axis.share(mark.value), 6.2 * len(mark.text)
         anchor = _anchor(share)
         left = axis.x(mark.value) - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
         if left >= free:
-            words.append(Word(axis.x(mark.value), TOP - 19, mark.text, anchor, mark.look))
+            labels.append(Label(axis.x(mark.value), TOP - 19, mark.text, anchor, mark.css_class))
             free = left + wide + 4
-    return words
+    return labels
 
 
 def _anchor(share: float) -> Literal["start", "middle", "end"]:
-    """Near an end, a label leans inwards so that none of it is cut off."""
+    """Return the anchor of a label at a position on the axis.
+
+    Near an end of the axis, the label extends to the inside.
+    """
     return "start" if share < 0.15 else "end" if share > 0.85 else "middle"

@@ -1,7 +1,7 @@
-"""The class on one page of HTML for the instructor: what needs a human first, every student last.
+"""The class page for the instructor. It begins with the problems to check by hand and ends with the table of students.
 
-Self-contained: no font and no file from elsewhere, and one script of our own that sorts and filters tables. Without
-it the page is whole. Names and texts of students are escaped by the template.
+The page loads no other file and no font. Its only script sorts and filters tables. Without the script, the page is
+complete. The template escapes the names and texts of students.
 """
 
 import statistics
@@ -9,19 +9,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.class_run.roll import Roll
+from grader.course.roll import Roll
 from grader.records import Report, Speed, Status
-from grader.reports import course, links, spread, table, templates, words
-from grader.reports.gradebook import title
-from grader.reports.guide import Guide
-from harness import units
+from grader.reports import class_statistics, grade_texts, links, student_table, templates, timeline
+from grader.reports.grade_texts import title
+from grader.reports.task_info import TaskInfo
+from harness.rendering import measured, units
 
 _SHOWN_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Something for a human: who, on what, and why. `student` and `link` are empty where it is no student's."""
+    """A problem for the instructor. `student` and `link` are empty if the problem does not concern a student."""
 
     student: str
     link: str
@@ -32,7 +32,7 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the course's policy made of a student's attempts at a lesson, in words."""
+    """The reason why the course's rules on dates and attempts changed a student's points in a lesson."""
 
     student: str
     link: str
@@ -42,7 +42,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A verdict that stayed undecided at a tier, and went to the student."""
+    """A verdict whose interval still contained the threshold of a tier when the time for measuring was over."""
 
     student: str
     link: str
@@ -53,56 +53,72 @@ class Edge:
     points: str
 
 
-def render(roll: Roll, guides: Mapping[str, Guide] | None = None, *, board: bool = False) -> str:
-    """Return the page. `guides` may know the tiers of tasks; `board` says that there is a leaderboard to link to."""
+def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bool = False) -> str:
+    """Return the class page as HTML.
+
+    `infos` has the tiers of tasks. With `board`, the page links to the leaderboard.
+    """
     possible = sum(roll.possible(lesson) for lesson in roll.lessons)
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
     totals = [sum(points) for points in earned if points]
     machines = {report.environment.fingerprint(): report.environment.describe() for report in roll.reports}
-    sittings, earlier = course.sittings([span for _, span in roll.gradings() if span])
+    sessions, earlier = timeline.sessions([span for _, span in roll.gradings() if span])
     return templates.render(
         "class.html",
         roll=roll,
-        lessons=[(title(lesson), lesson, words.points(roll.possible(lesson))) for lesson in roll.lessons],
-        lines=table.lines(roll),
-        kinds=table.KINDS,
+        lessons=[(title(lesson), lesson, grade_texts.points(roll.possible(lesson))) for lesson in roll.lessons],
+        lines=student_table.student_rows(roll),
+        kinds=student_table.KINDS,
         concerns=concerns(roll),
         copies=[group for group in roll.same_content if not group.untouched],
         untouched=[group for group in roll.same_content if group.untouched],
         decided=decided(roll),
-        aside=aside(roll),
+        ignored=ignored(roll),
         edges=edges(roll.reports),
-        tasks=spread.tasks(roll, guides or {}),
-        totals=spread.totals(totals, possible),
-        hardest=spread.hardest(roll),
-        sittings=sittings,
+        tasks=class_statistics.tasks(roll, infos or {}),
+        totals=class_statistics.totals(totals, possible),
+        hardest=class_statistics.hardest(roll),
+        sessions=sessions,
         earlier=earlier,
-        noise=course.noise(roll),
-        median=words.points(statistics.median(totals)) if totals else units.UNKNOWN,
-        possible=words.points(possible),
+        noise=timeline.noise(roll),
+        median=grade_texts.points(statistics.median(totals)) if totals else units.UNKNOWN,
+        possible=grade_texts.points(possible),
         unsandboxed=sum(not report.sandboxed for report in roll.reports),
         missing=Counter(layer for report in roll.reports for layer in report.missing).most_common(),
-        machines=sorted(f"{text} ({mark})" for mark, text in machines.items()),
+        machines=sorted(f"{text} (fingerprint {mark})" for mark, text in machines.items()),
         seconds=units.seconds(sum(report.duration_s for report, _ in roll.gradings())),
         board=links.BOARD if board else "",
     )
 
 
 def concerns(roll: Roll) -> list[Concern]:
-    """Return what needs a human: misnamed files, refusals, attempts that are lost or not found, then verdicts."""
+    """Return the problems that the instructor must check.
+
+    Misnamed files are first. Refused files, attempts that were replaced before grading, attempts that the course file
+    excludes but that were not found, and verdicts follow.
+    """
     found = [
         _concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
         for file in roll.left_out
         if file.misnamed
     ]
     found += _refused(roll.reports)
-    found += [_concern(one.student, one.lesson, "replaced before it was graded", words.gone(one)) for one in roll.gone]
-    found += [_concern("", "the course's file", "to be struck, and not there", told) for told in roll.unmatched]
+    found += [
+        _concern(one.student, one.lesson, "replaced before it was graded", grade_texts.replaced_advice(one))
+        for one in roll.gone
+    ]
+    found += [_concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
     for status in (Status.GRADER_ERROR, Status.CHEATED):
         for report in (report for report in roll.reports if not report.submission.refused):
             student = report.submission.student
             found += [
-                _concern(student, verdict.task, words.STATUS[status], words.explanation(verdict), anchor=verdict.task)
+                _concern(
+                    student,
+                    verdict.task,
+                    grade_texts.STATUS[status],
+                    grade_texts.explanation(verdict),
+                    anchor=verdict.task,
+                )
                 for verdict in report.verdicts
                 if verdict.status is status
             ]
@@ -110,7 +126,7 @@ def concerns(roll: Roll) -> list[Concern]:
 
 
 def decided(roll: Roll) -> list[Decided]:
-    """Return what the course's policy made of lateness and of several attempts, student by student."""
+    """Return, for each student, the reasons why lateness or the choice of an attempt changed the points."""
     return [
         Decided(one.student, links.student(one.student, one.lesson), one.lesson, one.reason)
         for one in roll.standings
@@ -118,14 +134,14 @@ def decided(roll: Roll) -> list[Decided]:
     ]
 
 
-def aside(roll: Roll) -> list[str]:
-    """Return what nobody needs to look at: files that are no exercises, by student, and what collecting noted."""
+def ignored(roll: Roll) -> list[str]:
+    """Return one line on the ignored files of each student, then the notes on collecting the submissions."""
     others: dict[str, list[str]] = {}
     for file in roll.left_out:
         if not file.misnamed:
             others.setdefault(file.student, []).append(file.path.removeprefix(f"{file.student}/"))
     files = (
-        f"{student or 'of no student'}: left aside {', '.join(paths[:_SHOWN_FILES])}"
+        f"{student or 'no student'}: ignored {', '.join(paths[:_SHOWN_FILES])}"
         + (f" and {len(paths) - _SHOWN_FILES} more" if len(paths) > _SHOWN_FILES else "")
         for student, paths in others.items()
     )
@@ -137,7 +153,7 @@ def _concern(student: str, what: str, status: str, why: str, *, anchor: str = ""
 
 
 def _refused(reports: Sequence[Report]) -> list[Concern]:
-    """Return the refusals; a zip refused for several lessons is one concern."""
+    """Return the problems of refused submissions. A zip that was refused for several lessons is listed once."""
     refused: dict[tuple[str, str], list[str]] = {}
     for given in (report.submission for report in reports if report.submission.refused):
         refused.setdefault((given.student, given.refusal), []).append(given.lesson)
@@ -145,7 +161,7 @@ def _refused(reports: Sequence[Report]) -> list[Concern]:
 
 
 def edges(reports: Sequence[Report]) -> list[Edge]:
-    """Return the verdicts that stayed undecided, task by task."""
+    """Return the undecided verdicts, sorted by the names of their tasks."""
     found = []
     for report in reports:
         student = report.submission.student
@@ -157,10 +173,10 @@ def edges(reports: Sequence[Report]) -> list[Edge]:
                         student=student,
                         link=links.student(student, verdict.task),
                         task=verdict.task,
-                        ratio=units.ratio(speed.ratio),
-                        interval=f"{units.ratio(speed.low)} to {units.ratio(speed.high)}",
+                        ratio=measured.ratio(speed.ratio, speed.low, speed.high),
+                        interval=" to ".join(measured.interval(speed.ratio, speed.low, speed.high)),
                         rounds=units.count(speed.rounds),
-                        points=f"{words.points(verdict.points)} of {words.points(verdict.max_points)}",
+                        points=f"{grade_texts.points(verdict.points)} of {grade_texts.points(verdict.max_points)}",
                     )
                 )
     return sorted(found, key=lambda edge: edge.task)

@@ -1,4 +1,4 @@
-"""What filling in a course's file gave: the file, and everything that found no place in it."""
+"""The result of filling points into the file of a course system: the filled file, and the grades that are not in it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,22 +6,23 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Filled:
-    """A filled file. `written` counts cells with a grade in them now, `changed` those that had another before.
+    """A file with grades filled in.
 
-    `lost` names each grade that found no place, and why; with any of them the export is not whole. `told` is what a
-    person should know besides.
+    `written` is the number of its cells with a grade, and `changed` the number of those whose grade is new or
+    different. `missing` has a line for each grade that is not in the file, with the reason. `notes` has other notes for
+    the instructor.
     """
 
     data: bytes = b""
     written: int = 0
     changed: int = 0
-    lost: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def lines(self, place: str) -> Iterator[str]:
-        """What to tell the instructor."""
-        yield f"Wrote {place}: {self.written} grade{'' if self.written == 1 else 's'}, {self.changed} of them new."
-        yield from self.told
-        if self.lost:
-            yield f"Not in it ({len(self.lost)}):"
-            yield from (f"  {one}" for one in self.lost)
+        """Yield the lines that the command `export` prints about the file that it wrote to `place`."""
+        yield f"Wrote {place}: {self.written} grade{'' if self.written == 1 else 's'}, {self.changed} of them changed."
+        yield from self.notes
+        if self.missing:
+            yield f"Not in the file ({len(self.missing)}):"
+            yield from (f"  {one}" for one in self.missing)

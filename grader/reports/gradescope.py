@@ -1,36 +1,35 @@
-"""One student's grades as Gradescope's `results.json`.
+"""One student's grades as `results.json`, in the format of Gradescope's autograder specification.
 
-The shape is that of Gradescope's autograder specification; `tests[].name` is `<lesson>.<task>`, and its
-`extra_data` carries the measured evidence. The `score` at the top is what counts by the course's policy, those of the
-tests are what was earned. Every text is of format "text", which Gradescope shows as it
-stands.
+`tests[].name` is `<lesson>.<task>`. `extra_data` has the measurements. The `score` of a test is the number of points
+earned. The `score` of the whole file is the number of points that count by the course's rules on dates and attempts.
+All texts are plain text.
 """
 
 import json
 import math
 from collections.abc import Iterator, Sequence
 
-from grader.class_run.roll import Roll, Standing, is_faulted
+from grader.course.roll import Roll, Standing, is_faulted
 from grader.records import Report, Verdict
-from grader.reports import words
+from grader.reports import grade_texts
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def render(roll: Roll, student: str) -> str:
-    """Return the file's text for one student of the class."""
+    """Return the grades of one student as the text of results.json."""
     reports = [report for report in roll.reports if report.submission.student == student]
     waiting = [hand_in for hand_in in roll.waiting if hand_in.student == student]
     standings = roll.standings_of(student)
-    said = [_said(report, standings.get(report.submission.lesson)) for report in reports]
-    said += [f"{hand_in.lesson}: not graded yet, so the score is not final." for hand_in in waiting]
-    said += [f"{file.path} was not graded. {file.why}" for file in roll.left_out if file.student == student]
-    said += _how(reports)
+    lines = [_lines(report, standings.get(report.submission.lesson)) for report in reports]
+    lines += [f"{hand_in.lesson}: not graded yet. The score is not final." for hand_in in waiting]
+    lines += [f"{file.path} was not graded. {file.why}" for file in roll.left_out if file.student == student]
+    lines += _without_sandbox(reports)
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     result: dict[str, Json] = {
         "score": sum(_counted(report, standings.get(report.submission.lesson)) for report in reports),
         "execution_time": round(sum(report.duration_s for report in reports), 3),
-        "output": "\n".join(said) or "Nothing was handed in.",
+        "output": "\n".join(lines) or "Nothing was handed in.",
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -46,24 +45,24 @@ def render(roll: Roll, student: str) -> str:
 
 
 def _counted(report: Report, standing: Standing | None) -> float:
-    """The points that count; those of a report with a fault of ours stand as they are until it is graded again."""
+    """Return how many points of a submission count. After an internal error, this number is preliminary."""
     return report.points if standing is None or standing.points is None else standing.points
 
 
-def _said(report: Report, standing: Standing | None) -> str:
+def _lines(report: Report, standing: Standing | None) -> str:
     lesson = report.submission.lesson
-    earned = f"{words.points(report.points)} of {words.points(report.max_points)} points."
+    earned = f"{grade_texts.points(report.points)} of {grade_texts.points(report.max_points)} points."
     lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.notes]
     if is_faulted(report):
-        lines.append("part of it could not be graded, which is no fault of yours; it will be graded again.")
+        lines.append("the grader failed on a part of this file. This is not your fault. The file will be graded again.")
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
 
 
-def _how(reports: Sequence[Report]) -> Iterator[str]:
-    """Which lessons were graded with no sandbox; what was refused never ran."""
+def _without_sandbox(reports: Sequence[Report]) -> Iterator[str]:
+    """Yield a sentence that names the lessons graded without a sandbox. Yield nothing if there are none."""
     ran = [report for report in reports if not report.submission.refused]
     if bare := [report.submission.lesson for report in ran if not report.sandboxed]:
-        yield f"Graded with no sandbox: {', '.join(bare)}."
+        yield f"Graded without a sandbox: {', '.join(bare)}."
 
 
 def _test(verdict: Verdict) -> Json:
@@ -73,7 +72,7 @@ def _test(verdict: Verdict) -> Json:
         "score": verdict.points,
         "max_score": verdict.max_points,
         "status": "passed" if verdict.status.value in {"passed", "undecided"} else "failed",
-        "output": words.explanation(verdict),
+        "output": grade_texts.explanation(verdict),
         "output_format": "text",
         "visibility": "visible",
         "extra_data": {
@@ -93,7 +92,7 @@ def _leader(verdict: Verdict, ratio: float) -> Json:
 
 
 def _policy(standing: Standing | None) -> dict[str, Json]:
-    """What the course's policy made of the points, for whoever reads the file by a program."""
+    """Return the fields that explain how the course's rules on dates and attempts changed the points."""
     if standing is None:
         return {}
     return {
@@ -120,5 +119,5 @@ def _evidence(report: Report) -> dict[str, Json]:
 
 
 def _finite(value: float) -> float | None:
-    """Return the number, or None for what JSON has no number for."""
+    """Return the value if it is finite, else None, because JSON has no infinity."""
     return value if math.isfinite(value) else None

@@ -1,23 +1,23 @@
-"""A class as JUnit XML, for systems that show test results: one test suite a student, one test a task.
+"""The results of a class as JUnit XML, a format for test results, with one suite per student and one test per task.
 
-A test passes when the answer was right, however fast it was; its points are its properties. What we failed to grade is
-an error, what is not graded yet is skipped.
+A test passes if the answer is right, at any speed. The points are properties of the test. A task that the grader failed
+to grade is an error. A task that is not graded yet is skipped.
 """
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from grader.class_run.roll import HandIn, Roll
+from grader.course.roll import HandIn, Roll
 from grader.records import Report, Status, Verdict
-from grader.reports import words
+from grader.reports import grade_texts
 from grader.trials.score import EARNS
 
 _SHOWN = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 _SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)
-"""What XML 1.0 cannot hold or a terminal obeys, each as a sign for it: U+2400 and the following, else U+FFFD."""
+"""Replacements, U+2400 and following or U+FFFD, for characters that XML 1.0 forbids or that control a terminal."""
 
 
 def render(roll: Roll) -> str:
-    """Return the file's text."""
+    """Return the results of a class as JUnit XML."""
     root = Element("testsuites", name=_plain(roll.title))
     for student in roll.students:
         suite = SubElement(root, "testsuite", name=_plain(student))
@@ -41,17 +41,21 @@ def _add(suite: Element, report: Report) -> None:
         for name, value in _measured(verdict):
             SubElement(properties, "property", name=name, value=value)
         if verdict.status not in EARNS:
-            ours = verdict.status is Status.GRADER_ERROR
-            told = words.explanation(verdict)
-            mark = SubElement(test, "error" if ours else "failure", type=verdict.status.value)
-            mark.set("message", _plain(told.splitlines()[0]))
-            mark.text = _plain(told)
+            is_internal = verdict.status is Status.GRADER_ERROR
+            text = grade_texts.explanation(verdict)
+            mark = SubElement(test, "error" if is_internal else "failure", type=verdict.status.value)
+            mark.set("message", _plain(text.splitlines()[0]))
+            mark.text = _plain(text)
 
 
 def _measured(verdict: Verdict) -> list[tuple[str, str]]:
     speed = verdict.attempt.speed
     measured = [("ratio", f"{speed.ratio:.6g}"), ("tier", str(speed.tier))] if speed else []
-    return [("points", words.points(verdict.points)), ("max_points", words.points(verdict.max_points)), *measured]
+    return [
+        ("points", grade_texts.points(verdict.points)),
+        ("max_points", grade_texts.points(verdict.max_points)),
+        *measured,
+    ]
 
 
 def _wait(suite: Element, roll: Roll, hand_in: HandIn) -> None:

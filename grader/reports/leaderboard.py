@@ -1,7 +1,8 @@
-"""Who is how fast, for the class to read: lists of ratios, one for each task and for each machine that clocked it.
+"""The leaderboard: lists of measured ratios that the students of the class can read.
 
-Only right answers stand here, and no points. A place is as sure as the measurement: where intervals overlap, nobody
-can say who is before whom, and each of them has all the places that may be his or hers, such as 3 to 6.
+Each task has one list for each machine on which it was measured. Only right answers are listed, without points. If the
+confidence intervals of two students overlap, it is unknown which student's answer is faster. Each of the two students
+then gets a range of places, such as 3 to 6.
 """
 
 import math
@@ -11,20 +12,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.class_run.roll import Roll
+from grader.course.roll import Roll
 from grader.records import CLOCKED, Report, Speed, Status, Verdict
 from grader.reports import charts, templates
 from grader.reports.pseudonyms import NameOf
-from harness import units
+from harness.rendering.measured import interval, ratio
 
 MOST: Final = 100
-"""Entries that a list shows; the others are counted."""
-COUNTED: Final = "Counted, not clocked: the same on every machine."
+"""The maximum number of entries in a list. Further entries are only counted."""
+COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change it."
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: a place (3–6 where four cannot be told apart), a name, the ratio, its interval on a line 100 long."""
+    """One row of the leaderboard.
+
+    The axis begins at 0 % and ends at 100 %. `left` is the position where the interval begins, `width` is the width of
+    the interval, and `middle` is the position of the ratio.
+    """
 
     place: str
     name: str
@@ -37,7 +42,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One list. `measured` says where its ratios come from; `more` were left out at its end."""
+    """One list of the leaderboard.
+
+    `measured` is a sentence on the machine that measured the ratios. `more` is the number of students who are not
+    shown.
+    """
 
     task: str
     measured: str
@@ -47,7 +56,7 @@ class Board:
 
 
 def render(roll: Roll, name_of: NameOf) -> str:
-    """Return the page."""
+    """Return the leaderboard of a class as an HTML page."""
     found = boards(roll, name_of)
     tasks: dict[str, list[Board]] = {}
     for board in found:
@@ -56,7 +65,7 @@ def render(roll: Roll, name_of: NameOf) -> str:
 
 
 def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
-    """Return all lists, by task in the order of the class; of one task, those of the most entries first."""
+    """Return all lists of the leaderboard, in the order of the tasks. The longest list of each task is first."""
     lists: dict[str, dict[tuple[str, tuple[str, ...]], list[tuple[str, Speed]]]] = {}
     for report in roll.reports:
         name = name_of(report.submission.student)
@@ -73,10 +82,10 @@ def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
 
 
 def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
-    """Return the best and the last place that each may have, from 1.
+    """Return, for each measured speed, the best and the worst place that it can have. Place 1 is the best.
 
-    Before it are surely those whose whole interval lies above its own, and after it those whose lies below. Equal
-    measurements, as those of equal content, share a place.
+    A speed is certainly better than another if its whole interval lies above the interval of the other speed. Equal
+    measurements, such as those of identical files, share a place.
     """
     lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)
     equals = Counter((speed.low, speed.ratio, speed.high) for speed in speeds)
@@ -91,12 +100,15 @@ def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
 
 
 def _comparable(report: Report, verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """What two ratios must share to stand in one list: where they were clocked, and how."""
+    """Return a sentence on how a ratio was measured, and the warnings on its measurement.
+
+    Ratios with the same sentence and the same warnings are in one list, because they can be compared.
+    """
     if verdict.cost not in CLOCKED:
         return COUNTED, ()
     environment = report.environment
-    warnings = (*report.notes, *(() if report.sandboxed else ("Graded with no sandbox.",)))
-    return f"Clocked on {environment.describe()} ({environment.fingerprint()}).", warnings
+    warnings = (*report.notes, *(() if report.sandboxed else ("Graded without a sandbox.",)))
+    return f"Measured on {environment.describe()} (fingerprint {environment.fingerprint()}).", warnings
 
 
 def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[tuple[str, Speed]]) -> Board:
@@ -110,7 +122,7 @@ def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[
             Entry(
                 place=str(best) if best == last else f"{best}–{last}",
                 name=name,
-                ratio=units.ratio(speed.ratio),
+                ratio=ratio(speed.ratio, speed.low, speed.high),
                 interval=_interval(speed),
                 left=left,
                 width=max(round(right - left, 1), 0.8),
@@ -121,7 +133,7 @@ def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[
 
 
 def _interval(speed: Speed) -> str:
-    return f"{units.ratio(speed.low)} to {units.ratio(speed.high)}" if speed.low < speed.high else "exactly"
+    return " to ".join(interval(speed.ratio, speed.low, speed.high)) if speed.low < speed.high else "exact count"
 
 
 def _is_a_number(speed: Speed) -> bool:

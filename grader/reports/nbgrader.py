@@ -1,15 +1,15 @@
-"""Points as `nbgrader export` writes them: one row for each lesson and student, in nbgrader's columns and order.
+"""Points in the format of `nbgrader export`: one row for each pair of lesson and student, with nbgrader's columns.
 
-As there, who handed in nothing has 0 points. Where there is no grade (not graded yet, or a fault of ours), the cells of
-the scores are empty.
+As in nbgrader, a student without a submission has 0 points. The score cells of a submission are empty if it is not
+graded yet or if the grader failed.
 """
 
 import csv
 import io
 from datetime import datetime
 
-from grader.class_run.roll import Roll
-from grader.reports.sheet import harmless
+from grader.course.roll import Roll
+from grader.reports.csv_file import defuse_formula
 
 COLUMNS = (
     "assignment",
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def render(roll: Roll) -> str:
-    """Return the file's text."""
+    """Return the points of a class as CSV text with the columns of nbgrader."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -42,12 +42,22 @@ def render(roll: Roll) -> str:
             scores: list[str | float] = ["", "", ""]
             if points is not None and raw is not None:
                 scores = [float(raw), round(raw - points, 2), float(points)]
-            email = harmless(student) if "@" in student else ""
-            row = [lesson, _time(due), _time(at), harmless(student), "", "", email, *scores, roll.possible(lesson)]
+            email = defuse_formula(student) if "@" in student else ""
+            row = [
+                lesson,
+                _time(due),
+                _time(at),
+                defuse_formula(student),
+                "",
+                "",
+                email,
+                *scores,
+                roll.possible(lesson),
+            ]
             table.writerow(row)
     return text.getvalue()
 
 
 def _time(moment: datetime | None) -> str:
-    """A moment as nbgrader writes it: in UTC, without saying so."""
+    """Return a time in the format of nbgrader: UTC, without a time zone."""
     return moment.strftime("%Y-%m-%d %H:%M:%S") if moment else ""

@@ -1,7 +1,8 @@
-"""Names for a list that the whole class reads: by default such as nobody but their bearer can place.
+"""Names of the students on the leaderboard.
 
-A pseudonym comes from the student's name and a random key that stays in the journal: who has the list of the class
-cannot find out who is who, and a student keeps the name from one report to the next, in this class and in no other.
+All students of the class can read the leaderboard, so pseudonyms are the default. A pseudonym is computed from the
+student's name and a random key in the journal. Without the key, a list of the students does not reveal their
+pseudonyms. A student has the same pseudonym in all reports of a class, and a different pseudonym in each class.
 """
 
 import csv
@@ -15,7 +16,7 @@ from grader.errors import UsageError
 from grader.text import storable
 
 NameOf = Callable[[str], str]
-"""Gives the name under which a student stands on the leaderboard; an empty one leaves the student out."""
+"""A function that returns a student's name on the leaderboard, or "" if the student is left out."""
 
 PSEUDONYMS: Final = "pseudonyms"
 STUDENTS: Final = "students"
@@ -37,7 +38,7 @@ sequoia sparrow spruce stork swallow swan tern thistle thrush tulip walnut willo
 
 
 def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
-    """Return a pseudonym such as "amber heron 27" for each student, no two alike."""
+    """Return a pseudonym, such as "amber heron 27", for each student. No two students get the same one."""
     given: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
@@ -49,12 +50,15 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def chosen(how: str, key: str, students: Sequence[str]) -> NameOf:
-    """Return what the instructor asked for: "pseudonyms" (or nothing), "students", or the path of a CSV file.
+def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
+    """Return the function that gives students' names on the leaderboard.
 
-    The file has two columns, a student and the name to show, and no heading. A student with an empty name is left out;
-    one who is not in it gets a pseudonym. Raises `UsageError` for a file that cannot be read, that names nobody of the
-    class, or that gives two students one name.
+    `how` is "pseudonyms", "", "students", or the path of a CSV file. The file has two columns, the student and the name
+    to show, and no heading. A student with an empty name is left out of the leaderboard. A student who is not in the
+    file gets a pseudonym.
+
+    Raise `UsageError` if the file cannot be read or names no student of the class. Also raise it if two students have
+    the same name.
     """
     if how == STUDENTS:
         return lambda student: student
@@ -63,18 +67,20 @@ def chosen(how: str, key: str, students: Sequence[str]) -> NameOf:
         table |= _read(Path(how), students)
     names = [name for name in table.values() if name]
     if double := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"{how} gives two students the name {double[0]!r}; give each a name of their own.")
+        raise UsageError(f"{how} gives two students the name {double[0]!r}. Give each student a different name.")
     return lambda student: table.get(student, "")
 
 
-def asked(leaderboard: bool | None, names: str | None, before: str) -> str:
-    """Return the names for the leaderboard that a command asks for, else those `before`; empty where there is none.
+def from_options(leaderboard: bool | None, names: str | None, before: str) -> str:
+    """Return which names the leaderboard shows by a command's options, or "" if there is no leaderboard.
 
-    A CSV file is named by its whole path, because it is read again by later commands from other folders.
+    The result is "pseudonyms", "students" or the path of a CSV file. Without `names`, it is the choice `before` of an
+    earlier run, or else "pseudonyms" if `leaderboard` is True. The path is absolute, because later commands read the
+    file from other folders. Raise `UsageError` if the options contradict each other.
     """
     if leaderboard is False:
         if names:
-            raise UsageError("--leaderboard-names goes with a leaderboard; leave it or --no-leaderboard out.")
+            raise UsageError("--leaderboard-names needs a leaderboard. Remove one of the two options.")
         return ""
     if names is None:
         return before or (PSEUDONYMS if leaderboard else "")
@@ -82,19 +88,24 @@ def asked(leaderboard: bool | None, names: str | None, before: str) -> str:
 
 
 def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
-    """Return the names that a CSV file gives to students of the class."""
+    """Return a dict from students of the class to their names on the leaderboard, read from a CSV file.
+
+    Raise `UsageError` if the file cannot be read or has no student of the class.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if row]
     except (OSError, ValueError, csv.Error) as fault:
         raise UsageError(
-            f"The names for the leaderboard cannot be read from {path} ({fault}); give {PSEUDONYMS!r}, {STUDENTS!r}, "
-            "or a CSV file of two columns, a student and the name to show."
+            f"The names for the leaderboard cannot be read from {path} ({fault}). Give {PSEUDONYMS!r}, {STUDENTS!r}, "
+            "or a CSV file with two columns: the student and the name to show."
         ) from None
     known = set(students)
     names = {row[0].strip(): row[1].strip() for row in rows if len(row) > 1 and row[0].strip() in known}
     if not names:
-        raise UsageError(f"{path} names nobody of this class in its first column; write students as in the gradebook.")
+        raise UsageError(
+            f"The first column of {path} has no student of this class. Write the students as in gradebook.csv."
+        )
     return names
 
 

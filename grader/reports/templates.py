@@ -1,63 +1,80 @@
-"""Jinja templates → a page: everything escaped, styled alike, and allowed to run nothing but our own script.
+"""Make HTML pages from Jinja templates. All values are escaped.
 
-A page states in a Content-Security-Policy which style and which script it has, by their SHA-256. Whatever else might
-get into it, a browser neither runs nor loads it.
+The Content-Security-Policy of a page lists the SHA-256 of its own style and script. A browser neither runs nor loads
+anything else.
 """
 
 import base64
 import hashlib
+import html
+import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from grader.reports.shown import shortened, shown
-from harness import units
+from grader.paths import KIT
+from grader.reports.sanitize import sanitize, shortened
+from harness import glossary
+from harness.rendering import units
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+GLOSSARY: Final = KIT / "lessons" / "glossary.toml"
+_TAG: Final = re.compile(r"<[^>]*>")
+
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Text that stands in a page's own `<style>` or `<script>`, and its hash as a policy names it."""
+    """The text of a page's own `<style>` or `<script>`, and its hash for the Content-Security-Policy."""
 
     text: Markup
     source: str
 
 
 def render(name: str, **values: object) -> str:
-    """Return the page that the template `name` makes of these values."""
-    return _rooms().get_template(name).render(values)
+    """Return the HTML page that the template `name` makes from `values`."""
+    return _environment().get_template(name).render(values)
 
 
 @cache
 def inline(name: str) -> Inline:
-    """Read a template that is one element, `<style>` or `<script>`, for what stands in it."""
-    loader = _rooms().loader
+    """Return the content of a template that is one `<style>` or `<script>` element, and the hash of this content."""
+    loader = _environment().loader
     assert loader is not None
-    text = loader.get_source(_rooms(), name)[0]
+    text = loader.get_source(_environment(), name)[0]
     inside = text[text.index(">") + 1 : text.rindex("</")]
     digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
-    return Inline(Markup(inside), f"'sha256-{digest}'")  # noqa: S704 - a file of ours, not text of anybody's
+    return Inline(Markup(inside), f"'sha256-{digest}'")  # noqa: S704 - the text is a file of this kit
+
+
+def terms(markup: str) -> tuple[glossary.Term, ...]:
+    """Return the terms of the glossary that occur in the text of this HTML."""
+    return _glossary().used_in(html.unescape(_TAG.sub(" ", markup)))
 
 
 @cache
-def _rooms() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to import, and for pages alone
+def _glossary() -> glossary.Glossary:
+    return glossary.load(GLOSSARY)
 
-    rooms = Environment(
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to import, and only pages need it
+
+    environment = Environment(
         loader=PackageLoader("grader", "reports"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_sanitized,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rooms.globals |= {"count": units.count, "short": shortened, "inline": inline}
-    return rooms
+    environment.globals |= {"count": units.count, "short": shortened, "inline": inline, "terms": terms}
+    return environment
 
 
-def _shown(value: object) -> object:
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _sanitized(value: object) -> object:
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value

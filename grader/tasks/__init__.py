@@ -1,1 +1,1 @@
-"""The exercises: one package a lesson, named like it."""
+"""The exercises: one package for each lesson, `lesson_NN_name`."""

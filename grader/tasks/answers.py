@@ -1,15 +1,15 @@
-"""Reading a submission's answer: a plain value that can be anything, compared with the planted truth."""
+"""Compare a submission's answer, which can be any plain value, with the planted truth of a scenario."""
 
 import math
 from collections.abc import Callable, Sequence
 
 from grader.task import Mismatch
 from grader.values import Value
-from harness import units
+from harness.rendering import units
 
 
 def as_number(value: Value) -> float | None:
-    """Return a finite number as a float; None for anything else (True and False are not numbers here)."""
+    """Return a finite number as a float, or None for any other value, True and False included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -20,18 +20,18 @@ def as_number(value: Value) -> float | None:
 
 
 def shown(value: Value) -> str:
-    """Return a value as a student may recognise it, cut to a line."""
+    """Return a value's repr, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def off_by(got: float, truth: float) -> float:
-    """Return how far `got` lies above the truth, as a share of it; negative when below."""
+    """Return the relative error of `got`: positive above the truth, negative below."""
     return got / truth - 1
 
 
 def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -> Mismatch | None:
-    """Compare an answer with the right rows, cell by cell and type by type; the first that differs is told."""
+    """Return a `Mismatch` for the first row that differs from the right row in a value or a type, else None."""
     if not isinstance(answer, list):
         return Mismatch("a list of rows", shown(answer), advice)
     for number, row in enumerate(right):
@@ -44,8 +44,11 @@ def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -
 
 
 def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable[[float], str]) -> Mismatch | None:
-    """Compare an answer with the planted seconds a call; `allowed` is a share, `why` explains a wrong number."""
-    expected = f"{units.seconds(truth_s, 4)} a call, within {units.percent(allowed)}"
+    """Return a `Mismatch` if the relative error of an answer exceeds `allowed`, else None.
+
+    `truth_s` is the planted time of one call. `why` returns the explanation of a wrong number.
+    """
+    expected = f"{units.seconds(truth_s, 4)} per call, within {units.percent(allowed)}"
     got_s = as_number(answer)
     if got_s is None:
         return Mismatch(expected, shown(answer), "Return one number: the seconds that one call takes.")
@@ -53,5 +56,5 @@ def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable
     if abs(error) <= allowed:
         return None
     side = "long" if error > 0 else "short"
-    size = f"{units.ratio(1 + error)} the truth" if error > 1 else f"{units.percent(abs(error))} too {side}"
+    size = f"{units.ratio(1 + error)} the right time" if error > 1 else f"{units.percent(abs(error))} too {side}"
     return Mismatch(expected, units.seconds(got_s, 4), f"That is {size}. {why(got_s)}")

@@ -1,8 +1,8 @@
-"""Which of its own readings an answer comes from: a pure function of the answer and the intervals that a world saw.
+"""Find the timed blocks of calls from which a submission computed its answer.
 
-A student takes some blocks, divides or does not, and takes the shortest, the mean or the median. Each of these gives
-another number, exact to the last digits, so a number that is found again tells how it came about. A number that is not
-found again is not explained.
+A submission returns the shortest, the mean or the median time of some blocks, and may divide it by the calls. Each of
+these formulas gives a different number. So if one formula reproduces the answer to the last digits, the submission used
+this formula. If no formula does, the answer is not explained.
 """
 
 import math
@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.tasks.intervals import Interval, blocks
-from harness import units
+from harness.rendering import units
 
 SAME: Final = 1e-9
-"""Two ways to work out the same number differ by less, as a share of it."""
+"""Two numbers count as equal if their relative difference is at most this. Rounding can cause such a difference."""
 
 MOST_COMBINED: Final = 300
-"""Up to so many blocks of one size, the last two, three and so on are looked at as well, and medians."""
+"""With more blocks than this, the search leaves out medians, and means of only the last blocks of a size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an answer was worked out from. `words` say what it is, such as "the mean of 20 blocks of 32 calls".
+    """The intervals from which an answer was computed.
 
-    `divided` is whether it is the time of one call: if not, it is that of a whole block. `peers` are all blocks with as
-    many calls as a single one that was taken.
+    `words` describe the computation, such as "the mean of 20 blocks of 32 calls". `divided` is True if the answer is
+    the time of one call, and False if it is the time of whole blocks. If the answer comes from one block, `peers` holds
+    all blocks with the same number of calls.
     """
 
     words: str
@@ -36,9 +37,9 @@ class Basis:
 
 
 def basis_of(answer_s: float, intervals: list[Interval], noun: str) -> Basis | None:
-    """Return what an answer was worked out from, or None where no usual way gives this number.
+    """Return the blocks from which a usual formula (such as the mean) gives the answer, or None if no formula gives it.
 
-    `noun` is what the blocks are made of: "call" or "launch".
+    `noun` names what the blocks contain: "call" or "launch".
     """
     found = blocks(intervals)
     for one in reversed(found):
@@ -75,7 +76,11 @@ def _one_block(one: Interval, found: Sequence[Interval], noun: str) -> Basis:
 
 
 def _sets(found: Sequence[Interval], noun: str) -> Iterator[tuple[str, tuple[Interval, ...]]]:
-    """Yield sets of blocks that a mean is often taken of: the last blocks of one size, and all there are."""
+    """Yield pairs (description, blocks).
+
+    A block is a timed interval with calls. The first sets hold the last two or more blocks with the same number of
+    calls. The final set holds all blocks.
+    """
     for calls in sorted({one.calls for one in found}):
         peers = [one for one in found if one.calls == calls]
         for first in range(len(peers) - 1):

@@ -1,7 +1,7 @@
-"""What a simulated machine saw of a measurement: the calls between two readings of the clock, and what added to them.
+"""The record of a measurement on a simulated machine: calls between readings of the clock, and causes of added time.
 
-An explanation of a wrong answer rests on this record alone. Another student may meet the same world and make another
-mistake, so what is special about a world explains nothing.
+An explanation of a wrong answer uses only this record. It does not use the kind of the scenario, because students make
+different mistakes in scenarios of the same kind.
 """
 
 from collections import Counter
@@ -10,23 +10,27 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """What makes an interval longer or shorter than its calls are, in words that follow a duration."""
+    """A cause that makes an interval longer or shorter than its undisturbed calls.
+
+    Each text follows a duration, as in "3 ms went to interruptions".
+    """
 
     INTERRUPTED = "went to interruptions"
-    TAKEN = "went to others, who used the device"
+    TAKEN = "went to other programs that used the device"
     FIRST_CALLS = "went to slow first calls"
     MAKING = "went to making lists"
     EARLIER = "went to work that was launched before the first reading"
-    UNFINISHED = "are missing, because the device was still at work when the clock was read last"
-    SORTED = "are missing, because calls were given lists that were sorted already"
+    UNFINISHED = "are missing, because the device was still working at the last reading of the clock"
+    SORTED = "are missing, because calls got lists that were sorted already"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What happened from one reading of the clock to another.
+    """The calls between two readings of the clock, and the causes of added time.
 
-    `calls` counts calls of the measured function, `waits` calls of synchronize. Each of the `parts` is the seconds that
-    something added to the undisturbed time of the calls; negative where it made the interval shorter.
+    `calls` counts calls of the measured function, and `waits` calls of synchronize. Each of the `parts` holds a cause
+    and the seconds that it added to the undisturbed calls. The seconds are negative if the cause shortened the
+    interval.
     """
 
     start_s: float
@@ -37,18 +41,18 @@ class Interval:
 
     @property
     def shown_s(self) -> float:
-        """The difference of the two readings."""
+        """The difference of the two readings, in seconds."""
         return self.end_s - self.start_s
 
     @property
     def added_s(self) -> float:
-        """The sum of the parts that made it longer."""
+        """The seconds that all lengthening causes added together."""
         return sum(seconds for _, seconds in self.parts if seconds > 0)
 
 
 @dataclass
 class Recorder:
-    """Cuts what a world sees into intervals. Readings in a row without anything in between count as one interval."""
+    """Records the intervals between readings of the clock. Empty intervals in a row are merged into one."""
 
     intervals: list[Interval] = field(default_factory=list)
     readings: int = 0
@@ -68,11 +72,11 @@ class Recorder:
         self._waits += 1
 
     def add(self, part: Part, seconds: float) -> None:
-        """Note that something added so many seconds to the present interval."""
+        """Note that a cause added these seconds to the current interval."""
         self._parts[part] += seconds  # type: ignore[assignment]  # a Counter adds up floats as well
 
     def read(self, shown_s: float) -> None:
-        """End the present interval with a reading of the clock, and begin the next."""
+        """End the current interval with a reading of the clock, and begin the next."""
         if self.readings:
             parts = tuple((part, seconds) for part, seconds in self._parts.items() if seconds)
             one = Interval(self._last_s, shown_s, self._calls, self._waits, parts)
@@ -86,7 +90,7 @@ class Recorder:
 
 
 def blocks(intervals: list[Interval]) -> list[Interval]:
-    """Return the intervals with calls in them."""
+    """Return the intervals that contain calls of the measured function."""
     return [one for one in intervals if one.calls]
 
 

@@ -1,4 +1,4 @@
-"""Worlds of plain values: arguments in, an answer out, and nothing to be called in between."""
+"""Scenarios of plain values: the submission gets arguments and returns an answer, and calls no simulated function."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,30 +8,30 @@ from grader.tasks.answers import compare_rows
 from grader.values import Value
 
 
-class PlainWorld:
-    """A world without metered functions."""
+class PlainScenario:
+    """A scenario without simulated functions."""
 
     def call(self, name: str, _: Sequence[Value]) -> Value:
-        """Nothing can be called."""
+        """Raise `ValueError`, because there is no simulated function."""
         raise ValueError(f"There is no function {name}.")
 
 
-class RowsWorld(PlainWorld, ABC):
-    """A plain world whose right answer is a list of rows. `advice` is the way on where an answer differs."""
+class RowsScenario(PlainScenario, ABC):
+    """A plain scenario whose right answer is a list of rows. The student reads `advice` if the answer differs."""
 
     advice: str
 
     @property
     @abstractmethod
     def right(self) -> list[list[Value]]:
-        """The rows that are asked for."""
+        """The right rows."""
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Compare with the right rows; the first that differs is told."""
+        """Return a `Mismatch` for the first row that differs from the right row, or None."""
         return compare_rows(answer, self.right, self.advice)
 
 
-def right_rows(world: Scenario) -> Value:
-    """Return the right answer to a world of rows."""
-    assert isinstance(world, RowsWorld)
-    return list(world.right)
+def right_rows(scenario: Scenario) -> Value:
+    """Return the right answer of a `RowsScenario`."""
+    assert isinstance(scenario, RowsScenario)
+    return list(scenario.right)

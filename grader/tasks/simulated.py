@@ -1,8 +1,7 @@
-"""A simulated machine: time passes only when work is done on it or its clock is read.
+"""A simulated machine, whose time passes only when work is done on it or its clock is read.
 
-Scenarios that teach measuring plant their truth on it. Everything that can happen is drawn before the play
-begins, as stretches of *weather* along the simulated time, so two players who do the same things see the same
-times.
+The true time of each call is planted, so an answer can be graded. All disturbances are drawn beforehand, as stretches
+of simulated time in which the machine is slower. So two submissions that make the same calls measure the same times.
 """
 
 import math
@@ -20,10 +19,9 @@ T = TypeVar("T")
 
 
 class Weather:
-    """How fast the machine works over time: stretches of (length in seconds, slowness), repeated for ever.
+    """The disturbances of a machine: stretches of (length in seconds, slowness), repeated without end.
 
-    At slowness 2 a second of work takes two seconds; at 1 the machine works as it does when nobody disturbs
-    it.
+    At slowness 2, a second of work takes two seconds. At slowness 1, the machine is undisturbed.
     """
 
     def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
@@ -33,16 +31,16 @@ class Weather:
         usual = min(slowness for _, slowness in stretches)
         quiet_s = [length_s for length_s, slowness in stretches if slowness == usual]
         self.quiet_s = math.inf if len(quiet_s) == len(stretches) else sum(quiet_s) / len(quiet_s)
-        """How long a stretch at the best pace lasts, on average; infinite where there is no other."""
+        """The mean length of the fastest stretches, in seconds; infinite if all stretches are equally fast."""
 
     def end_s(self, start_s: float, work_s: float) -> float:
-        """Return when `work_s` seconds of undisturbed work are done that begin at `start_s`."""
+        """Return the time at which work ends. It begins at `start_s`, and takes `work_s` seconds if undisturbed."""
         done_s = _follow(start_s, self._times_s, self._works_s)
         return _follow(done_s + work_s, self._works_s, self._times_s)
 
 
 def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> float:
-    """Map `value` through the line whose corners are `along` and `onto`, repeated for ever."""
+    """Map `value` from `along` to `onto` by linear interpolation. Both sequences repeat without end."""
     rounds, rest = divmod(value, along[-1])
     left = min(bisect_right(along, rest), len(along) - 1) - 1
     share = (rest - along[left]) / (along[left + 1] - along[left])
@@ -50,22 +48,22 @@ def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> floa
 
 
 ROUNDING = 1e-6
-"""What is added to work by rounding alone is less than this share of it."""
+"""Rounding errors are below this share of the work's seconds."""
 
 
 class LateWeather(Weather):
-    """A weather that begins at a moment which the play decides (`begin`); until then nobody disturbs."""
+    """Disturbances that begin when `begin` is called. Until then the machine is undisturbed."""
 
     def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
         super().__init__(stretches)
         self._began_s = math.inf
 
     def begin(self, moment_s: float) -> None:
-        """Let it begin at this moment, which is not in the past."""
+        """Let the disturbances begin at this simulated time, which must not be in the past."""
         self._began_s = moment_s
 
     def end_s(self, start_s: float, work_s: float) -> float:
-        """Return when `work_s` seconds of undisturbed work are done that begin at `start_s`."""
+        """Return the time at which work ends. It begins at `start_s`, and takes `work_s` seconds if undisturbed."""
         undisturbed_s = max(0.0, self._began_s - start_s)
         if work_s <= undisturbed_s:
             return start_s + work_s
@@ -74,19 +72,19 @@ class LateWeather(Weather):
 
 
 CALM = Weather([(1.0, 1.0)])
-"""Nobody disturbs."""
+"""No disturbances."""
 
 STANDSTILL = 1e9
-"""The slowness of an interruption: nothing gets done while it lasts."""
+"""The slowness of an interruption, during which practically no work is done."""
 
 
 @dataclass
 class Machine:
-    """A clock and a weather.
+    """A simulated machine with a clock and disturbances.
 
-    The clock shows whole ticks of `tick_s`, and reading it takes `reading_s`, whatever the weather: one reading in a
-    thousand that is interrupted would make right code wrong once in a few hundred gradings. It started `origin_s`
-    before the play.
+    The clock shows whole ticks of `tick_s` seconds, and shows `origin_s` at the start. A reading takes `reading_s`, and
+    disturbances never lengthen it. If they hit one reading in a thousand, right code would fail in one of a few hundred
+    gradings.
     """
 
     tick_s: float
@@ -97,22 +95,22 @@ class Machine:
 
     @property
     def step_s(self) -> float:
-        """The smallest change that two readings can show, hence what a measurement can be wrong by."""
+        """The smallest change between two readings, in seconds. It is also the error of a measured time."""
         return max(self.tick_s, self.reading_s)
 
     def work(self, work_s: float) -> float:
-        """Let the time pass that `work_s` seconds of undisturbed work take; return what the weather added."""
+        """Do work that takes `work_s` seconds undisturbed, and return the seconds that disturbances added."""
         began_s, self.now_s = self.now_s, self.weather.end_s(self.now_s, work_s)
         return added_s(began_s, self.now_s, work_s)
 
     def read(self) -> float:
-        """Read the clock, in seconds."""
+        """Return the clock's reading in seconds. The reading itself takes time."""
         self.now_s += self.reading_s
         return math.floor((self.origin_s + self.now_s) / self.tick_s) * self.tick_s
 
 
 def added_s(began_s: float, ended_s: float, work_s: float) -> float:
-    """Return what was added to work of `work_s` seconds between two moments; 0 where that is rounding alone."""
+    """Return the seconds that disturbances added to `work_s` seconds of work, or 0 if rounding alone explains them."""
     added = ended_s - began_s - work_s
     return added if added > ROUNDING * work_s else 0.0
 
@@ -120,8 +118,8 @@ def added_s(began_s: float, ended_s: float, work_s: float) -> float:
 def stratified(rng: np.random.Generator, low: float, high: float, count: int) -> list[float]:
     """Return one uniform draw from each of `count` equal parts of [low, high], in random order.
 
-    Independent draws leave gaps: a method that fails in a tenth of all cases would pass a dozen of them once in four
-    times. These cover the whole range, so such a method fails every time.
+    With 12 independent draws, a method that fails in a tenth of the range would pass in one exam of four. Stratified
+    draws cover the whole range, so that method fails in every exam.
     """
     places = (np.arange(count) + rng.random(count)) / count
     drawn: list[float] = rng.permutation(low + (high - low) * places).tolist()
@@ -134,20 +132,20 @@ def shuffled(rng: np.random.Generator, items: Sequence[T]) -> tuple[T, ...]:
 
 
 def doubled(length_s: float, per_call_s: float) -> int:
-    """Return the calls in blocks of 1, 2, 4 and so on, up to the first block that takes `length_s`."""
+    """Return the sum of the block sizes 1, 2, 4 …, up to the first block that lasts `length_s` seconds."""
     doublings = max(0, math.ceil(math.log2(length_s / per_call_s)))
     return (2 << doublings) - 1
 
 
 def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:
-    """Return `count` numbers of calls from 0 to `most`, stratified on a logarithmic scale.
+    """Return `count` whole numbers from 0 to `most`, stratified on a logarithmic scale.
 
-    Interruptions that begin at these calls hit each stage of a search that doubles its block.
+    If interruptions begin at calls with these numbers, they hit every stage of a search that doubles its block size.
     """
     return [int(math.exp(log)) - 1 for log in stratified(rng, 0.0, math.log(most + 1), count)]
 
 
 def want_no_arguments(name: str, arguments: Sequence[Value]) -> None:
-    """Refuse arguments to a metered function that takes none."""
+    """Raise `ValueError` if a simulated function that takes no arguments gets any."""
     if arguments:
-        raise ValueError(f"{name}() takes no arguments; it was given {len(arguments)}.")
+        raise ValueError(f"{name}() takes no arguments; it got {len(arguments)}.")

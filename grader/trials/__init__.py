@@ -1,1 +1,1 @@
-"""Submissions on trial: is it right, what does it cost, and what is that worth; one module a kind of cost."""
+"""Grade one task of a submission: check the answers, measure the cost, and give points."""

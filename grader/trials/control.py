@@ -1,8 +1,9 @@
-"""Control: is this machine fit to judge just now? The baseline against itself, and against itself slowed a little.
+"""The control: a check right after a duel, which detects noise that makes the duel's result unreliable.
 
-It is played right after a duel, on its cores, by the very workers that were the baselines of its pairs: whatever bent
-the duel's ratios is likely still there. It fails when it is clear that what was measured is not what was planted, by
-the same intervals that decide the duel. Then the duel's verdict is void, and measured again.
+The control compares the baseline with itself, and with a copy that is slowed by a known amount. It runs on the duel's
+cores, in the workers that ran the baseline in the duel. So noise that disturbed the duel probably disturbs the control
+too. Only trusted code runs in a control, so a submission cannot make it fail. The control fails if its confidence
+intervals show that a measured ratio is wrong. The duel's result is then discarded, and the duel is repeated.
 """
 
 import math
@@ -12,29 +13,31 @@ from typing import Final
 
 from grader.records import Control
 from grader.trials.turns import Side, Supply, net
-from harness.decide import BENEFIT, DEFAULT, Rules, estimate
-from harness.rounds import Reading
+from harness.paired.decide import BENEFIT, DEFAULT, Rules, estimate
+from harness.paired.rounds import Reading
 
 SLOWDOWN: Final = 0.05
-"""By so much of its own cost the slowed baseline is slowed: so near to a tier a true ratio should still be judged."""
+"""The extra cost of the slowed baseline, as a share of the baseline's cost. A duel should detect such a difference."""
 
 TOLERANCE: Final = 0.02
-"""How far a control may be off, as a log ratio, with nobody's grade in danger: well below `SLOWDOWN`."""
+"""The largest harmless error of a ratio in a control, as a logarithm. It is well below `SLOWDOWN`."""
 
 ROUNDS: Final = 5
-"""Rounds of each cast that are kept."""
+"""The number of measured rounds per assignment of roles to workers. One more round before them is discarded."""
 
 CASTS: Final = 3
-"""Times that parts are given out: of three, one that lies badly in memory is outvoted."""
+"""The number of assignments of roles to workers. If one worker has an unlucky memory layout, the median of three
+assignments is still correct."""
 
 
 def play(
     sides: Sequence[Side], supply: Supply, baseline_s: float, rng: random.Random, *, by_wall: bool = False
 ) -> Control:
-    """Play the control with warm baselines, each time another of them slowed.
+    """Run the control with the duel's baseline workers, and return its result.
 
-    `baseline_s` is what a call of theirs costs, in seconds of the clock that counts. Where there are fewer than three,
-    some play several parts.
+    Three roles are assigned to the workers: first baseline, second baseline, slowed baseline. Each assignment slows a
+    different worker. With fewer than three workers, a worker has several roles. `baseline_s` is the baseline's cost per
+    call: CPU seconds, or wall seconds if `by_wall`.
     """
     asked = [reading for side in sides for reading in side.asked]
     same: list[list[float]] = []
@@ -42,7 +45,7 @@ def play(
     for number in range(min(CASTS, len(sides))):
         cast = [sides[(number + part) % len(sides)] for part in range(3)]
         cast[-1].worker.slow(SLOWDOWN * baseline_s)
-        _round(cast, supply, asked, rng)  # not kept: a slowed call is new to its worker
+        _round(cast, supply, asked, rng)  # discarded: the worker has not made a slowed call before
         readings = [_round(cast, supply, asked, rng) for _ in range(ROUNDS)]
         cast[-1].worker.slow(0.0)
         costs_s = [[part.call_s(by_wall=by_wall) for part in one] for one in readings]
@@ -52,11 +55,13 @@ def play(
 
 
 def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) -> Control:
-    """Say how a control came out: of each cast, the cost of a second and of a slowed baseline over that of a first.
+    """Return the result of a control, computed from the ratios that it measured.
 
-    How restless the machine was, trusted code alone can tell: a submission may be restless by intention.
+    `same` and `slowed` have one list for each assignment of roles, with one ratio per round. A ratio in `same` is the
+    cost of the second baseline divided by the cost of the first. A ratio in `slowed` is the cost of the slowed baseline
+    divided by the cost of the first.
     """
-    rules = Rules(min_pairs=len(same), max_pairs=len(same), cap_s=DEFAULT.slice_s)  # one look, at the end
+    rules = Rules(min_pairs=len(same), max_pairs=len(same), cap_s=DEFAULT.slice_s)  # one look at the data, at the end
     one, other = estimate(same, rules), estimate(slowed, rules)
     slack, slow = math.exp(TOLERANCE), 1 + SLOWDOWN
     holds = one.low <= slack and one.high * slack >= 1 and other.low <= slow * slack and other.high * slack >= slow
@@ -65,7 +70,7 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
 
 
 def _round(cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random) -> list[Reading]:
-    """One turn of each on the same inputs, in random order: what they cost, in the cast's order."""
+    """Measure each worker once on the same inputs, in random order. Return the costs in the order of `cast`."""
     drawn = supply.draw(max(side.inputs for side in cast))
     turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):

@@ -1,6 +1,6 @@
-"""Raw bytes → is it right? A tensor answer against the float64 oracle, and a wrong one against known ones.
+"""Judge a submission's tensor by comparing it with the float64 oracle's answer, and find out whether two answers agree.
 
-Pure: NumPy arrays and what a worker claimed in, words out.
+All functions are pure. They take NumPy arrays and the worker's message about its answer.
 """
 
 import math
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.task import Array, Inputs, Mismatch, TensorExam
-from grader.trials.memory import SharedMemory
-from harness.units import percent
+from grader.trials.shared_memory import SharedMemory
+from harness.rendering.units import percent
 
 SHOWN: Final = 6
-"""Elements of an array that a message shows at most."""
+"""An array with more elements is not shown in full in a message."""
 
 DIGITS: Final = (5, 9, 17)
-"""Digits after the point in which a message shows numbers: the fewest of these that show the difference."""
+"""Numbers of decimal places in a message. The smallest number that shows the difference is used."""
 
 DTYPES: Final = frozenset(
     ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
@@ -28,7 +28,7 @@ DTYPES: Final = frozenset(
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back of one call: an array, or the name of a type that is no tensor; and whether inputs survived."""
+    """The answer to one call. `array` is None if the answer is not a tensor; `type_name` then names its type."""
 
     array: Array | None
     type_name: str
@@ -36,7 +36,10 @@ class Answer:
 
     @classmethod
     def read(cls, claim: Mapping[str, Any], outputs: SharedMemory, *, inputs_unchanged: bool) -> "Answer":
-        """Make an answer of a worker's claim and the bytes it left; a claim that fits no bytes is no tensor."""
+        """Return the answer of a worker, from its message `claim` and the bytes in shared memory.
+
+        `array` is None if the message does not describe a tensor that fits into the memory.
+        """
         dtype, shape = claim.get("dtype"), claim.get("shape")
         if not (isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list) and _sizes(shape)):
             return cls(None, str(claim.get("type", f"tensor of {dtype}"))[:80], inputs_unchanged)
@@ -49,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer to one input: the oracle's elements in float64, the error allowed of each, and the dtype."""
+    """The right answer to one input: float64 elements, the error allowed for each, and the dtype."""
 
     want: NDArray[np.float64]
     allowed: NDArray[np.float64]
@@ -57,17 +60,20 @@ class Expected:
 
     @classmethod
     def of(cls, exam: TensorExam, inputs: Inputs) -> "Expected":
-        """Ask the oracle."""
+        """Return the oracle's answer to these inputs, with the allowed errors."""
         return cls(exam.oracle(*inputs), exam.allowed(*inputs), inputs[0].dtype)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of a right answer."""
+        """The number of bytes of a right answer."""
         return self.want.size * self.dtype.itemsize
 
 
 def judge(expected: Expected, answer: Answer) -> Mismatch | None:
-    """Compare an answer with the oracle's: type, shape, dtype, elements, and that the inputs were left alone."""
+    """Return how an answer differs from the expected answer, or None if it is right.
+
+    The type, shape, dtype and elements are compared. An answer is also wrong if the call changed its inputs.
+    """
     got, want = answer.array, expected.want
     if got is None:
         return Mismatch(f"a tensor of shape {want.shape}", f"a {answer.type_name}")
@@ -77,23 +83,23 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
         return Mismatch(f"dtype {expected.dtype}, as the inputs have", f"dtype {got.dtype}")
     if not answer.inputs_unchanged:
         return Mismatch("inputs left as they were", "an input that was changed by the call")
-    with np.errstate(invalid="ignore"):  # a NaN may be a signaling one, of which a cast warns
+    with np.errstate(invalid="ignore"):  # the conversion of a signaling NaN gives a warning
         elements = got.astype(np.float64)
     return _elements(want, elements, expected.allowed)
 
 
 def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Element by element: within what is allowed, or the same infinity, or NaN where NaN belongs."""
+    """Return for each element whether it is right: within the allowed error, or the expected infinity or NaN."""
     with np.errstate(invalid="ignore", over="ignore"):
         near: NDArray[np.bool_] = np.isfinite(want) & (np.abs(got - want) <= allowed)
-    if near.all():  # as nearly always, and large answers are looked at by the hundred
+    if near.all():  # the usual case: skip the comparisons below, which would slow down hundreds of checks
         return near
     result: NDArray[np.bool_] = near | (got == want) | (np.isnan(got) & np.isnan(want))
     return result
 
 
 def same(one: Answer, other: Answer) -> bool:
-    """Whether two answers are the same in all that a student can see: how a known wrong answer is recognised."""
+    """Return whether two answers are equal apart from rounding errors: type, shape, dtype, elements, changed inputs."""
     if one.array is None or other.array is None:
         return one.array is other.array and one.type_name == other.type_name
     return (
@@ -124,11 +130,11 @@ def _off(want: float, got: float, allowed: float) -> str:
         return f"off by {percent(abs(got / want - 1))}, allowed {percent(allowed / abs(want))}"
     if np.isfinite(want) and np.isfinite(got):
         return f"off by {abs(got - want):.3g}, allowed {allowed:.3g}"
-    return "a NaN or an infinity on one side only"
+    return "the expected or the actual value is NaN or infinite"
 
 
 def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, str]:
-    """Both as text, with as many digits as it takes to tell them apart."""
+    """Return both arrays as text, with the fewest digits that show a difference."""
     for digits in DIGITS:
         one, other = (np.array2string(values, precision=digits, separator=", ") for values in (want, got))
         if one != other:

@@ -1,33 +1,37 @@
-"""Plain Python on trial for its instructions, or its opcodes: right on every case first, then counted.
+"""Examine a plain Python function: check all answers, then count its instructions or opcodes.
 
-Instructions are counted by valgrind, opcodes by the interpreter's own events (`grader/inside/opcode_counter.py`).
+Valgrind counts instructions. The interpreter's own events count opcodes (`grader/inside/opcode_counter.py`).
 
-A count is of whole processes, from exec to exit. The submission's, less one that imports and compiles the very same but
-is given the right answers instead of calling anything, is what the submission cost; the baseline's, likewise, what the
-baseline did. So all that a submission does counts, at import too: there is no region outside which work is free, and
-nothing to switch on or off. A count is not moved by what else the machine does, and two of them differ by some ten
-instructions in a million at most, so each process runs once, all three side by side. What the baseline cost is
-known from then on: whoever is graded on the very same inputs, as the rows of a truth table are, is compared with that.
+A count covers a whole process, from its first to its last instruction. Three processes import and compile the same
+code. One runs the submission, one the baseline, and one only returns the right answers. The count of the third process
+is subtracted from the counts of the first two. So everything that a submission does is counted, also at import, and no
+counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same code
+differ by at most ten instructions in a million. So each process runs once, and all three run at the same time. The
+session keeps the baseline's count for later submissions with the same inputs.
 
-What is trusted, and why:
+These parts are trusted, for these reasons:
 
-- *The sum* of instructions is valgrind's own, on a pipe that valgrind has copied for itself to a descriptor which it
-  lets no program close, replace or write to. The driver has closed the program's end before the submission runs. No
-  file is read.
-- *That it is the only one.* A submission could at most add words to that log; valgrind's own still follow, as long as
-  it is not killed. So a log with two sums, or an exit status that is not 0, counts nothing.
-- *That nothing else did the work.* The program can neither fork nor execute another: the driver takes the system calls
-  away, an audit hook refuses what is left, and the kernel's limit on processes would. It holds no files and no network.
-- *That the work was done.* Its answers to secret inputs, new for this count, are judged here like all others. They come
-  on a second pipe which the submission may well write to: a right answer has to be worked out, and that is counted.
-- *The sum of opcodes* comes with the answers, and with a key that the process was given before the submission ran and
-  that nothing in it can be asked for. `grader/inside/opcode_counter.py` says what keeps the counter on.
-- *The difference.* What writes the answers down costs the same in all three processes, since a submission cannot
-  replace it. One that takes less than the process that only gives the answers is refused all the same.
-- *The counters themselves*, which share their memory with the program. Only native code should reach them, so none can
-  be had: no ctypes, no extension module but those named by the exam, no code object that Python has not compiled
-  itself. But flaws of the interpreter are known that let plain Python write anywhere, and no list of what is forbidden
-  names the last one. So there is a second meter outside the process, its CPU time (`cpu_time.py`).
+- *The instruction count* is printed by valgrind to a pipe. Valgrind lets no program close, replace or write to its own
+  copy of the pipe's descriptor. The driver closes the program's copy before the submission runs. The grader reads the
+  count from no file.
+- *There is only one count.* A submission could at most add text to valgrind's log. Valgrind's own text still follows
+  unless valgrind is killed. So a log with two totals, or an exit status other than 0, is rejected.
+- *No other process did the work.* The program cannot start another process. The driver removes the functions for it, an
+  audit hook refuses the remaining ways, and the kernel limits the number of processes. The program has no files and no
+  network.
+- *The work was done.* The answers to secret inputs, drawn for this count, are judged like all other answers. They
+  arrive on a second pipe, to which the submission could write. But the submission must first compute right answers, and
+  this computation is counted.
+- *The opcode count* arrives with the answers and a key. The process got the key before the submission ran, and no
+  function of the process returns it. `grader/inside/opcode_counter.py` explains why a submission cannot stop the
+  counter.
+- *The difference.* Writing the answers costs the same in all three processes, because a submission cannot replace the
+  code that writes them. A submission with a lower count than the process that only returns the answers is refused.
+- *The counters* are in the memory of the counted process. Only native code should reach them, so no native code is
+  available. There is no ctypes, no extension module except those that the exam allows, and no code object that Python
+  has not compiled itself. But plain Python can use known flaws of the interpreter to write to any address, and no list
+  of forbidden names covers all of them. So the CPU time, which is measured outside the process, decides too
+  (`cpu_time.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,66 +40,80 @@ from dataclasses import replace
 from typing import Any
 
 from grader.errors import GraderFault, WorkerFault
-from grader.isolation import confined
-from grader.records import Attempt, Cost, Speed, Status
-from grader.settings import Settings
-from grader.task import CountedExam, MeteredExam, Task
-from grader.trials import counted_process, cpu_time, metered, valgrind
+from grader.isolation import confined_program
+from grader.records import Attempt, Speed, Status
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import CountedExam, Scenario, SimulatedExam, Task, tier_of
+from grader.trials import counted_process, cpu_time, simulated, valgrind
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
-from grader.trials.faults import ours, untrusted
-from grader.trials.inputs import generator
+from grader.trials.faults import blame_grader, untrusted
 
 
-def examine(task: Task, exam: CountedExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
-    """Check all cases in a worker; when all are right, count."""
-    plain = MeteredExam(exam.scenarios, worlds="cases")
-    attempt = metered.examine(replace(task, tiers=()), plain, source, settings, (*seed, "cases"))
+def examine(
+    task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], *, by_valgrind: bool
+) -> Attempt:
+    """Check all cases in a worker. If all answers are right, count instructions (`by_valgrind`) or opcodes."""
+    plain = SimulatedExam(exam.scenarios, scenario_noun="cases")
+    attempt = simulated.examine(replace(task, tiers=()), plain, source, session, (*seed, "cases"))
     if attempt.status is not Status.PASSED:
         return attempt
-    by_valgrind = task.cost is Cost.INSTRUCTIONS
     if by_valgrind:
         valgrind.require()
-    worlds = exam.counted(generator(*seed, "counted"))
-    told = counted_process.given(task, exam, source, worlds)
+    scenarios = exam.counted(generator(*seed, "counted"))
+    request = counted_process.given(task, exam, source, scenarios)
     if not by_valgrind:
-        told["counter"] = confined.program("opcode_counter")
+        request["counter"] = confined_program.program("opcode_counter")
     inputs = tuple(seed)
     with ThreadPoolExecutor(3) as side_by_side:
 
         def begin(whose: Mapping[str, Any]) -> Future[Count]:
-            return side_by_side.submit(count, task, settings, whose, by_valgrind=by_valgrind)
+            return side_by_side.submit(count, task, session, whose, by_valgrind=by_valgrind)
 
-        mine = begin({**told, "run": SUBMISSION})
-        of_ours = {"answer": {**told, "run": NOTHING, "answers": [exam.answer(world) for world in worlds]}}
-        if inputs not in settings.counted:
-            of_ours["baseline"] = {**told, "run": BASELINE}
-        counts = {whose: begin(each) for whose, each in of_ours.items()}
-        counted = mine.result()
-        with ours(f"Counting the baseline of {task.full_name}"):
-            known = {whose: one.result() for whose, one in counts.items()}
+        mine = begin({**request, "run": SUBMISSION})
+        trusted = {"answer": {**request, "run": NOTHING, "answers": [exam.answer(scenario) for scenario in scenarios]}}
+        if inputs not in session.baseline_counts:
+            trusted["baseline"] = {**request, "run": BASELINE}
+        counts = {whose: begin(each) for whose, each in trusted.items()}
+    _keep_baseline(session, inputs, scenarios, counts)
+    counted = mine.result()
+    with blame_grader(f"Counting the baseline of {task.full_name}"):
+        known = {whose: one.result() for whose, one in counts.items()}
     for whose, one in known.items():
-        if wrong := mismatch(worlds, one.answers):
+        if wrong := mismatch(scenarios, one.answers):
             raise GraderFault(f"The {whose} of {task.full_name} is wrong: {wrong.expected}, got {wrong.got}.")
     empty = known["answer"].taken
-    if "baseline" in known:
-        settings.counted[inputs] = known["baseline"].taken - empty
     with untrusted(task.name):
-        wrong = mismatch(worlds, counted.answers)
+        wrong = mismatch(scenarios, counted.answers)
     if wrong:
-        said = ["Right until it was counted, and wrong then.", *wrong.lines]
+        said = ["The answers were right in the correctness cases and wrong when the cost was counted.", *wrong.lines]
         return replace(attempt, status=Status.WRONG, speed=None, rationale="\n".join(said))
     if counted.taken < empty:
         raise WorkerFault(
-            Status.CRASHED,
+            Status.PROTOCOL_VIOLATION,
             f"{task.name} took fewer {task.cost} than a program that only returns the answers.",
-            "Return the answers, and leave the program around your function as it is.",
+            "Return the answers, and do not change the program that calls your function.",
         )
-    found = speed(task, counted.taken, empty + settings.counted[inputs], empty)
-    believed, doubt = cpu_time.believed(task, exam, source, settings, seed, found)
+    found = speed(task, counted.taken, empty + session.baseline_counts[inputs], empty)
+    believed, doubt = cpu_time.believed(task, exam, source, session, seed, found)
     return replace(attempt, speed=believed, rationale=doubt)
 
 
+def _keep_baseline(
+    session: Session, inputs: tuple[str, ...], scenarios: Sequence[Scenario], counts: Mapping[str, Future[Count]]
+) -> None:
+    """Keep the baseline's count for later submissions on these inputs, also if this submission is refused."""
+    if "baseline" not in counts or any(one.exception() for one in counts.values()):
+        return
+    baseline, empty = counts["baseline"].result(), counts["answer"].result()
+    if not mismatch(scenarios, baseline.answers) and not mismatch(scenarios, empty.answers):
+        session.baseline_counts[inputs] = baseline.taken - empty.taken
+
+
 def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
-    """How many times the submission's cost the baseline took, both without what everybody takes. Exact."""
+    """Return the exact ratio of the baseline's count to the submission's, and the tier that it reaches.
+
+    First, `empty` is subtracted from both counts: the count of the process that only returns the right answers.
+    """
     ratio = max(baseline - empty, 1) / max(mine - empty, 1)
-    return Speed(ratio, ratio, ratio, rounds=1, tier=sum(ratio >= tier.ratio for tier in task.tiers))
+    return Speed(ratio, ratio, ratio, rounds=1, tier=tier_of(ratio, task.tiers))

@@ -1,7 +1,8 @@
-"""One process that calls plain Python on secret inputs, alone with a few modules: what it took, and what it answered.
+"""Run a plain Python function on secret inputs in a process of its own, and return its cost and its answers.
 
-Its instructions are counted by valgrind, its opcodes by the interpreter's own events, or neither. The kernel notes its
-CPU time in each case. Why that is believed is said in `counted.py` and `cpu_time.py`.
+The function can import only the modules that the exam allows. Valgrind counts its instructions, or the interpreter's
+own events count its opcodes, or neither is counted. The kernel records the CPU time in each case. `counted.py` and
+`cpu_time.py` explain why these figures are trusted.
 """
 
 import marshal
@@ -13,42 +14,46 @@ from typing import Any, Final
 
 from grader.errors import WorkerFault
 from grader.inside import protocol
-from grader.isolation import confined
-from grader.isolation.confined import Ended
-from grader.records import Cost, Status
-from grader.settings import Settings
+from grader.isolation import confined_program
+from grader.isolation.confined_program import ProgramResult
+from grader.records import Status
+from grader.session import Session
 from grader.task import CountedExam, Mismatch, Scenario, Task
 from grader.trials import valgrind
 from grader.trials.faults import untrusted
 from grader.trials.plain_imports import beforehand
 
 FLAGS: Final = ("-S", "-s", "-P", "-B")
-"""No packages, no user's packages, nothing from where it starts, nothing written. (`-E` would forget the hash seed.)"""
+"""Options of Python: no site packages, no user packages, no imports from the current folder, no bytecode files.
+`-E` is not used, because it would ignore PYTHONHASHSEED."""
 
 COUNT_S: Final = 60.0
-"""A count that takes longer is ended: one takes two seconds, and more on a crowded machine."""
+"""Wall seconds after which a counted process is ended. It usually takes 2 s, and more on a busy machine."""
 
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
-"""What a counted process may run, by the name it goes by in tracebacks."""
+"""The name of the code that a counted process runs. Tracebacks show this name. With NOTHING, the process only returns
+the right answers."""
 
 UNCOUNTED: Final = {
     -1: (
-        "The opcodes are unknown, because a recursion reached its limit or the memory ran out.",
-        "Python 3.11 stops counting there, so this is refused on every Python. Stay well below both limits.",
+        "The number of opcodes is unknown, because a recursion reached its limit or the memory was used up.",
+        "Python 3.11 stops counting then, so no version of Python accepts this. Stay well below both limits.",
     ),
     -2: (
-        "A class cannot be counted if its namespace is not a plain dict, or if it is inside a class and uses super().",
-        "Do without it in this file.",
+        "A class cannot be counted if its namespace is not a plain dict, or if it is in a class and uses super().",
+        "Write the file without this class.",
     ),
 }
-"""What stands for no sum (`grader/inside/opcode_counter.py`), and what a student reads then."""
+"""The reason and the help text for the student, for each negative number that `grader/inside/opcode_counter.py` sends
+in place of an unknown count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What one process took from its beginning to its end, in the task's cost, and what it answered.
+    """The cost and the answers of one process.
 
-    `taken` is 0 where nothing was counted, and `cpu_s` is its CPU time up to the end of its answers.
+    `taken` is the number of instructions or opcodes from start to end, or 0 if they were not counted. `cpu_s` is the
+    CPU time until the answers were written.
     """
 
     taken: int
@@ -56,65 +61,76 @@ class Count:
     cpu_s: float
 
 
-def given(task: Task, exam: CountedExam, source: str, worlds: Sequence[Scenario]) -> dict[str, Any]:
-    """Return what the driver is told, the same for whatever it is to run."""
+def given(task: Task, exam: CountedExam, source: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Return the input of `inside/counted_driver.py`, without the choice of the code that the process runs."""
     return {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
         "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
         "allowed": ", ".join(name for name in exam.modules if name != "__future__"),
-        "function": worlds[0].function,
-        "calls": [world.arguments for world in worlds],
+        "function": scenarios[0].function,
+        "calls": [scenario.arguments for scenario in scenarios],
         "answers": [],
         "counter": "",
         "key": secrets.token_hex(8),
     }
 
 
-def mismatch(worlds: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:
-    """The first wrong answer of as many as there should be."""
-    if len(answers) != len(worlds):
-        return Mismatch(f"{len(worlds)} answers", str(len(answers)))
-    return next(filter(None, (world.judge(answer) for world, answer in zip(worlds, answers, strict=True))), None)
+def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch | None:
+    """Return the first wrong answer, or the wrong number of answers, as a mismatch. Return None if all are right."""
+    if len(answers) != len(scenarios):
+        return Mismatch(f"{len(scenarios)} answers", str(len(answers)))
+    return next(
+        filter(None, (scenario.judge(answer) for scenario, answer in zip(scenarios, answers, strict=True))), None
+    )
 
 
-def count(task: Task, settings: Settings, given: Mapping[str, Any], *, by_valgrind: bool = False) -> Count:
-    """Run the driver. Raises `WorkerFault` where it ends otherwise than with answers and whatever was to be counted."""
+def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool = False) -> Count:
+    """Run `inside/counted_driver.py` in a new process, and return the count and the answers.
+
+    Raise `WorkerFault` if the process ends without answers, or without the requested count.
+    """
 
     def command(answer: int, log: int, gate: int) -> list[str]:
         descriptors = map(valgrind.padded, (log, answer, gate))
-        program = [sys.executable, *FLAGS, "-c", confined.program("counted_driver"), *descriptors]
+        program = [sys.executable, *FLAGS, "-c", confined_program.program("counted_driver"), *descriptors]
         return valgrind.command(program, log) if by_valgrind else program
 
-    trees = settings.pool
-    ended = confined.run(
+    trees = session.pool
+    ended = confined_program.run(
         command, marshal.dumps(dict(given)), task.limits, COUNT_S, sandboxed=trees.sandboxed, hidden=trees.hidden
     )
     if ended.status is None:
-        said = f"No answer within {COUNT_S:g} s while its {task.cost} were counted, which takes many times as long."
-        raise WorkerFault(Status.TIMED_OUT, said, "Look for what grows faster than its input.")
+        said = f"No answer within {COUNT_S:g} s while the {task.cost} were counted. Counting slows the code down a lot."
+        raise WorkerFault(Status.TIMED_OUT, said, "Look for work that grows faster than the input.")
     with untrusted(task.name):
-        return _read(task, ended, given["key"] if given["counter"] else "", by_valgrind=by_valgrind)
+        return _read(task, ended, given, by_valgrind=by_valgrind)
 
 
-def _read(task: Task, ended: Ended, key: str, *, by_valgrind: bool) -> Count:
-    """Return what a process left behind: its sum comes with the `key`, or from valgrind's log, or there is none."""
+def _read(task: Task, ended: ProgramResult, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
+    """Return the count and the answers of a process that has ended.
+
+    Opcodes arrive with the answers and the key. Instructions are read from valgrind's log.
+    """
     try:
         if ended.status:
-            raise WorkerFault(*_broken(ended, f"ended with exit status {ended.status}"))
-        told = protocol.parse(ended.answer)
-        answers = _answers(task, told)
-        taken = _opcodes(told, key) if key else 0
+            raise _broken(Status.CRASHED, ended, f"ended with exit status {ended.status}")
+        received = protocol.parse(ended.answer)
+        answers = _answers(task, received, given)
+        taken = _opcodes(received, given["key"]) if given["counter"] else 0
         if by_valgrind:
             taken = valgrind.total(ended.log.decode(errors="replace"))
     except (valgrind.LogError, protocol.ProtocolError) as error:
-        raise WorkerFault(*_broken(ended, f"left no count behind: {error}")) from None
+        raise _broken(Status.PROTOCOL_VIOLATION, ended, f"left no valid count: {error}") from None
     if ended.cpu_s is None:
-        raise WorkerFault(*_broken(ended, "ended before its CPU time was read"))
+        raise _broken(Status.CRASHED, ended, "ended before its CPU time was read")
     return Count(taken, answers, ended.cpu_s)
 
 
 def _opcodes(said: Mapping[str, Any], key: str) -> int:
-    """The sum that came with the key."""
+    """Return the opcode count from the message of a counted process.
+
+    Raise `ProtocolError` if the message does not contain `key`, and `WorkerFault` if the count is unknown.
+    """
     taken = said.get("opcodes")
     if said.get("key") != key or not isinstance(taken, int):
         raise protocol.ProtocolError("the sum does not come from the counter")
@@ -123,24 +139,22 @@ def _opcodes(said: Mapping[str, Any], key: str) -> int:
     return taken
 
 
-def _broken(ended: Ended, how: str) -> tuple[Status, str, str]:
-    """A process that cannot be believed; what valgrind last said belongs to ours, and what it printed to theirs."""
+def _broken(status: Status, ended: ProgramResult, how: str) -> WorkerFault:
+    """Return the fault of a process whose answers cannot be used. It quotes the end of valgrind's log."""
     last = ended.log.decode(errors="replace").strip()[-200:]
-    return Status.CRASHED, f"The process {how}. {last}", "Return the answer, and leave the process as it is."
+    return WorkerFault(status, f"The process {how}. {last}", "Return the answer, and leave the process as it is.")
 
 
-def _answers(task: Task, said: Mapping[str, Any]) -> Sequence[Any]:
+def _answers(task: Task, said: Mapping[str, Any], given: Mapping[str, Any]) -> Sequence[Any]:
     if refused := said.get("refused"):
         event, about = (str(part)[:60] for part in (*refused, "", "")[:2])
-        if task.cost is Cost.OPCODES and event == "sys.settrace":  # it has no name: the interpreter itself did
+        if given["counter"] and event == "sys.settrace":  # Python itself has removed the tracer
             raise WorkerFault(Status.RAISED, *UNCOUNTED[-1])
         what = f"{event} {about}".rstrip()
         raise WorkerFault(
             Status.RAISED,
-            f"{task.name} did something while its {task.cost} were counted that is no computing: {what}.",
-            f"There it is alone with the language, its builtins and {', '.join(task.exam.modules)}."
-            if isinstance(task.exam, CountedExam)
-            else "",
+            f"{task.name} used a forbidden operation while its {task.cost} were counted: {what}.",
+            f"It may use only the language, its builtins and {given['allowed']}.",
         )
     if raised := said.get("raised"):
         kind, message = (str(part)[:300] for part in (*raised, "", "")[:2])

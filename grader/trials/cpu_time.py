@@ -1,17 +1,18 @@
-"""The second meter of a counted task: CPU time, which the kernel notes outside the process.
+"""Check the count of a submission against its CPU time, which the kernel records outside the process.
 
-A count comes from within the process that runs the submission. A flaw of the interpreter that lets plain Python write
-anywhere could change it there. No program can change what the kernel notes of it. So what a submission is paid for is
-run once more on inputs of its own, without a counter: the submission, the baseline, and a process that only gives the
-right answers. Their CPU times say how many times as fast the submission is.
+A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could write to any
+address and so change the count. No program can change the CPU time that the kernel records. So a submission that would
+earn a tier runs again, on new inputs and without a counter. The baseline runs too, and so does a process that only
+returns the right answers. Their CPU times give a second ratio of the baseline's cost to the submission's.
 
-That is not the count: an opcode may take nanoseconds or milliseconds. A ratio of counts is believed up to the power
-`POWER` of the ratio of CPU times; `tests/benchmarks/cpu_times.py` shows that all known submissions keep their tiers. A
-baseline whose count was changed has a ratio of CPU times of 1, and earns nothing for it. What is left: a submission
-that changes the count of work that is really faster may get a tier more than it has earned.
+CPU time and count differ: one opcode may take nanoseconds or milliseconds. So a ratio of counts is accepted up to the
+third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that all known submissions keep
+their tiers. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and it earns
+no tier. One gap is left: a submission that is really faster, and changes its count, may get one tier too many.
 
-CPU time is noisy, a count is not, and noise only adds to it. So the three processes take turns, `LEAST_ROUNDS` times or
-more, and the least that each took counts. They go on up to `MOST_ROUNDS` while a count is in doubt.
+CPU time is noisy, and noise only increases it. So the three processes run alternately for at least `LEAST_ROUNDS`
+rounds, and the smallest time of each process is used. While the count is in doubt, further rounds follow, up to
+`MOST_ROUNDS`.
 """
 
 import math
@@ -21,79 +22,78 @@ from typing import Any, Final
 
 from grader.errors import WorkerFault
 from grader.records import Speed, Status
-from grader.settings import Settings
-from grader.task import CountedExam, Scenario, Task
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import CountedExam, Scenario, Task, tier_of
 from grader.trials import counted_process
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, mismatch
-from grader.trials.faults import ours, untrusted
-from grader.trials.inputs import generator
+from grader.trials.faults import blame_grader, untrusted
 from grader.values import Value
-from harness.units import ratio
+from harness.rendering.units import ratio
 
 POWER: Final = 3
-"""A ratio of counts is believed up to this power of the ratio of CPU times."""
+"""A ratio of counts is accepted up to this power of the ratio of CPU times."""
 
 LEAST: Final = 1.2
-"""A ratio of CPU times below this is noise, and no gain at all."""
+"""A smaller ratio of CPU times is regarded as noise: the submission then reaches no tier."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
 
 MARGIN: Final = 1.3
-"""How many times what it needs a ratio must be to end the rounds early."""
+"""The rounds end early if the ratio of CPU times is at least the needed ratio times this factor."""
 
 LEAST_PART: Final = 0.02
-"""What a submission took is known to this part of what the baseline took, at best."""
+"""The submission's CPU time is raised to at least this share of the baseline's. Smaller times cannot be measured."""
 
 
 def believed(
-    task: Task, exam: CountedExam, source: str, settings: Settings, seed: Sequence[str], counted: Speed
+    task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], counted: Speed
 ) -> tuple[Speed, str]:
-    """Return how fast a submission is believed to be, and if that is less than was counted, why.
+    """Return the accepted speed, and a text that gives the student the reason if it is lower than the counted speed.
 
-    Raises `WorkerFault` when it is wrong here.
+    Otherwise the text is "". Raise `WorkerFault` if an answer is wrong.
     """
     if not counted.tier:
         return counted, ""
     needed = gain_needed(task.tiers[counted.tier - 1].ratio)
-    shown = gain(task, exam, source, settings, (*seed, "CPU time"), MARGIN * needed)
+    shown = gain(task, exam, source, session, (*seed, "CPU time"), MARGIN * needed)
     if shown >= needed:
         return counted, ""
     limit = shown**POWER if shown >= LEAST else min(shown, 1.0)
     why = (
-        f"By its count it is {ratio(counted.ratio)} the baseline, but by CPU time {ratio(shown)}. A count is believed "
-        f"up to the third power of what the CPU time shows, and below {ratio(LEAST)} not at all."
+        f"The ratio of counts is {ratio(counted.ratio)}, but the ratio of CPU times is only {ratio(shown)}. A ratio of "
+        f"counts is accepted up to the third power of the ratio of CPU times, which must be at least {ratio(LEAST)}."
     )
-    return replace(
-        counted, ratio=limit, low=limit, high=limit, tier=sum(limit >= tier.ratio for tier in task.tiers)
-    ), why
+    return replace(counted, ratio=limit, low=limit, high=limit, tier=tier_of(limit, task.tiers)), why
 
 
 def gain_needed(counted: float) -> float:
-    """The ratio of CPU times with which a ratio of counts is believed."""
+    """Return the smallest ratio of CPU times with which a ratio of counts is accepted in full."""
     least: float = max(LEAST, counted ** (1 / POWER))
     return least
 
 
 def gain(
-    task: Task, exam: CountedExam, source: str, settings: Settings, seed: Sequence[str], enough: float = math.inf
+    task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], enough: float = math.inf
 ) -> float:
-    """How many times the submission's CPU time the baseline took, both without what everybody takes.
+    """Return the baseline's CPU time divided by the submission's.
 
-    The rounds end early when it is `enough`. Raises `WorkerFault` for a wrong answer.
+    The CPU time of a process that only returns the right answers is subtracted from both first. The rounds end early if
+    the ratio reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
-    worlds = [world for draw in range(exam.timed_draws) for world in exam.counted(generator(*seed, str(draw)))]
-    known = [exam.answer(world) for world in worlds]
-    told = counted_process.given(task, exam, source, worlds)
+    scenarios = [scenario for draw in range(exam.timed_draws) for scenario in exam.counted(generator(*seed, str(draw)))]
+    known = [exam.answer(scenario) for scenario in scenarios]
+    request = counted_process.given(task, exam, source, scenarios)
     mine, baseline, empty = [], [], []
     shown = 0.0
-    with settings.lane(1):
+    with session.lane(1):
         for number in range(MOST_ROUNDS):
-            count = counted_process.count(task, settings, {**told, "run": SUBMISSION})
-            _require_right(task, worlds, known, count.answers)
+            count = counted_process.count(task, session, {**request, "run": SUBMISSION})
+            _require_right(task, scenarios, known, count.answers)
             mine.append(count.cpu_s)
-            with ours(f"Taking the CPU time of the baseline of {task.full_name}"):
-                baseline.append(counted_process.count(task, settings, {**told, "run": BASELINE}).cpu_s)
-                empty.append(counted_process.count(task, settings, {**told, "run": NOTHING, "answers": known}).cpu_s)
+            with blame_grader(f"Taking the CPU time of the baseline of {task.full_name}"):
+                baseline.append(counted_process.count(task, session, {**request, "run": BASELINE}).cpu_s)
+                empty.append(counted_process.count(task, session, {**request, "run": NOTHING, "answers": known}).cpu_s)
             whole_s, mine_s = min(baseline) - min(empty), min(mine) - min(empty)
             shown = max(whole_s, 0.0) / max(mine_s, LEAST_PART * whole_s, 1e-9)
             if number + 1 >= LEAST_ROUNDS and shown >= enough:
@@ -101,13 +101,13 @@ def gain(
     return shown
 
 
-def _require_right(task: Task, worlds: Sequence[Scenario], known: Sequence[Value], answers: Sequence[Any]) -> None:
-    """Raise `WorkerFault` for a wrong answer. Judging takes long, so what is the known answer is not judged."""
+def _require_right(task: Task, scenarios: Sequence[Scenario], known: Sequence[Value], answers: Sequence[Any]) -> None:
+    """Raise `WorkerFault` if an answer is wrong. To save time, only answers that differ from `known` are judged."""
     with untrusted(task.name):
         if len(answers) == len(known):
             odd = [place for place, (answer, right) in enumerate(zip(answers, known, strict=True)) if answer != right]
-            worlds, answers = [worlds[place] for place in odd], [answers[place] for place in odd]
-        wrong = mismatch(worlds, answers)
+            scenarios, answers = [scenarios[place] for place in odd], [answers[place] for place in odd]
+        wrong = mismatch(scenarios, answers)
     if wrong:
-        said = ["Right until its CPU time was taken, and wrong then.", *wrong.lines]
+        said = ["The answers were right in the correctness cases and wrong when CPU time was measured.", *wrong.lines]
         raise WorkerFault(Status.WRONG, "\n".join(said))

@@ -1,4 +1,4 @@
-"""What a submission raised, in words for its student, and whose fault it is."""
+"""Turn exceptions into faults of the submission, with text for its student, or into internal errors."""
 
 import contextlib
 import errno
@@ -6,34 +6,34 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from grader.errors import FairclockError, GraderFault, WorkerFault
-from grader.isolation import seccomp
+from grader.isolation import seccomp_rules
 from grader.records import Status
 from grader.task import Mismatch
-from harness.clocks import ProcessGoneError
+from harness.machine.clocks import ProcessGoneError
 
 NOT_WRITTEN: Final = "not written yet"
-"""The help of an attempt whose function is still the stub's."""
+"""The help text of an attempt if the function still raises the exercise file's NotImplementedError."""
 NOT_PYTHON: Final = "The file is not Python:"
-"""How the words on a syntax error begin."""
+"""The beginning of the message about a syntax error."""
 NO_PROCESSES: Final = (
-    "Starting processes is not allowed here (fork, subprocess, multiprocessing): "
-    "do the work in the function that is called. Threads may be used. torch.compile and load_inline start a C++ "
-    "compiler, so they cannot work here; numba compiles without one."
+    "Starting processes is not allowed here (fork, subprocess, multiprocessing). "
+    "Do the work in the function itself. Threads are allowed. torch.compile and load_inline start a C++ "
+    "compiler, so they do not work in a submission. numba works, because it needs no other process."
 )
 NO_NINJA: Final = "Ninja is required"
-"""So torch.utils.cpp_extension says it when it could not start anything, ninja first."""
+"""The message of torch.utils.cpp_extension if it cannot start a process. The first process that it starts is ninja."""
 ADVICE: Final = "\n\n"
-"""What torch.compile puts between a fault and its advice on debugging it, which is of no use here."""
+"""The separator between an error of torch.compile and its debugging advice. The student reads only the error."""
 SUPERVISORS_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC})
-"""Errors of the supervisor's own: it or the machine has no descriptors, memory or disk left."""
+"""Errors of the operating system that a submission cannot cause: no file descriptors, memory or disk space left."""
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
 
 
-class Raised(Exception):  # noqa: N818 - it is the submission's exception, told by the worker
-    """The submission raised; `body` is what the worker says of it."""
+class Raised(Exception):  # noqa: N818 - it stands for the submission's exception
+    """The submission raised an exception. `body` is the worker's message about this exception."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(f"{body.get('type')}: {body.get('message')}")
@@ -50,15 +50,15 @@ class Raised(Exception):  # noqa: N818 - it is the submission's exception, told 
 
 
 def _trace(frames: object) -> tuple[str, ...]:
-    """Return the lines of the submission that led to an exception; none where there is one line alone.
+    """Return the lines of the submission in a traceback, or an empty tuple if there is only one line.
 
-    A worker says what they are. They are shown to the student who handed in what it runs, and believed in nothing.
+    The submission could forge these lines. So they are only shown to the student, and no decision depends on them.
     """
-    told = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
-    if len(told) < 2:
+    valid = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
+    if len(valid) < 2:
         return ()
     lines = []
-    for frame in told[:MOST_FRAMES]:
+    for frame in valid[:MOST_FRAMES]:
         number, name, text = (*frame, "", "", "")[:3]
         if isinstance(number, int) and isinstance(name, str) and isinstance(text, str):
             line = f"line {number} of the file, in {name[:WORD_CHARACTERS]}:  {text[:LINE_CHARACTERS].strip()}"
@@ -67,50 +67,53 @@ def _trace(frames: object) -> tuple[str, ...]:
 
 
 def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
-    """An exception of the submission as a fault with words for the student, and the `case` in which it came."""
+    """Return an exception of the submission as a `WorkerFault` with text for the student.
+
+    `where` is the name of the function, or "The file". `case` describes the input.
+    """
     line = f" (line {raised.line} of the file)" if raised.line else ""
     if raised.not_written:
-        said = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
-        return WorkerFault(Status.RAISED, said, NOT_WRITTEN)
+        text = f"{where} still raises NotImplementedError{line}. {raised.message}".rstrip()
+        return WorkerFault(Status.RAISED, text, NOT_WRITTEN)
     if raised.missing:
-        said = f"The file has no function {where}."
-        return WorkerFault(Status.RAISED, said, "Write it under that name; the exercise shows how it begins.")
+        text = f"The file has no function {where}."
+        return WorkerFault(Status.RAISED, text, "Write it under this name. The exercise file has its first line.")
     if raised.memory:
-        said = f"{where} asked for more memory than it may use{line}."
-        return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(said, raised, case))
+        text = f"{where} asked for more memory than is allowed{line}."
+        return WorkerFault(Status.OUT_OF_MEMORY, _with_trace(text, raised, case))
     if raised.syntax:
-        return WorkerFault(Status.RAISED, f"{NOT_PYTHON} {raised.message}{line}.", "Fix the line named.")
-    if raised.errno == seccomp.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
-        said = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
-        return WorkerFault(Status.RAISED, _with_trace(said, raised, case), NO_PROCESSES)
-    said = _with_trace(f"{where} raised {raised.type}: {raised.message}{line}.", raised, case)
+        return WorkerFault(Status.REFUSED, f"{NOT_PYTHON} {raised.message}{line}.", "Correct the line that is named.")
+    if raised.errno == seccomp_rules.PROCESS_ERRNO or raised.message.startswith(NO_NINJA):
+        text = f"{where} raised {raised.type}: {raised.message.partition(ADVICE)[0]}{line}."
+        return WorkerFault(Status.RAISED, _with_trace(text, raised, case), NO_PROCESSES)
+    text = _with_trace(f"{where} raised {raised.type}: {raised.message}{line}.", raised, case)
     if raised.errno == errno.EPERM:
-        return WorkerFault(Status.RAISED, said, "Code that is being graded may not do that.")
-    return WorkerFault(Status.RAISED, said)
+        return WorkerFault(Status.RAISED, text, "A submission may not use this operation while it is graded.")
+    return WorkerFault(Status.RAISED, text)
 
 
-def _with_trace(said: str, raised: Raised, case: str) -> str:
-    """Put the case last, where no text of the submission can come after it and pass for it (`failing.case`)."""
+def _with_trace(text: str, raised: Raised, case: str) -> str:
+    """Return `text` with the traceback and then the case, because `failing_case.named_in` searches the end."""
     if not raised.trace:
-        return f"{said} {case}".rstrip()
-    return "\n".join(filter(None, (said, *raised.trace, case)))
+        return f"{text} {case}".rstrip()
+    return "\n".join(filter(None, (text, *raised.trace, case)))
 
 
 def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
-    """An answer that is wrong `when` its cost was measured, of a submission that was right in every case before."""
-    said = f"Right in the correctness cases, wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
-    help_ = "Each call has an input of its own, and each answer is checked."
-    return WorkerFault(Status.WRONG, f"{said} {mismatch.remark}".rstrip(), help_)
+    """Return the fault of a submission that is right in all correctness cases, but wrong while it is measured."""
+    text = f"Right in the correctness cases, but wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
+    help_ = "Each call gets a new input, and every answer is checked."
+    return WorkerFault(Status.WRONG, f"{text} {mismatch.remark}".rstrip(), help_)
 
 
 @contextlib.contextmanager
 def untrusted(where: str) -> Iterator[None]:
-    """Read, serve or judge a process that may run a submission: whatever fails meanwhile is a `WorkerFault`.
+    """Turn an exception inside the `with` block into a `WorkerFault`, because the submission may have caused it.
 
-    A submission chooses the names, sizes and messages of its processes, and when they end. So an exception that the
-    supervisor gets from them earns the submission a verdict, never a fault of the grader's that leaves it without one.
-    Where the process runs trusted code, `ours` makes a fault of the grader's of it. Errors that no submission causes
-    pass through: what the kit says of itself or of the machine, and the `SUPERVISORS_OWN`.
+    A submission decides on the names, sizes, messages and end of its processes. If they cause an exception in the
+    supervisor, the submission is to blame, not the grader. For trusted code, `blame_grader` turns the `WorkerFault`
+    into a `GraderFault`. Errors that no submission can cause are not changed: errors of the kit or of the machine, and
+    `SUPERVISORS_OWN`.
     """
     try:
         yield
@@ -120,16 +123,16 @@ def untrusted(where: str) -> Iterator[None]:
         fair = isinstance(error, FairclockError) and not isinstance(error, ProcessGoneError)
         if fair or (isinstance(error, OSError) and error.errno in SUPERVISORS_OWN):
             raise
-        said = f"The process of {where} showed or sent what cannot be read ({type(error).__name__})."
-        help_text = "Leave the process as it is: its name, its threads and its file descriptors."
-        raise WorkerFault(Status.CRASHED, said, help_text) from error
+        text = f"The process of {where} sent data that cannot be read ({type(error).__name__})."
+        help_text = "Do not change the name, the threads or the file descriptors of the process."
+        raise WorkerFault(Status.PROTOCOL_VIOLATION, text, help_text) from error
 
 
 @contextlib.contextmanager
-def theirs(where: str, case: str = "") -> Iterator[None]:
-    """Run a submission: what it raises becomes a fault of its own, with words for the student, in this `case`.
+def blame_submission(where: str, case: str = "") -> Iterator[None]:
+    """Turn an exception of the submission inside the `with` block into a `WorkerFault`. `case` describes the input.
 
-    What the supervisor cannot read of it is its fault as well.
+    The submission is also to blame if it sends data that the supervisor cannot read.
     """
     try:
         with untrusted(where):
@@ -139,8 +142,8 @@ def theirs(where: str, case: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def ours(what: str) -> Iterator[None]:
-    """Run trusted code: whatever goes wrong with it is never a submission's fault."""
+def blame_grader(what: str) -> Iterator[None]:
+    """Turn a failure of trusted code inside the `with` block into a `GraderFault`: an internal error."""
     try:
         yield
     except (Raised, WorkerFault) as fault:

@@ -1,10 +1,9 @@
-"""Inputs on their way to a worker: NumPy arrays to bytes and back to the very same strides.
+"""Send NumPy arrays to a worker as bytes. The worker makes tensors with equal shapes and strides from them.
 
-An array is sent as the bytes of the array it is a view of, plus where and how to look: two parameters that share memory
-here share memory there.
+If an array is a view, the bytes of the viewed array are sent, with the view's offset, shape and strides. So two arrays
+that share memory become two tensors that share memory.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,33 +11,27 @@ from typing import Any, Final
 import numpy as np
 
 from grader.task import Array, Inputs
-from grader.text import storable
-from grader.trials.memory import SharedMemory
+from grader.trials.shared_memory import SharedMemory
 
 ALIGNMENT: Final = 64
-"""Bytes: torch and NumPy allocate on this boundary, and vector code runs slower off it."""
-
-
-def generator(*parts: str) -> np.random.Generator:
-    """A generator seeded by the parts: the same secret and the same submission meet the same cases again."""
-    digest = hashlib.sha256(storable("\0".join(parts)).encode()).digest()
-    return np.random.Generator(np.random.SFC64(int.from_bytes(digest, "little")))
+"""The addresses of inputs are multiples of this number of bytes, as those of new tensors and NumPy arrays are. Vector
+instructions are slower on unaligned memory."""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """Inputs laid out in a worker's memory: where each array lies, and the bytes that must be there afterwards."""
+    """The layout of inputs in a worker's memory, and the bytes of the inputs, which a call must not change."""
 
     layouts: tuple[dict[str, Any], ...]
     bases: tuple[tuple[int, Array], ...]
 
     def write(self, memory: SharedMemory) -> None:
-        """Put the contents in place."""
+        """Copy the inputs into the memory that the supervisor shares with the worker."""
         for at, base in self.bases:
             memory.bytes[at : at + base.nbytes] = base.reshape(-1).view(np.uint8)
 
     def unchanged(self, memory: SharedMemory) -> bool:
-        """Whether the worker left its inputs as they were."""
+        """Return whether the worker left its inputs unchanged."""
         return all(
             np.array_equal(memory.bytes[at : at + base.nbytes], base.reshape(-1).view(np.uint8))
             for at, base in self.bases
@@ -46,7 +39,7 @@ class Packed:
 
 
 def pack(inputs: Inputs) -> Packed:
-    """Lay out arrays one behind the other; views of one array share its place."""
+    """Return the memory layout of the arrays, one after another. Views of the same array share its memory."""
     bases: dict[int, tuple[int, Array]] = {}
     layouts = []
     end = 0
@@ -61,7 +54,7 @@ def pack(inputs: Inputs) -> Packed:
 
 
 def root(array: Array) -> Array:
-    """The array whose memory this one looks into."""
+    """Return the array that owns the memory of this array, which may be a view."""
     base = array
     while isinstance(base.base, np.ndarray):
         base = base.base
@@ -70,7 +63,7 @@ def root(array: Array) -> Array:
 
 
 def describe(names: Sequence[str], inputs: Inputs) -> str:
-    """Inputs in a few words: `a, b of shape (1, 3), float32, b strided`."""
+    """Return a short description of the inputs, such as `a, b of shape (1, 3), float32, b strided`."""
     groups: dict[str, list[str]] = {}
     for name, array in zip(names, inputs, strict=True):
         groups.setdefault(f"of shape {array.shape}, {array.dtype}", []).append(name)

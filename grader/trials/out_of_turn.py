@@ -1,12 +1,12 @@
-"""CPU time that a submission's processes use while it is not their turn.
+"""Detect a submission that computes while only the baseline should run.
 
-A submission's threads run on the core of its duel. What they compute during a turn of the baseline, or during the
-control, takes the core and its caches from the baseline, so that the duel says nothing and is void. This time is read
-on the CPU clocks of all processes of the submission's tree, also of workers that have played before.
+The submission and the baseline run alternately on the same core. If the submission's threads compute while the baseline
+or the control is measured, they slow it down. The grading of the task then ends. This CPU time is read from the clocks
+of all processes of the submission's tree.
 
-Honest code uses a little of it: a worker sends its answer and only then goes to sleep, and so do the threads that
-helped it. Submissions of `tests/honest` used up to 0.1 % of the time, also those with threads. A single thread that
-never rests used at least 16 % (2 busy cores, Linux 6.18).
+Honest code uses a little CPU time then: a worker and its threads still run for a moment after an answer. Submissions of
+`tests/honest`, with and without threads, used up to 0.1 % of the watched time. A single thread that never sleeps used
+at least 16 % of it (2 busy cores, Linux 6.18).
 """
 
 from collections.abc import Iterator
@@ -17,19 +17,23 @@ from typing import Final
 from grader.errors import WorkerFault
 from grader.records import Status
 from grader.trials.faults import untrusted
-from harness.clocks import Clock, wall
-from harness.units import seconds
+from harness.machine.clocks import Clock, wall
+from harness.rendering.units import seconds
 
 SLACK_PART: Final = 0.05
-"""Part of the time out of turn that a submission may compute."""
+"""The largest share of the baseline's measuring time for which a submission may compute."""
 
 SLACK_S: Final = 0.005
-"""CPU seconds that it may compute beyond that: a few turns say little."""
+"""CPU seconds that a submission may use in addition to this share, because some measuring times are very short."""
 
 
 @dataclass
 class OutOfTurn:
-    """Adds up what the clock `cpu` of a submission's tree counts while others have their turns."""
+    """The CPU time that a submission's process tree has used while only the baseline should run.
+
+    `cpu` is the CPU clock of the process tree. `used_s` is the CPU time that the tree used in `watched_s` seconds, the
+    wall time in which only the baseline should have run.
+    """
 
     cpu: Clock
     now: Clock = wall
@@ -38,7 +42,7 @@ class OutOfTurn:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Let others have their turn. Raises a `WorkerFault` when the submission has computed too much of the time."""
+        """Add the CPU time that the submission uses in the `with` block. Raise `WorkerFault` if it is too much."""
         began_s, had_s = self.now(), self._read()
         yield
         self.used_s += self._read() - had_s
@@ -48,9 +52,7 @@ class OutOfTurn:
                 f"The submission kept computing while it was not its turn: for {seconds(self.used_s)} of "
                 f"{seconds(self.watched_s)} in which only the baseline should have run."
             )
-            help_text = (
-                "Compute in the call alone: let your threads end, or let them wait, before you return the answer."
-            )
+            help_text = "Compute only during a call: let your threads end or wait before you return the answer."
             raise WorkerFault(Status.CRASHED, said, help_text)
 
     def _read(self) -> float:

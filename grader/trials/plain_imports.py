@@ -1,7 +1,8 @@
-"""Which modules a counted process imports beforehand: while it is counted, nothing more can be imported.
+"""Find the modules that a counted process must import before counting begins, because it cannot import any later.
 
-These are the modules that a source text names, of those that its exam allows, and what these import only when they are
-used: `Counter.most_common` imports heapq, `functools.singledispatch` imports weakref.
+These are the modules that a source text imports and its exam allows. Further modules are added that these modules
+import only when they are used. For example, `Counter.most_common` imports heapq, and `functools.singledispatch` imports
+weakref.
 """
 
 import ast
@@ -13,32 +14,32 @@ from pathlib import Path
 from typing import Final
 
 NEVER: Final = frozenset({"atexit", "gc", "os", "sys"})
-"""What reaches beyond computing."""
+"""Modules that a counted process never imports, because they do more than compute."""
 
 _IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
 
 
 def imported(source: str, modules: Sequence[str]) -> list[str]:
-    """Return which of these modules and of their submodules a source text may import. One too many does no harm."""
+    """Return those of `modules` and their submodules that a source text imports, and perhaps a few others."""
     words = sorted({word for line in _IMPORT.findall(source) for word in re.findall(r"[\w.]+", line)})
     named = [name for name in modules if any(word.partition(".")[0] == name for word in words)]
     return [*named, *(word for word in words if word.partition(".")[0] in named and word not in named if _is_one(word))]
 
 
 def beforehand(source: str, modules: Sequence[str]) -> list[str]:
-    """Return what to import before a source text is counted."""
+    """Return the names of the modules to import before a source text is counted. `modules` are the allowed modules."""
     named = imported(source, modules)
     return list(dict.fromkeys([*named, *(name for each in named for name in later(each))]))
 
 
 @cache
 def later(module: str) -> tuple[str, ...]:
-    """Return what this Python's `module` imports only when it is used, as its source says: in a function, or lazily."""
+    """Return the modules that a standard library module imports only when it is used: in a function, or lazily."""
     spec = find_spec(module)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return ()
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    lazy = [node for node in tree.body if getattr(node, "is_lazy", 0)]  # from Python 3.15 on
+    lazy = [node for node in tree.body if getattr(node, "is_lazy", 0)]  # lazy imports exist from Python 3.15 on
     used = [*lazy, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))]
     found = {name for node in used for name in _imports(node)}
     return tuple(sorted(name for name in found - NEVER if _is_one(name)))
@@ -54,7 +55,7 @@ def _imports(part: ast.stmt) -> Iterator[str]:
 
 @cache
 def _is_one(name: str) -> bool:
-    """Return whether this Python has a module of that name."""
+    """Return whether a module of this name is installed."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):

@@ -1,7 +1,6 @@
-"""Several timed sizes: a duel at each, and the worst of them decides.
+"""Time a function at several input sizes, with one duel per size. The worst ratio decides.
 
-A function that is to be fast at every size is as good as it is at its worst one. Averaged over sizes, a function that
-is hopeless at one of them could buy that off at the others.
+The mean of the ratios is not used, because a function that is slow at one size could then make up for it at another.
 """
 
 from collections.abc import Sequence
@@ -10,18 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.isolation.forkserver import ForkServer
-from grader.records import Control
-from grader.settings import Settings
+from grader.records import Attempt, Control, Speed, Status
+from grader.seeds import generator
+from grader.session import Session
 from grader.task import Drawing, Task, TensorExam
 from grader.trials import speed
-from grader.trials.inputs import generator
-from harness.rounds import Outcome
-from harness.units import ratio
+from harness.paired.rounds import Outcome
+from harness.rendering.units import ratio
 
 
 @dataclass(frozen=True, slots=True)
-class Fought:
-    """How the duel at one size ended; `inputs` says in words which size, where there are several."""
+class SizedDuel:
+    """The result of the duel at one input size. `inputs` describes the size, or is "" if there is only one size."""
 
     inputs: str
     outcome: Outcome
@@ -29,41 +28,76 @@ class Fought:
 
     @property
     def tier(self) -> int:
-        """Tiers reached, or still possible as far as the control was in doubt, too."""
-        return self.outcome.upper_cell(self.control.benefit)
+        """The number of tiers reached. If it is undecided, a tier slightly above the measured ratio counts too."""
+        return self.outcome.highest_tier_index(self.control.benefit)
+
+
+def compare(
+    task: Task,
+    exam: TensorExam,
+    tree: ForkServer,
+    source: str,
+    session: Session,
+    seed: Sequence[str],
+    *,
+    by_wall: bool = False,
+) -> Attempt:
+    """Time a right submission, which runs in `tree`, against the baseline at each size. Return the attempt.
+
+    Compare CPU times, or wall times if `by_wall`.
+    """
+    ended = duels(task, exam, tree, source, session, generator(*seed, "timed"), by_wall=by_wall)
+    deciding = worst(ended)
+    outcome, known = deciding.outcome, deciding.outcome.estimate
+    return Attempt(
+        Status.UNDECIDED if outcome.undecided else Status.PASSED,
+        rationale=in_words(ended),
+        speed=Speed(known.ratio, known.low, known.high, known.rounds, deciding.tier, outcome.undecided),
+        rounds=outcome.rounds,
+        control=deciding.control,
+    )
 
 
 def duels(
-    task: Task, exam: TensorExam, tree: ForkServer, source: str, settings: Settings, rng: np.random.Generator
-) -> tuple[Fought, ...]:
-    """Fight one duel at each timed size of the exam, in their order (see `speed.duel`)."""
-    fought = []
+    task: Task,
+    exam: TensorExam,
+    tree: ForkServer,
+    source: str,
+    session: Session,
+    rng: np.random.Generator,
+    *,
+    by_wall: bool = False,
+) -> tuple[SizedDuel, ...]:
+    """Run one duel at each timed size of the exam, and return the results in the order of the sizes."""
+    ended = []
     sizes = (exam.timed, *exam.also_timed)
     for timed, plain in zip(sizes, exam.baselines or (task.plain,) * len(sizes), strict=True):
         sized = replace(exam, timed=timed, also_timed=())
         inputs = _shapes(exam, timed) if exam.also_timed else ""
-        fought.append(Fought(inputs, *speed.duel(replace(task, plain=plain), sized, tree, source, settings, rng)))
-    return tuple(fought)
+        sized_task = replace(task, plain=plain)
+        outcome, control = speed.duel(sized_task, sized, tree, source, session, rng, by_wall=by_wall)
+        ended.append(SizedDuel(inputs, outcome, control))
+    return tuple(ended)
 
 
-def worst(fought: Sequence[Fought]) -> Fought:
-    """Return the duel that decides: the lowest tier that is still possible, and of those the lowest ratio."""
-    return min(fought, key=lambda one: (one.tier, one.outcome.estimate.ratio))
+def worst(ended: Sequence[SizedDuel]) -> SizedDuel:
+    """Return the result with the lowest tier, which decides. Among equal tiers, the lowest ratio decides."""
+    return min(ended, key=lambda one: (one.tier, one.outcome.estimate.ratio))
 
 
-def in_words(fought: Sequence[Fought]) -> str:
-    """Say that the worst size counts, with a line for the ratio at each; nothing where there is one size."""
-    if len(fought) == 1:
+def in_words(ended: Sequence[SizedDuel]) -> str:
+    """Return the ratio at each size as text for the student, or "" if there is only one size."""
+    if len(ended) == 1:
         return ""
-    deciding = worst(fought)
+    deciding = worst(ended)
     lines = [
         f"  {ratio(one.outcome.estimate.ratio)} with {one.inputs}{' (the worst)' if one is deciding else ''}"
-        for one in fought
+        for one in ended
     ]
-    return "\n".join([f"The worst of {len(fought)} sizes counts:", *lines])
+    return "\n".join([f"The worst of {len(ended)} sizes counts:", *lines])
 
 
 def _shapes(exam: TensorExam, timed: Drawing) -> str:
-    """Say which shapes are drawn: `signal (13000,), weights (20,)`."""
+    """Return the shapes of the inputs of one size as text: `signal (13000,), weights (20,)`."""
     drawn = next(timed(generator("any input")))
     return ", ".join(f"{name} {array.shape}" for name, array in zip(exam.parameters, drawn, strict=True))

@@ -1,8 +1,9 @@
-"""Paired rounds → outcome → tier, for tensor tasks: the submission against the baseline, each in processes of its own.
+"""Time a tensor function against the baseline in paired rounds, until it is clear which tier the function reaches.
 
-A pair is a fresh worker of either: forked from a process tree that runs the submission alone, and from one that runs
-trusted code alone. Both are started alike. The duel holds a lane, a core that no other measurement on this machine is
-using, and ends with a control; when that fails, the duel is void and fought again with fresh workers.
+A pair consists of two new workers, which are started in the same way. One worker runs the submission. Its process tree
+runs nothing else. The other worker runs the baseline. Its process tree runs only trusted code. The duel reserves a
+lane: CPU cores that no other measurement on this machine uses. A control follows each duel. If the control fails, the
+duel is discarded and repeated with new workers.
 """
 
 import random
@@ -17,34 +18,36 @@ import numpy as np
 
 from grader.errors import MachineError
 from grader.isolation.forkserver import ForkServer
-from grader.records import Control, Cost
-from grader.settings import Settings
+from grader.records import Control
+from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import control, native
-from grader.trials.faults import ours, theirs
+from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.supervisor import worker
 from grader.trials.turns import WARM_UP_CALLS, Side, Supply, net
-from harness import twins
-from harness.decide import Rules
-from harness.rounds import Outcome, Reading, Round, contest, wall_ratio
-from harness.twins import Cores
+from grader.trials.worker_client import worker
+from harness.paired import process_env
+from harness.paired.decide import Rules
+from harness.paired.process_env import Cores
+from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
 
 RULES: Final = Rules(slice_s=0.025)
-"""A slice counts paid calls alone: with the unpaid ones, drawing and checking it takes about four times as long."""
+"""The rules of a duel. `slice_s` includes only measured calls. With warm-up calls and the drawing and checking of
+inputs, a slice takes about four times as long."""
 
 CROWDED: Final = 0.8
-"""Part of its time that a baseline may wait for its core: as with four others there that never rest. Beyond it the
-caches are somebody else's at every turn, and a duel is void: computing bears that, reading memory does not."""
+"""The largest share of its time for which a baseline may wait for its core. Four other busy processes cause this share.
+With a larger share, the duel is void: other processes then replace the data in the core's caches before each
+measurement. This slows down code that reads much memory, but hardly slows down code that only computes."""
 
 TRIES: Final = 4
-"""Duels fought before a machine is called too restless: a control that holds nine times in ten fails four times in a
-row once in ten thousand gradings."""
+"""The number of failed controls after which the machine is regarded as too noisy. If a control fails once in ten times,
+four controls in a row fail once in ten thousand gradings."""
 
 
 @dataclass
 class TensorPair:
-    """A baseline and a submission that are warm and take turns on one core."""
+    """A warm baseline worker and a warm submission worker, which run alternately on the same cores."""
 
     number: int
     supply: Supply
@@ -53,7 +56,7 @@ class TensorPair:
     out_of_turn: OutOfTurn
 
     def play(self, *, baseline_first: bool) -> Round:
-        """One round: a turn of each side, on the same inputs drawn for this round."""
+        """Measure both workers once on the same new inputs, and return this round."""
         drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns: dict[int, Reading] = {}
@@ -63,7 +66,7 @@ class TensorPair:
         with self.out_of_turn.watched():
             plain = self.baseline.answer(drawn[: self.candidate.inputs])
         self.candidate.check(drawn, plain)
-        self.candidate.vouch()
+        self.candidate.check_no_helpers()
         with self.out_of_turn.watched():
             self.baseline.ask(drawn[0].size_bytes)
         asked = self.baseline.asked
@@ -73,22 +76,26 @@ class TensorPair:
 
 @dataclass(frozen=True)
 class Contestants:
-    """Who duels where: a task's baseline and a submission, the process trees they are forked from, and the cores."""
+    """The task, the submission's source, the two process trees and the cores of a duel.
+
+    `trusted` is the process tree of the baseline, and `tree` the process tree of the submission.
+    """
 
     task: Task
     source: str
     trusted: ForkServer
     tree: ForkServer
     cores: Cores
+    by_wall: bool = False
 
     def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TensorPair:
-        """Fork a fresh pair, ended with the stack, and make it ready."""
-        ours_to_blame = partial(ours, f"The baseline of {self.task.full_name}")
-        with ours_to_blame():
+        """Fork the two workers of a new pair and warm them up. Closing `stack` ends them."""
+        blame_baseline = partial(blame_grader, f"The baseline of {self.task.full_name}")
+        with blame_baseline():
             one = stack.enter_context(worker(self.trusted, self.task.limits))
         other = stack.enter_context(worker(self.tree, self.task.limits))
-        baseline = Side(one, self.task.name, lambda _: ours_to_blame())
-        candidate = Side(other, self.task.name, theirs)
+        baseline = Side(one, self.task.name, lambda _: blame_baseline())
+        candidate = Side(other, self.task.name, blame_submission)
         drawn = supply.draw(WARM_UP_CALLS)
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
@@ -97,48 +104,55 @@ class Contestants:
         candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
-    def fight(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
-        """One duel and then its control, played by the workers that were the duel's baselines."""
+    def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
+        """Run one duel, and then its control in the duel's baseline workers."""
         pairs: list[TensorPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
-        by_wall = self.task.cost is Cost.WALL_TIME
-        ratio_of = wall_ratio if by_wall else None
-        with twins.pinned(self.cores), ExitStack() as stack:
+        ratio_of = wall_ratio if self.by_wall else None
+        with process_env.pinned(self.cores), ExitStack() as stack:
 
             def open_pair(number: int) -> AbstractContextManager[TensorPair]:
                 pairs.append(self.open_pair(number, supply, stack, out_of_turn))
                 return nullcontext(pairs[-1])
 
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
-            baseline_s = median(round_.baseline.call_s(by_wall=by_wall) for round_ in outcome.rounds)
+            baseline_s = median(round_.baseline.call_s(by_wall=self.by_wall) for round_ in outcome.rounds)
             sides = [pair.baseline for pair in pairs]
-            with OutOfTurn(self.tree.computed_s).watched():  # by itself: it is short, and voids the whole duel
-                checked = control.play(sides, supply, baseline_s, rng, by_wall=by_wall)
+            # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
+            with OutOfTurn(self.tree.computed_s).watched():
+                checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
             return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
 
 
 def queueing(sides: Sequence[Side]) -> float:
-    """The part of its time that trusted code was ready to run and something else had its core."""
+    """Return the time for which the baseline workers waited for their core, as a share of their running and waiting."""
     queued_s, ran_s = sum(side.worker.queued_s for side in sides), sum(side.worker.ran_s for side in sides)
     return queued_s / (queued_s + ran_s) if queued_s else 0.0
 
 
 def duel(
-    task: Task, exam: TensorExam, tree: ForkServer, source: str, settings: Settings, rng: np.random.Generator
+    task: Task,
+    exam: TensorExam,
+    tree: ForkServer,
+    source: str,
+    session: Session,
+    rng: np.random.Generator,
+    *,
+    by_wall: bool = False,
 ) -> tuple[Outcome, Control]:
-    """Measure a right submission, whose process tree is `tree`, until its tier is clear and the control holds.
+    """Time a right submission, which runs in `tree`, against the baseline, and repeat this until the control holds.
 
-    Raises `MachineError` when the control fails `TRIES` times.
+    Compare CPU times, or wall times if `by_wall`. Raise `MachineError` if the control fails `TRIES` times.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
-    with settings.pool.trusted(tensors=True) as trusted, settings.lane(task.limits.threads) as held:
-        contestants = Contestants(task, source, trusted, tree, held.cores if held else None)
+    with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
+        contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
         for tried in range(TRIES):
-            outcome, checked = contestants.fight(supply, order)
+            outcome, checked = contestants.run(supply, order)
             if checked.holds:
                 return outcome, replace(checked, voided=tried)
     raise MachineError(
-        f"This machine is too restless to judge speed: {TRIES} times in a row the control failed, the last time with "
-        f"{checked.same:.3f}× for 1× and {checked.slowed:.3f}× for {1 + checked.planted:.3f}×. "
-        "Grade again when less runs beside it."
+        f"This machine is too noisy to judge speed: the control failed {TRIES} times in a row. The last time it "
+        f"measured {checked.same:.3f}× instead of 1×, and {checked.slowed:.3f}× instead of {1 + checked.planted:.3f}×. "
+        "Grade again when fewer other programs run."
     )

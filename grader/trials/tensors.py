@@ -1,25 +1,27 @@
-"""Tensor functions on trial: right on every case first, then timed against the baseline."""
+"""Examine a tensor function: check all cases, then compare its cost with the baseline's."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from grader.errors import WorkerFault
-from grader.records import Attempt, Cost, Speed, Status
-from grader.settings import Settings
+from grader.isolation.forkserver import ForkServer
+from grader.records import Attempt, Status
+from grader.seeds import generator
+from grader.session import Session
 from grader.task import Inputs, Mismatch, Task, TensorExam
-from grader.trials import failing, native, peak, sizes
+from grader.trials import failing_case, native
 from grader.trials.correctness import Answer, Expected, judge, same
-from grader.trials.faults import Raised, fault_of, theirs, untrusted
-from grader.trials.inputs import describe, generator, pack
-from grader.trials.known import explanation
-from grader.trials.supervisor import Worker, worker
+from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
+from grader.trials.inputs import describe, pack
+from grader.trials.known_mistakes import explanation
+from grader.trials.worker_client import WorkerClient, worker
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One case that went wrong: the answer given, or the exception raised."""
+    """A failed case, with the wrong answer or the exception of the submission."""
 
     inputs: Inputs
     answer: Answer | None
@@ -28,47 +30,37 @@ class Failure:
 
     @property
     def size(self) -> tuple[bool, int]:
-        """Smallest first, and empty ones last: students debug small cases, and nothing is seen in an empty one."""
+        """A sort key: small cases come first, because they are easy to debug. Cases with empty arrays come last."""
         return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
 
-def examine(task: Task, exam: TensorExam, source: str, settings: Settings, seed: Sequence[str]) -> Attempt:
-    """Check all cases in one worker; when all are right, duel with the baseline in fresh ones."""
+Measure = Callable[[Task, TensorExam, ForkServer, str, Session, Sequence[str]], Attempt]
+"""A function that compares the cost of a right submission, run in a given process tree, with the baseline's cost."""
+
+
+def examine(
+    task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str], measure: Measure
+) -> Attempt:
+    """Check all cases in one worker. If all answers are right, call `measure`, which uses new workers."""
     cases = exam.cases(generator(*seed, "cases"))
-    built = native.built(task, source, settings.pool)
-    with settings.pool.fresh(tensors=True) as tree:
-        with native.undefined_told(), worker(tree, task.limits) as one:
-            with theirs("The file"):
+    built = native.built(task, source, session.pool)
+    with session.pool.fresh(tensors=True) as tree:
+        with native.undefined_behaviour_reported(), worker(tree, task.limits) as one:
+            with blame_submission("The file"):
                 one.load(built.checked)
             failures = [failure for inputs in cases if (failure := _try(task, exam, one, inputs))]
             printed = one.output_tail
         if failures:
-            return _wrong(task, exam, failures, len(cases), settings, printed)
-        if task.cost is Cost.PEAK_MEMORY:
-            compared = peak.compare(task, exam, tree, built.timed, settings, generator(*seed, "measured"))
-            told, count = compared.in_words, len(cases)
-            return Attempt(
-                Status.PASSED, told, speed=compared.speed, cases_passed=count, cases=count, output_tail=printed
-            )
-        fought = sizes.duels(task, exam, tree, built.timed, settings, generator(*seed, "timed"))
-    deciding = sizes.worst(fought)
-    outcome = deciding.outcome
-    return Attempt(
-        Status.UNDECIDED if outcome.undecided else Status.PASSED,
-        rationale=sizes.in_words(fought),
-        speed=_speed(deciding),
-        rounds=outcome.rounds,
-        control=deciding.control,
-        cases_passed=len(cases),
-        cases=len(cases),
-        output_tail=printed,
-    )
+            return _wrong(task, exam, failures, len(cases), session, printed)
+        attempt = measure(task, exam, tree, built.timed, session, seed)
+    return replace(attempt, cases_passed=len(cases), cases=len(cases), output_tail=printed)
 
 
-def alike(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
-    """How many failures come out the same with somebody else's answers, None being an exception.
+def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
+    """Return how many wrong answers of a submission another function also gives.
 
-    None do where the smallest, which is told, is not among them.
+    `answer` returns the other function's answer, or None if it raises an exception. Return 0 unless the other function
+    reproduces the smallest failure, because the student reads about this failure.
     """
 
     def reproduced(failure: Failure) -> bool:
@@ -77,23 +69,23 @@ def alike(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]
         other = answer(failure.inputs)
         return other is not None and same(other, failure.answer)
 
-    told = _smallest(failures)
-    if not reproduced(told):
+    shown = _smallest(failures)
+    if not reproduced(shown):
         return 0
-    return 1 + sum(reproduced(failure) for failure in failures if failure is not told)
+    return 1 + sum(reproduced(failure) for failure in failures if failure is not shown)
 
 
 def _smallest(failures: Sequence[Failure]) -> Failure:
     return min(failures, key=lambda failure: failure.size)
 
 
-def _answer(task: Task, one: Worker, inputs: Inputs) -> Answer | None:
+def _answer(task: Task, one: WorkerClient, inputs: Inputs) -> Answer | None:
     with suppress(Raised):
         return _call(task, one, inputs)
     return None
 
 
-def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure | None:
+def _try(task: Task, exam: TensorExam, one: WorkerClient, inputs: Inputs) -> Failure | None:
     expected = Expected.of(exam, inputs)
     try:
         with untrusted(task.name):
@@ -102,12 +94,12 @@ def _try(task: Task, exam: TensorExam, one: Worker, inputs: Inputs) -> Failure |
     except Raised as raised:
         return Failure(inputs, None, raised=raised)
     except WorkerFault as fault:
-        where = f"{failing.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
+        where = f"{failing_case.HAPPENED} {describe(exam.parameters, inputs)}. {fault.help}"
         raise WorkerFault(fault.status, fault.rationale, where.rstrip()) from None
     return Failure(inputs, answer, mismatch) if mismatch else None
 
 
-def _call(task: Task, one: Worker, inputs: Inputs) -> Answer:
+def _call(task: Task, one: WorkerClient, inputs: Inputs) -> Answer:
     packed = pack(inputs)
     one.outputs.poison(4096)
     claim = one.call(task.name, packed)
@@ -115,26 +107,26 @@ def _call(task: Task, one: Worker, inputs: Inputs) -> Answer:
 
 
 def _wrong(
-    task: Task, exam: TensorExam, failures: list[Failure], cases: int, settings: Settings, printed: str
+    task: Task, exam: TensorExam, failures: list[Failure], cases: int, session: Session, printed: str
 ) -> Attempt:
     smallest = _smallest(failures)
     where = describe(exam.parameters, smallest.inputs)
     if smallest.raised:
-        fault = fault_of(smallest.raised, task.name, f"{failing.SMALLEST_RAISED} {where}")
+        fault = fault_of(smallest.raised, task.name, f"{failing_case.SMALLEST_RAISED} {where}")
         lines = [fault.rationale]
         status, help_text = fault.status, fault.help
     else:
         assert smallest.mismatch is not None
         status = Status.WRONG
         lines = [
-            f"Fails {len(failures)} of {cases} cases. {failing.SMALLEST} {where}",
+            f"Fails {len(failures)} of {cases} cases. {failing_case.SMALLEST} {where}",
             *smallest.mismatch.lines,
         ]
 
-        def reproduced(one: Worker) -> int:
-            return alike(failures, partial(_answer, task, one))
+        def reproduced(one: WorkerClient) -> int:
+            return count_reproduced(failures, partial(_answer, task, one))
 
-        help_text = explanation(task, settings, reproduced, failures=len(failures), tensors=True)
+        help_text = explanation(task, session, reproduced, failures=len(failures), tensors=True)
     return Attempt(
         status,
         rationale="\n".join(lines),
@@ -143,8 +135,3 @@ def _wrong(
         cases=cases,
         output_tail=printed,
     )
-
-
-def _speed(fought: sizes.Fought) -> Speed:
-    known = fought.outcome.estimate
-    return Speed(known.ratio, known.low, known.high, known.rounds, fought.tier, fought.outcome.undecided)

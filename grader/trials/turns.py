@@ -1,9 +1,10 @@
-"""Turns: what one side of a duel does when it is its turn, and what that cost.
+"""Measure one side of a duel: a worker that runs the submission or the baseline.
 
-A side is one worker with its code loaded. All sides of a round get the same inputs, drawn for this round from a secret
-seed. Every answer of the submission is compared with the baseline's answer to the same input; where the two differ, the
-oracle decides. So an oracle may be slow, and a fast one would be a solution that lies in the student's kit. Asking
-itself has a price: it is measured by calls of nothing on a trusted worker, in every round, and its median is taken off.
+A turn is one measurement of a side: one warm-up call, and then a few measured calls. In each round, all sides get the
+same new inputs, drawn from a secret seed. Every answer of the submission is compared with the baseline's answer to the
+same input. If the two answers differ, the oracle decides. So an oracle is seldom called, and may be slow. A fast oracle
+would be a solution, and the student kit contains the oracles. A request itself also takes time. This overhead is
+measured in every round by no-op calls of a trusted worker, and its median is subtracted.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,53 +22,55 @@ from grader.task import Inputs, TensorExam
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import Packed, pack
-from grader.trials.supervisor import Worker
-from harness.rounds import Reading
-from harness.twins import Cores
+from grader.trials.worker_client import WorkerClient
+from harness.paired.process_env import Cores
+from harness.paired.rounds import Reading
 
 WARM_UP_CALLS: Final = 4
-"""Calls of each new worker that are checked but not counted: first ones load kernels and grow the heap."""
+"""The number of first calls of each new worker that are checked but not measured. They load code and allocate memory.
+"""
 
 TURN_S: Final = 1e-3
-"""A turn makes as many paid calls as fit, on inputs of their own: one call of 0.1 ms is mostly luck."""
+"""Seconds of measured calls in one turn, each with its own input. A single call of 0.1 ms would be too noisy."""
 
 MOST_CALLS: Final = 3
-"""Paid calls of a turn at most: each needs an input of its own, drawn before the turn and checked after it."""
+"""The most measured calls per turn. For each, an input is drawn before the turn and an answer is checked after it."""
 
 NULL_CALLS: Final = 1
-"""Calls of nothing in each round that count; one before them does not."""
+"""The number of no-op calls per round that count. One more no-op call, before them, does not count."""
 
 WATCHED: Final = 0.3
-"""Part of the inputs after which is looked, in secret, if a call changed them."""
+"""The share of the inputs that are checked for changes after the call. The checked inputs are chosen secretly."""
 
 LEAST_NET: Final = 0.25
-"""A net cost below this part of the price of asking is not resolved: it counts as this much."""
+"""The smallest cost of a turn without the request overhead, as a share of this overhead. Smaller costs are noise."""
 
 Blame = Callable[[str], AbstractContextManager[None]]
-"""Says whose fault it is when the code within raises."""
+"""A function that takes the name of the measured function and returns a context manager. For an exception inside the
+`with` block, the context manager blames the submission or the grader."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Drawn:
-    """One fresh input of the timed size. Its right answer is worked out when it is asked for, once.
+    """One new input of the timed size. Its right answer is computed only when it is first needed.
 
-    `allowed` has one element for each of the answer.
+    `allowed` is the error allowed for each element of the answer. `watched` is True if the inputs must be checked for
+    changes after the call. Checking every input would disturb the next call.
     """
 
     exam: TensorExam
     inputs: Inputs
     allowed: NDArray[np.float64]
     watched: bool
-    """Whether to look after the call if it left the inputs as they were: to look after each would disturb the next."""
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of a right answer."""
+        """The number of bytes of a right answer."""
         return self.allowed.size * self.inputs[0].itemsize
 
     @cached_property
     def packed(self) -> Packed:
-        """The inputs as they are laid out in a worker's memory."""
+        """The layout of the inputs in a worker's memory, with their bytes."""
         return pack(self.inputs)
 
     @property
@@ -77,17 +80,17 @@ class Drawn:
 
     @cached_property
     def expected(self) -> Expected:
-        """The oracle's answer, with the error that the supply allows. Raises `GraderFault` where it has none."""
+        """The oracle's answer, with the allowed errors. Raise `GraderFault` if the oracle fails."""
         try:
             return Expected(self.exam.oracle(*self.inputs), self.allowed, self.dtype)
         except Exception as error:
             raise GraderFault(f"The oracle failed on an input that is timed: {error!r}.") from error
 
     def check(self, answer: Answer, plain: Answer | None = None, when: str = "in a timed call") -> None:
-        """Raise a `WorkerFault` for a wrong answer, given `when`; `plain` is the baseline's answer.
+        """Raise `WorkerFault` if an answer is wrong. `when` names the call of the wrong answer for the student.
 
-        An answer like the baseline's is right. Otherwise the oracle decides; where it finds the baseline wrong, that is
-        a `GraderFault`.
+        `plain` is the baseline's answer. An answer that is equal to it is right. Otherwise the oracle decides. Raise
+        `GraderFault` if the baseline's answer is wrong.
         """
         if plain is not None and plain.array is not None:
             like_plain = Expected(plain.array.astype(np.float64), self.allowed, self.dtype)
@@ -100,10 +103,11 @@ class Drawn:
 
 
 class Supply:
-    """Fresh inputs from a secret seed.
+    """A supply of new inputs, drawn from a secret seed.
 
-    What error is allowed is worked out for the first input alone, which costs more than an answer does; the largest of
-    it, twice, is allowed for each element of the others, which are drawn alike.
+    The allowed errors are computed only for the first input, because this takes longer than computing an answer. For
+    all other inputs, twice the largest of these errors is allowed in each element, because all inputs are drawn in the
+    same way.
     """
 
     def __init__(self, exam: TensorExam, rng: np.random.Generator) -> None:
@@ -114,19 +118,20 @@ class Supply:
         self.first = Drawn(exam, first, allowed, watched=False)
 
     def draw(self, count: int) -> list[Drawn]:
-        """Draw so many."""
+        """Return `count` new inputs."""
         watched = self._rng.random(count) < WATCHED
         return [Drawn(self._exam, next(self._inputs), self._allowed, bool(watch)) for watch in watched]
 
 
 @dataclass
 class Side:
-    """A worker that takes turns with one function. `calls` is how many paid calls make a turn of it.
+    """One side of a duel: a worker that is measured with one function.
 
-    `answers` are those of its last turn, or of its warm-up: one for each input, in their order.
+    `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers to
+    the inputs of the last turn or of the warm-up, in the order of the inputs.
     """
 
-    worker: Worker
+    worker: WorkerClient
     function: str
     blame: Blame
     calls: int = 1
@@ -135,18 +140,18 @@ class Side:
 
     @property
     def inputs(self) -> int:
-        """How many inputs a turn takes."""
+        """The number of inputs per turn: one for the warm-up call, and one for each measured call."""
         return 1 + self.calls
 
     def load(self, source: str) -> None:
-        """Load its code."""
+        """Load a source text in the worker."""
         with self.blame("The file"):
             self.worker.load(source)
 
     def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
-        """Lay out the timed calls on `cores` for inputs like the `first`, warm up, and see how many calls make a turn.
+        """Prepare timed calls on the given CPU cores, warm the worker up, and set the number of calls per turn.
 
-        `drawn` are the inputs to warm up with, `WARM_UP_CALLS` of them.
+        Later inputs must have the memory layout of `first`. `drawn` are the `WARM_UP_CALLS` inputs of the warm-up.
         """
         with self.blame(self.function):
             self.worker.arrange(self.function, first.packed, str(first.dtype), first.allowed.shape, cores)
@@ -154,44 +159,45 @@ class Side:
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn]) -> Reading:
-        """One turn, on the first of these inputs: its paid calls, each at the price of their median, asking included.
+        """Make the calls of one turn. Return the median cost times the number of measured calls, overhead included.
 
-        The first call is not paid: it meets the caches as another side has left them, costs a quarter more and scatters
-        three times as much. The median forgives a call that met an interrupt. It forgives nothing else: every call has
-        an answer to give.
+        The first call does not count, because the other side has filled the caches with its data. Such a call costs 25
+        % more, and its noise is three times as large. The median hardly changes if one call is interrupted. No call can
+        be skipped, because every answer is checked.
         """
         paid = self._play(drawn[: self.inputs])[1:]
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
         return Reading(cpu_s * self.calls, wall_s * self.calls, self.calls)
 
-    def vouch(self) -> None:
-        """Let what its process tree does beside its turns be its fault."""
+    def check_no_helpers(self) -> None:
+        """Raise an exception if the process tree does work that its CPU clock does not count."""
         with self.blame(self.function):
-            self.worker.vouch()
+            self.worker.check_no_helpers()
 
     def ask(self, size_bytes: int) -> None:
-        """Note what asking alone costs."""
+        """Measure the request overhead with no-op calls."""
         with self.blame(self.function):
             calls = [self.worker.timed(size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
         self.asked += calls[1:]
 
     def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
-        """Return its answers to the inputs of a round: those of its turn, and of more calls where there are more."""
+        """Call the worker on those inputs of a round that its turn did not use. Return its answers to all inputs."""
         answers = list(self.answers)
         self._play(drawn[len(answers) :])
         self.answers = answers + self.answers
         return self.answers
 
     def check(self, drawn: Sequence[Drawn], plain: Sequence[Answer] = ()) -> None:
-        """Check its answers to these inputs, with the baseline's answers where there are any."""
+        """Check the answers to these inputs. `plain` are the baseline's answers to the same inputs, or ()."""
         with self.blame(self.function):
             for number, (one, answer) in enumerate(zip(drawn, self.answers, strict=False)):
                 one.check(answer, plain[number] if plain else None)
 
     def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
-        """A call on each input. Between calls only the next input arrives; answers are checked after the turn.
+        """Make one call per input, and return the costs.
 
-        Whatever passes through the core's caches before a call makes it scatter.
+        Between two calls, only the next input is written. Answers are checked after the turn, because other data in the
+        core's caches would make the next call noisy.
         """
         readings, taken = [], []
         with self.blame(self.function):
@@ -209,7 +215,7 @@ class Side:
 
 
 def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
-    """A turn less the price of asking."""
+    """Return the cost of a turn minus the request overhead. `asked` are the costs of no-op calls."""
     asking_cpu_s = turn.calls * median(one.cpu_s for one in asked)
     asking_wall_s = turn.calls * median(one.wall_s for one in asked)
     cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)

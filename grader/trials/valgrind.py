@@ -1,7 +1,7 @@
-"""Valgrind's command line, and its last words: how many instructions a process took, from its first to its last.
+"""Count the instructions that a process executes from start to end, with Valgrind.
 
-`valgrind --tool=callgrind` says so itself, on a descriptor of its own, once the program under it has ended. Nothing
-else of its output is used: a profile is a file, and a file can be written by others.
+`valgrind --tool=callgrind` prints the count to its own file descriptor after the counted program has ended. Nothing
+else of its output is used. The profile is a file, and is not trusted, because other programs can write files too.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from grader.errors import MachineError
-from harness import programs
+from harness.machine import programs
 
 INSTALL_HINT: Final = f"install it with `{programs.VALGRIND}`"
 _TOTAL: Final = re.compile(r"==(\d+)== Collected : (\d+)")
@@ -19,27 +19,27 @@ _AGAIN: Final = re.compile(r"==(\d+)== I   refs: +([\d,]+)")
 
 
 class LogError(ValueError):
-    """A log that is not the one of one process that valgrind saw to its end."""
+    """The log is not the log of exactly one process that valgrind counted to its end."""
 
 
 def trouble() -> str | None:
-    """Why no instructions can be counted here, with the command that changes it; None when they can."""
+    """Return the reason why instructions cannot be counted on this machine, and a remedy. Return None if they can."""
     if sys.platform != "linux":
-        return "valgrind counts on Linux alone"
+        return "the grader counts instructions with valgrind only on Linux"
     return None if shutil.which("valgrind") else f"valgrind is missing: {INSTALL_HINT}"
 
 
 def require() -> None:
-    """Raise a `MachineError` with what to do when no instructions can be counted here."""
+    """Raise `MachineError` if instructions cannot be counted on this machine. Its message gives the reason."""
     if reason := trouble():
-        raise MachineError(f"Instructions cannot be counted here: {reason}.")
+        raise MachineError(f"Instructions cannot be counted on this machine: {reason}.")
 
 
 def command(program: Sequence[str], log: int) -> list[str]:
-    """The command that counts a program's instructions and tells them on the descriptor `log`, which it inherits.
+    """Return the command that counts a program's instructions and prints the count to the inherited descriptor `log`.
 
-    Valgrind takes a copy of the descriptor for itself, out of the program's reach; the program closes `log`. A program
-    that this one starts is not counted, and what it forks tells a total of its own.
+    Valgrind prints to a copy of the descriptor, which the program cannot close. The program should close `log`. Other
+    programs that it starts are not counted. If it forks, the new process prints a count of its own.
     """
     require()
     options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", "--trace-children=no"]
@@ -47,22 +47,25 @@ def command(program: Sequence[str], log: int) -> list[str]:
 
 
 def padded(descriptor: int) -> str:
-    """A descriptor's number in always as many digits: a longer command line is a few instructions more."""
+    """Return a file descriptor's number with five digits, so that all command lines have the same length.
+
+    A longer command line costs more instructions.
+    """
     return f"{descriptor:05d}"
 
 
 def total(log: str) -> int:
-    """The instructions that a log tells of. Raises `LogError` unless it tells them exactly once, and to its end.
+    """Return the number of instructions in a log of valgrind.
 
-    Valgrind gives the sum twice, as the last two things it says; who wants to say something else before can only add
-    to that.
+    Valgrind prints this number twice, as its last two messages. Raise `LogError` unless the log has exactly one such
+    number and ends with it. A program that writes to the log can only add text to it.
     """
     totals, again = _TOTAL.findall(log), _AGAIN.findall(log)
     if len(totals) != 1 or len(again) != 1:
-        raise LogError(f"valgrind's log has {len(totals)} totals where one belongs")
+        raise LogError(f"valgrind's log has {len(totals)} totals instead of one")
     (process, count), (same, spelled) = totals[0], again[0]
     if process != same or int(count) != int(spelled.replace(",", "")):
         raise LogError("valgrind's log contradicts itself")
     if not _AGAIN.fullmatch(log.rstrip().splitlines()[-1]):
-        raise LogError("valgrind's log goes on after its end")
+        raise LogError("valgrind's log has text after the total")
     return int(count)

@@ -1,30 +1,37 @@
-"""What CPython compiles a function to, and what it does with it: instructions, the value stack, opcodes counted.
+"""Inspect CPython bytecode: the instructions of a function, its value stack, and the opcodes that it executes.
 
-    from harness.bytecode import executed, plain, steps
+    from harness.bytecode import count_opcodes, plain_instructions, steps
 
-    plain(function.__code__)       # its instructions, the same for every version of Python from 3.11 on
-    steps(function, 2, 3, 4)       # what lies on the value stack after each of them
-    executed(function, 2, 3, 4)    # how often each opcode was executed, in all Python code that was called
+    plain_instructions(function.__code__)   # the instructions, with the same names since Python 3.11
+    steps(function, 2, 3, 4)                # the value stack after each instruction
+    count_opcodes(function, 2, 3, 4)        # the number of executions of each opcode
 
-Opcodes differ between versions of Python: `CHECKED_ON` says which ones this was checked on, `checked()` whether the one
-that runs is among them, and `versions()` both in words.
+Opcodes differ between versions of Python. `CHECKED_ON` lists the tested versions. `is_checked_version()` returns
+whether the running version is one of them. `version_note()` returns the running and the tested versions as text.
 """
 
-from harness.bytecode.executed import executed
-from harness.bytecode.instructions import CHECKED_ON, Instruction, UnknownOpcodeError, checked, plain, versions
+from harness.bytecode.instructions import (
+    CHECKED_ON,
+    Instruction,
+    UnknownOpcodeError,
+    is_checked_version,
+    plain_instructions,
+    version_note,
+)
+from harness.bytecode.opcode_counts import count_opcodes
 from harness.bytecode.pictures import stack_svg, stack_text
-from harness.bytecode.stack import Step, steps
+from harness.bytecode.stack import StackStep, steps
 
 __all__ = [
     "CHECKED_ON",
     "Instruction",
-    "Step",
+    "StackStep",
     "UnknownOpcodeError",
-    "checked",
-    "executed",
-    "plain",
+    "count_opcodes",
+    "is_checked_version",
+    "plain_instructions",
     "stack_svg",
     "stack_text",
     "steps",
-    "versions",
+    "version_note",
 ]

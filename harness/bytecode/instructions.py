@@ -1,18 +1,19 @@
-"""The instructions of a code object, in one small set whatever version of CPython compiled it.
+"""Translate a code object to a small set of instructions that is the same for every version of CPython.
 
-Versions differ: one jumps FORWARD_IF_FALSE and another just IF_FALSE, a later one loads two locals at once or has an
-opcode of its own for a small number. `plain` takes that back. What is left is a stack machine's core:
+Each version of CPython has other opcodes. For example, the names of jumps differ, and only newer versions have opcodes
+that load two local variables or a small number. `plain_instructions` translates the opcodes to these instructions of a
+stack machine:
 
     LOAD_FAST name        push a local                     COPY n     push the n-th value from the top once more
     LOAD_CONST value      push a constant                  SWAP n     exchange the top with the n-th from the top
-    STORE_FAST name       pop, and name it                 POP_TOP    drop the top
-    BINARY_OP symbol      pop right, pop left, push        JUMP n                  go on at instruction n
-    COMPARE_OP symbol     the same                         POP_JUMP_IF_FALSE n     pop; if it is false, go on at n
-    UNARY_NEGATIVE, UNARY_INVERT, UNARY_NOT                POP_JUMP_IF_TRUE n      pop; if it is true, go on at n
+    STORE_FAST name       pop, and store under the name    POP_TOP    drop the top
+    BINARY_OP symbol      pop right, pop left, push        JUMP n                  continue at instruction n
+    COMPARE_OP symbol     the same                         POP_JUMP_IF_FALSE n     pop; if false, continue at n
+    UNARY_NEGATIVE, UNARY_INVERT, UNARY_NOT                POP_JUMP_IF_TRUE n      pop; if true, continue at n
                                                            RETURN_VALUE            pop: the result
 
-Calls, attributes, subscripts and exceptions are not in it. All is read from `dis`; an opcode that is not known is an
-error that says so, never a guess. Source: the `dis` module's documentation, docs.python.org/3/library/dis.html
+Calls, attributes, subscripts and exceptions are not supported. The module `dis` returns the original instructions. An
+unknown opcode raises an error. Source: the documentation of `dis`, docs.python.org/3/library/dis.html
 """
 
 import dis
@@ -25,13 +26,14 @@ from typing import Final
 from harness.errors import UsageError
 
 CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
-"""Versions of CPython on which `plain` was checked: the plain instructions of generated programs, executed one by one,
-gave what CPython itself gave. `tests/grader/tasks/test_13_run.py` does that on the version that runs it."""
+"""The tested versions of CPython. In the test, generated programs were translated to plain instructions, and these were
+executed one by one. The results were the same as CPython's. `tests/grader/tasks/test_13_run.py` repeats this test on
+the running version."""
 
-NOTHING: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
-"""Opcodes that leave the value stack as it is, or only prepare what the next one does anyway."""
+NO_EFFECT: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
+"""Opcodes that do not change the value stack. The plain instructions do not contain them."""
 
-SAME: Final = {
+PLAIN_NAMES: Final = {
     "LOAD_FAST": "LOAD_FAST",
     "LOAD_FAST_CHECK": "LOAD_FAST",
     "LOAD_FAST_BORROW": "LOAD_FAST",
@@ -55,15 +57,15 @@ SAME: Final = {
     "POP_JUMP_FORWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
     "POP_JUMP_BACKWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
 }
-"""Opcodes of one version or another, by what each does."""
+"""The plain name of each opcode, for all versions of CPython."""
 
-PAIRS: Final = {
+DOUBLE_OPCODES: Final = {
     "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST", "LOAD_FAST"),
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
 }
-"""Opcodes that do the work of two, each with a name of its own."""
+"""Opcodes that combine two plain instructions, each for one local variable."""
 
 JUMPS: Final = frozenset({"JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE"})
 
@@ -73,62 +75,64 @@ Constant = None | bool | int | float | str
 
 
 class UnknownOpcodeError(UsageError):
-    """This code compiles to an opcode that is not among those known here."""
+    """The code contains an opcode that is not supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One instruction of the plain set. A jump's argument is the index of the instruction to go on at."""
+    """One plain instruction. The argument of a jump is the index of the instruction to which it jumps."""
 
     name: str
     argument: Constant = None
 
     def __str__(self) -> str:
-        return self.name if self.name in BARE else f"{self.name} {self.argument}"
+        return self.name if self.name in NO_ARGUMENT else f"{self.name} {self.argument}"
 
 
-BARE: Final = frozenset({"POP_TOP", "UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_NOT", "RETURN_VALUE"})
-"""Instructions without an argument."""
+NO_ARGUMENT: Final = frozenset({"POP_TOP", "UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_NOT", "RETURN_VALUE"})
+"""The names of the plain instructions that have no argument."""
 
 
-def checked() -> bool:
-    """Return whether this version of Python is one that the plain set was checked on."""
+def is_checked_version() -> bool:
+    """Return whether this module was tested with the running version of Python."""
     return sys.version_info[:2] in CHECKED_ON
 
 
-def versions() -> str:
-    """Return this version of Python and those that were checked: "Python 3.99 (checked on 3.11 to 3.15)"."""
+def version_note() -> str:
+    """Return a text with the running and the tested versions of Python: "Python 3.99 (checked on 3.11 to 3.15)"."""
     first, last = (f"{major}.{minor}" for major, minor in (CHECKED_ON[0], CHECKED_ON[-1]))
     return f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on {first} to {last})"
 
 
-def plain(code: CodeType) -> tuple[Instruction, ...]:
-    """Return the instructions of a code object in the plain set.
+def plain_instructions(code: CodeType) -> tuple[Instruction, ...]:
+    """Return the plain instructions of a code object.
 
-    Raises `UnknownOpcodeError` for an opcode that is not in it or has another argument than in the versions that this
-    was checked on; the message names them.
+    Raise `UnknownOpcodeError` if an opcode is unknown or has an unexpected argument. The message names the opcode, and
+    the running and the tested versions of Python.
     """
     found: list[Instruction] = []
     place: dict[int, int] = {}
     for one in dis.get_instructions(code):
         place[one.offset] = len(found)
         found += _plain(one)
-    if astray := [one for one in found if one.name in JUMPS and one.argument not in place]:
-        raise UnknownOpcodeError(f"{astray[0]} leads to no instruction on {versions()}.")
+    if lost := [one for one in found if one.name in JUMPS and one.argument not in place]:
+        raise UnknownOpcodeError(
+            f"The jump {lost[0]} has no target on {version_note()}. Use a checked version of Python."
+        )
     return tuple(Instruction(one.name, place[int(one.argument or 0)]) if one.name in JUMPS else one for one in found)
 
 
 def _plain(one: dis.Instruction) -> Iterator[Instruction]:
     name = one.opname
-    if name in SAME:
-        yield Instruction(SAME[name], one.argval if one.arg is not None else None)
-    elif name in PAIRS and isinstance(one.argval, tuple) and len(one.argval) == len(PAIRS[name]):
-        yield from map(Instruction, PAIRS[name], one.argval)
+    if name in PLAIN_NAMES:
+        yield Instruction(PLAIN_NAMES[name], one.argval if one.arg is not None else None)
+    elif name in DOUBLE_OPCODES and isinstance(one.argval, tuple) and len(one.argval) == len(DOUBLE_OPCODES[name]):
+        yield from map(Instruction, DOUBLE_OPCODES[name], one.argval)
     elif name == "BINARY_OP" and (symbol := one.argrepr.removesuffix("=")) in SYMBOLS:
         yield Instruction("BINARY_OP", symbol)
     elif name == "COMPARE_OP":
         yield Instruction("COMPARE_OP", str(one.argval).removeprefix("bool(").removesuffix(")"))
-    elif name == "LOAD_COMMON_CONSTANT" and isinstance(one.argval, Constant):  # None, truth values and -1, from 3.15 on
+    elif name == "LOAD_COMMON_CONSTANT" and isinstance(one.argval, Constant):  # None, truth values and -1, since 3.15
         yield Instruction("LOAD_CONST", one.argval)
     elif name == "RETURN_CONST":
         yield Instruction("LOAD_CONST", one.argval)
@@ -137,8 +141,8 @@ def _plain(one: dis.Instruction) -> Iterator[Instruction]:
         yield Instruction("COPY", 1)
         yield Instruction(f"POP_{name.removesuffix('_OR_POP')}", one.argval)
         yield Instruction("POP_TOP")
-    elif name not in NOTHING:
+    elif name not in NO_EFFECT:
         raise UnknownOpcodeError(
-            f"{versions()} compiles this to {name}, which is none of the instructions known here. "
-            "Use arithmetic, comparisons, locals and jumps alone."
+            f"{version_note()} compiles this to {name}, which is not supported. "
+            "Use only arithmetic, comparisons, locals and jumps."
         )

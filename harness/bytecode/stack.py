@@ -1,7 +1,7 @@
-"""The value stack of a function, after each instruction: straight-line code alone, made to be looked at.
+"""Compute the value stack of a function after each instruction, for code without jumps.
 
-This is a model, in Python, of what CPython does in C; `steps` ends with the model's result, to be compared with the
-function's own.
+This module executes the instructions in Python. CPython's interpreter does the same in C. The last step holds the
+result. A caller can compare it with the result of a real call.
 """
 
 import operator
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from harness.bytecode.instructions import JUMPS, Instruction, plain
+from harness.bytecode.instructions import JUMPS, Instruction, plain_instructions
 from harness.errors import UsageError
 
 BINARY: Final[Mapping[str, Callable[[Any, Any], object]]] = {
@@ -26,8 +26,11 @@ UNARY: Final[Mapping[str, Callable[[Any], object]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One instruction, and what there is after it: the value stack from the bottom up, and the locals by name."""
+class StackStep:
+    """One instruction, and the state after it: the value stack from bottom to top, and the local variables by name.
+
+    `result` is the function's result if the instruction is RETURN_VALUE.
+    """
 
     instruction: Instruction
     stack: tuple[object, ...]
@@ -36,27 +39,28 @@ class Step:
 
     @property
     def depth(self) -> int:
-        """How many values lie on the stack."""
+        """The number of values on the stack."""
         return len(self.stack)
 
 
-def steps(function: Callable[..., object], *arguments: object) -> list[Step]:
-    """Return one step an instruction, to the return.
+def steps(function: Callable[..., object], *arguments: object) -> list[StackStep]:
+    """Execute a function instruction by instruction, and return one step per instruction.
 
-    Raises `UnknownOpcodeError` as `plain` does, and `UsageError` for code that jumps or too few arguments.
+    Raise `UnknownOpcodeError` if an opcode is unknown. Raise `UsageError` if the function contains a jump, or if the
+    number of arguments is wrong.
     """
     code = function.__code__
     if len(arguments) != code.co_argcount:
         raise UsageError(f"{function.__name__} takes {code.co_argcount} arguments, not {len(arguments)}.")
     stack: list[object] = []
     names = dict(zip(code.co_varnames, arguments, strict=False))
-    taken: list[Step] = []
-    for one in plain(code):
+    taken: list[StackStep] = []
+    for one in plain_instructions(code):
         if one.name in JUMPS:
-            raise UsageError(f"{function.__name__} jumps ({one}); pictures are of code that runs straight through.")
+            raise UsageError(f"{function.__name__} jumps ({one}); only code without jumps can be drawn.")
         result = stack[-1] if one.name == "RETURN_VALUE" else None
         _execute(one, stack, names)
-        taken.append(Step(one, tuple(stack), dict(names), result))
+        taken.append(StackStep(one, tuple(stack), dict(names), result))
     return taken
 
 

@@ -1,11 +1,12 @@
-"""Counting instructions instead of timing them, with Valgrind's Callgrind: exact where times are not.
+"""Count instructions with Valgrind's tool Callgrind. Unlike times, repeated counts of the same code are equal.
 
     from harness.callgrind import Snippet, collect, count_script
 
-    count_script("print(sum(range(1000)))").instructions                # valgrind on a bare script: a second
-    collect(Snippet("x * y", setup="x, y = torch.ones(2, 128)")).stats  # torch's collect_callgrind: half a minute, once
+    count_script("print(sum(range(1000)))").instructions                # runs valgrind on a script; takes a second
+    collect(Snippet("x * y", setup="x, y = torch.ones(2, 128)")).stats  # runs torch's collect_callgrind; half a minute
 
-`collect` gives torch's own `CallgrindStats`; `denoise`, `by_file` and `picture` take the `FunctionCounts` of either.
+`count_script` returns `ScriptCounts`, and `collect` returns torch's `CallgrindStats`. Both results contain torch's
+`FunctionCounts`, which `denoise`, `by_file` and `picture` take as their argument.
 """
 
 from harness.callgrind.collect import Counted, Snippet, collect, collect_all

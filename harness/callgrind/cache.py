@@ -1,4 +1,4 @@
-"""Counts kept between runs, and as text: one JSON file for all collections of a snippet."""
+"""Store the counts of snippets for later runs: one JSON file per snippet."""
 
 import json
 from typing import Any, Final
@@ -6,14 +6,14 @@ from typing import Any, Final
 from torch.utils.benchmark.utils.common import TaskSpec
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats, FunctionCount, FunctionCounts
 
-from harness import disk_cache
+from harness.storage import disk_cache
 
 KIND: Final = "callgrind"
-"""The folder for counts of single snippets."""
+"""The name of the folder in the cache that holds the counts of snippets."""
 
 
 def load(key: str) -> tuple[CallgrindStats, ...] | None:
-    """The counts kept under `key`; None when there are none, or none that can be read."""
+    """Return the counts that were stored under this key, or None if they are missing or cannot be read."""
     try:
         return tuple(_decode(each) for each in disk_cache.load(KIND, key))
     except (ValueError, KeyError, TypeError):
@@ -21,17 +21,20 @@ def load(key: str) -> tuple[CallgrindStats, ...] | None:
 
 
 def keep(key: str, runs: tuple[CallgrindStats, ...]) -> None:
-    """Keep counts under `key`, whole or not at all."""
+    """Store counts under this key, so that `load` returns them in later runs."""
     disk_cache.keep(KIND, key, [_encode(each) for each in runs])
 
 
 def dumps(runs: tuple[CallgrindStats, ...]) -> str:
-    """Counts as a JSON text."""
+    """Return the counts of a snippet as a JSON text, which `loads` reads."""
     return json.dumps([_encode(each) for each in runs])
 
 
 def loads(text: str) -> tuple[CallgrindStats, ...]:
-    """Counts from a JSON text. Raises `ValueError`, `KeyError` or `TypeError` for one that is not `dumps`'s."""
+    """Return the counts that `dumps` converted to `text`.
+
+    Raise `ValueError`, `KeyError` or `TypeError` for any other text.
+    """
     return tuple(_decode(each) for each in json.loads(text))
 
 

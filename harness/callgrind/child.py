@@ -1,13 +1,17 @@
-"""Collections in a process of their own: `python -m harness.callgrind.child SNIPPETS ANSWER`, started by `collect`.
+"""Count snippets in a separate process, which `collect` starts: `python -m harness.callgrind.child SNIPPETS ANSWER`.
 
-torch's own collection is used, with detours. `Timer.collect_callgrind` times the statement once before it counts,
-which for C++ compiles a second template: its inner part is called instead. And it runs valgrind with instrumentation
-from start to end, so that importing torch is simulated too, at fifty times the time: a `valgrind` in front of the real
-one starts without, and the setup has it switched on, and off again when the program ends. What Python has imported by
-then is frozen: torch collects garbage after each repeat, and would go through all of it. torch also asks each process
-under Callgrind how it is: with a `--vgdb-prefix` of its own, this one alone is asked, and waits for no other. A C++
-snippet is compiled without debug information for itself, which takes a quarter off the compiler's time; torch has none
-either. Nothing of this changes what is counted.
+The process uses torch's `Timer.collect_callgrind` with some changes, which save time and do not change the counts:
+
+- torch's method times the statement once before it counts. For C++, it compiles another program for this timing. So
+  this module directly calls the function that `collect_callgrind` uses for counting.
+- torch runs valgrind with instrumentation from start to end, and importing torch then takes fifty times as long. So a
+  script named `valgrind` starts the real valgrind without instrumentation, and the setup switches it on.
+- torch collects garbage after each repeat, and the garbage collector visits all imported objects. So `gc.freeze` first
+  hides these objects from the collector.
+- torch sends a query to all processes on the machine that run under Callgrind. With a separate `--vgdb-prefix`, only
+  this process gets the query.
+- C++ snippets are compiled without debug information, which saves a quarter of the time. torch's own libraries have no
+  debug information either.
 """
 
 import dataclasses
@@ -48,7 +52,7 @@ _atexit.register(_instrumentation, "off")
 _instrumentation("on")
 """
 _HEADERS = "#include <torch/csrc/Exceptions.h>\n#include <torch/csrc/utils/pybind.h>\n"
-"""What an extension needs, in place of `torch/extension.h`, which takes half a minute to compile."""
+"""The includes of an extension. Compiling with `torch/extension.h` would take half a minute."""
 
 _ON_CPP = """struct Instrumentation {
   Instrumentation() { CALLGRIND_START_INSTRUMENTATION; }
@@ -58,13 +62,14 @@ _ON_CPP = """struct Instrumentation {
 
 
 def main(described: str, answer: str) -> None:
-    """Collect the counts of snippets, described as JSON, and write those of each as a line of JSON.
+    """Count the instructions of snippets. `described` holds the snippets as JSON.
 
-    torch compiles no code a second time in one process, so snippets of one program are compiled with the first.
+    For each snippet, one line of JSON is written to the file `answer`. All snippets have the same program, because
+    torch compiles equal code only once per process.
     """
     lines = []
     with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
-        os.environ.update(tools.surroundings(_shims(Path(folder))))
+        os.environ.update(tools.environment(_shims(Path(folder))))
         for snippet in json.loads(described):
             setup = _extension(snippet, Path(folder)) + snippet["setup"] if snippet["extension"] else snippet["setup"]
             with mock.patch.dict(os.environ, snippet["environment"]):
@@ -90,7 +95,7 @@ def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
         language=snippet["language"],
         num_threads=snippet["num_threads"],
     )
-    spec = timer._task_spec  # noqa: SLF001 - what `Timer.collect_callgrind` hands on
+    spec = timer._task_spec  # noqa: SLF001 - the argument that `Timer.collect_callgrind` passes
     switched = dataclasses.replace(spec, setup=(_ON_PYTHON if is_python else _ON_CPP) + spec.setup)
     found: list[CallgrindStats] = []
     for _ in range(snippet["runs"]):
@@ -107,8 +112,8 @@ def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
 
 
 def _extension(snippet: dict[str, Any], folder: Path) -> str:
-    """Compile an extension, and return the setup that makes it known under the name `extension`."""
-    from torch.utils.cpp_extension import load_inline  # noqa: PLC0415 - slow to import, and not always needed
+    """Compile the C++ extension of a snippet, and return the setup code that imports it as `extension`."""
+    from torch.utils.cpp_extension import load_inline  # noqa: PLC0415 - slow to import, and rarely needed
 
     load_inline(  # type: ignore[no-untyped-call]
         name="extension",

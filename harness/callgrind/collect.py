@@ -1,9 +1,9 @@
-"""`Timer.collect_callgrind` for a Python statement or a C++ snippet: run apart, several at once, kept between runs.
+"""Count Python statements and C++ snippets with `Timer.collect_callgrind`, several at the same time, with a cache.
 
-A collection takes tens of seconds, mostly for importing torch under valgrind and for compiling. So each runs in a
-process of its own (`harness.callgrind.child`), as many at a time as there are cores, and its counts are kept in the
-user's cache folder, under everything that they depend on. What differs in its environment alone is one program: that is
-compiled once, and counted in one environment after the other.
+A count takes tens of seconds, mostly to import torch under valgrind and to compile. So counts run in separate processes
+(`harness.callgrind.child`), as many at the same time as there are cores. The counts are stored in the user's cache
+folder, under a digest of everything that they depend on. Snippets that differ only in their environment variables share
+a program. This program is compiled once and counted in each environment.
 """
 
 import json
@@ -24,20 +24,20 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import CallgrindStats
 
-from harness import disk_cache
 from harness.callgrind import cache, tools
 from harness.errors import MachineError
+from harness.storage import disk_cache
 
 CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
-"""Environment variables that choose which code runs."""
+"""Environment variables with which libraries choose among several versions of their machine code."""
 
 _POLL_S: Final = 0.1
 _TIMEOUT_S: Final = 900.0
-"""A collection that hangs is ended after this long."""
+"""Time limit for a process that counts snippets, in seconds."""
 
 
 def software(*, compiles: bool) -> dict[str, object]:
-    """Everything that a count depends on besides its code: libraries, interpreter, processor, settings."""
+    """Return everything outside the counted code that changes a count: libraries, interpreter, processor, settings."""
     return {
         "torch": [torch.__version__, torch.version.git_version, torch.__config__.show()],
         "python": [sys.version, os.path.realpath(sys.executable)],
@@ -49,12 +49,12 @@ def software(*, compiles: bool) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """What to count: a statement, run `number` times, as `torch.utils.benchmark.Timer` takes it.
+    """Code to count: the arguments of `torch.utils.benchmark.Timer`. A count is for `number` runs of the statement.
 
-    `language` is "python" or "cpp". `repeats` counts that many times in one process, `runs` in so many processes.
-    `extension` is C++ source that is compiled first, by `load_inline` with these `functions`; setup and statement find
-    it under the name `extension`. It knows `at::Tensor`, and has to include what else it needs. `environment` is added
-    to that of the counted process.
+    `language` is "python" or "cpp". `repeats` is the number of counts per process, `runs` the number of processes.
+    `extension` is the source of a C++ module that `load_inline` compiles first, and `functions` are the module's
+    functions. Setup and statement use this module under the name `extension`. Its source can use `at::Tensor`, but must
+    include the headers of everything else. `environment` is added to the environment variables of the counted process.
     """
 
     stmt: str
@@ -71,46 +71,56 @@ class Snippet:
 
     @property
     def compiles(self) -> bool:
-        """Whether it takes a compiler."""
+        """Whether the snippet needs a compiler."""
         return self.language != "python" or bool(self.extension)
 
     @property
     def key(self) -> str:
-        """A digest of everything that its counts depend on."""
+        """A digest of everything that the counts of the snippet depend on."""
         return disk_cache.digest({**asdict(self), **software(compiles=self.compiles)})
 
     @property
     def program(self) -> str:
-        """A digest of the code that is compiled, which one program serves; its key where nothing is."""
+        """A digest of the program that the snippet compiles.
+
+        Snippets with the same digest are counted in one process. For a snippet without compiled code, the digest is
+        `key`.
+        """
         code = (self.language, self.stmt, self.setup, self.global_setup, self.extension, self.functions)
         return disk_cache.digest({"code": code}) if self.compiles else self.key
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The counts of one snippet, one for each repeat of each run; or in `reason` why there are none."""
+    """The counts of one snippet, one per repeat of each run. If nothing was counted, `reason` states why."""
 
     all: tuple[CallgrindStats, ...] = ()
     reason: str = ""
 
     @property
     def stats(self) -> CallgrindStats:
-        """The last of them: the first ones of a Python process are a little too large. `MachineError` without any."""
+        """The last count of the snippet. The first count of a Python process is slightly too large.
+
+        Raise `MachineError` if there are no counts.
+        """
         if not self.all:
             raise MachineError(f"Nothing was counted: {self.reason}.")
         return self.all[-1]
 
 
 def collect(snippet: Snippet, *, compiling: bool = True) -> Counted:
-    """Count one snippet, or take its counts from the cache; see `collect_all`."""
+    """Return the counts of one snippet, from the cache or newly counted.
+
+    With `compiling=False`, a snippet that must be compiled and is not in the cache is not counted.
+    """
     return collect_all({"it": snippet}, compiling=compiling)["it"]
 
 
 def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> dict[str, Counted]:
-    """Count several snippets, those not in the cache side by side, with a bar on a terminal.
+    """Return the counts of several snippets by name. Snippets that are not in the cache are counted at the same time.
 
-    What cannot be counted has its reason instead, such as a missing compiler. `compiling=False` leaves out what would
-    have to be compiled and is not in the cache.
+    If a snippet cannot be counted, its result has the reason, such as a missing compiler. With `compiling=False`,
+    snippets that must be compiled and are not in the cache are not counted. A terminal shows a progress bar.
     """
     found: dict[str, Counted] = {}
     missing: dict[str, Snippet] = {}
@@ -120,9 +130,7 @@ def collect_all(snippets: Mapping[str, Snippet], *, compiling: bool = True) -> d
         if kept is not None:
             found[name] = Counted(kept)
         elif reason or (snippet.compiles and not compiling):
-            found[name] = Counted(
-                reason=reason or "the short run compiles nothing: take the lesson without --fast once"
-            )
+            found[name] = Counted(reason=reason or "a short run does not compile: run the lesson once without --fast")
         else:
             missing[name] = snippet
     if missing:
@@ -160,7 +168,7 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
 
 
 class _Child:
-    """Collections of one program under way, in a process group of their own that ends with it."""
+    """A running process that counts the snippets of one program. `__exit__` ends the process and its children."""
 
     def __init__(self, snippets: Sequence[Snippet]) -> None:
         self._snippets = snippets
@@ -171,7 +179,7 @@ class _Child:
         described = json.dumps([asdict(each) for each in snippets])
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "harness.callgrind.child", described, str(self._answer)],
-            env=tools.surroundings(),
+            env=tools.environment(),
             cwd=Path(__file__).parent.parent.parent,
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -190,7 +198,7 @@ class _Child:
         self._folder.cleanup()
 
     def poll(self) -> list[Counted] | None:
-        """What came of each snippet; None while any is under way."""
+        """Return the counts of each snippet, or None if the process is still running."""
         code = self._popen.poll()
         if code is None and time.monotonic() - self._began_s < _TIMEOUT_S:
             return None
@@ -202,7 +210,7 @@ class _Child:
             lines = self._answer.read_text(encoding="utf-8").splitlines()
             found = [cache.loads(line) for line in lines]
         except (OSError, ValueError, KeyError, TypeError):
-            return self._none(f"valgrind failed: {self._last_words()}")
+            return self._none(f"valgrind failed: {self._last_message()}")
         for snippet, runs in zip(self._snippets, found, strict=True):
             cache.keep(snippet.key, runs)
         return [Counted(runs) for runs in found]
@@ -210,8 +218,8 @@ class _Child:
     def _none(self, reason: str) -> list[Counted]:
         return [Counted(reason=reason)] * len(self._snippets)
 
-    def _last_words(self) -> str:
+    def _last_message(self) -> str:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         errors = [line for line in lines if "error" in line.lower()]
-        return (errors or lines or ["it said nothing"])[0 if errors else -1][:300]
+        return (errors or lines or ["it printed nothing"])[0 if errors else -1][:300]

@@ -1,4 +1,4 @@
-"""What to do with counts: take the noise out, group by file, draw. All take and give torch's `FunctionCounts`."""
+"""Remove noise from torch's `FunctionCounts`, add up the counts by source file, or draw them."""
 
 import re
 from pathlib import PurePosixPath
@@ -6,25 +6,28 @@ from typing import Final
 
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCounts
 
-from harness.bar_chart import bar_chart_svg
 from harness.callgrind.lookups import DICTIONARY_LOOKUPS, searches
-from harness.units import count
+from harness.rendering.bar_chart import bar_chart_svg
+from harness.rendering.units import count
 
 __all__ = ["DICTIONARY_LOOKUPS", "UNKNOWN_FILE", "by_file", "denoise", "file_of", "picture"]
 
 _PLACE: Final = re.compile(r"(?P<file>[^:]*):(?P<function>.*?)(?: \[(?P<object>[^\]]*)\])?")
 UNKNOWN_FILE: Final = "???"
-"""What Callgrind writes for a file that no debug information names."""
+"""The name that Callgrind writes instead of a source file if there is no debug information."""
 
 
 def denoise(counts: FunctionCounts) -> FunctionCounts:
-    """Leave out searches in dictionaries, as torch's `denoise` means to; see `searches`."""
+    """Return the counts without dictionary lookups, whose counts are noisy.
+
+    torch's `FunctionCounts.denoise` does not remove the lookups of new Python versions.
+    """
     noise = {function for _, function in searches(counts)}
     return counts.denoise().filter(lambda function: function not in noise)
 
 
 def file_of(function: str) -> str:
-    """The file that a function of a count was compiled from, or the library in brackets where that is not known."""
+    """Return the source file of a counted function. If it is unknown, return the name of the library in brackets."""
     match = _PLACE.fullmatch(function)
     if match is None:
         return function
@@ -34,13 +37,16 @@ def file_of(function: str) -> str:
 
 
 def by_file(counts: FunctionCounts) -> FunctionCounts:
-    """Add up all functions of a file."""
+    """Return the counts added up by source file."""
     return counts.transform(file_of)
 
 
 def picture(counts: FunctionCounts, *, title: str, rows: int = 15) -> str:
-    """The functions with the largest counts, or for a difference the largest changes, as an SVG."""
+    """Return an SVG picture of the functions with the largest counts.
+
+    If `counts` is a difference of two counts, the picture shows the largest changes.
+    """
     largest = sorted(counts, key=lambda each: -abs(each.count))[:rows]
     ordered = sorted(largest, key=lambda each: -each.count)
-    unit = f"{counts.sum():,} instructions in all.".replace(",", " ")
-    return bar_chart_svg([(each.function, each.count) for each in ordered], title=title, description=unit, unit=count)
+    total = f"{counts.sum():,} instructions in all.".replace(",", " ")
+    return bar_chart_svg([(each.function, each.count) for each in ordered], title=title, description=total, unit=count)

@@ -1,9 +1,9 @@
-"""Which functions of a count search dictionaries: by their names, or by an experiment where Python has lost the names.
+"""Find the C functions of Python that look up keys in dictionaries, by their names or by an experiment.
 
-Debian ships Python without the names of its inner functions. Callgrind then writes an address, such as
-"???:0x0000000000530910", and no list of names finds the search. So two scripts are counted that differ only in the key
-which they look up: the first key of a dictionary is found at once, the last one after several probes. The function that
-takes longer is the search.
+In Debian's Python, static functions have no names. Callgrind then writes an address, such as "???:0x0000000000530910",
+and a list of names does not help. So an experiment counts two scripts that differ only in the key that they look up.
+The first key of a dictionary is found immediately, the last key after several steps. The function that needs more
+instructions for the last key is the lookup.
 """
 
 import re
@@ -15,24 +15,25 @@ from typing import Final
 
 from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCounts
 
-from harness import disk_cache
 from harness.callgrind import tools
 from harness.callgrind.script import count_scripts
 from harness.errors import FairclockError
+from harness.storage import disk_cache
 
 DICTIONARY_LOOKUPS: Final = re.compile(
     r":(lookdict\w*|(unicode|generic|dict)keys_\w*lookup\w*|_Py_dict_lookup\w*)(\.\w+)*( \[|$)"
 )
-"""CPython's searches in dictionaries, by every name since 3.7. How many steps one takes depends on hashes and luck.
+"""The names of CPython's functions for dictionary lookups since Python 3.7. Their number of steps depends on hashes, so
+their counts are noisy.
 
-`FunctionCounts.denoise` of torch knows `lookdict_unicode` alone, which Python 3.11 renamed.
-"""
+torch's `FunctionCounts.denoise` removes only `lookdict_unicode`, which has another name since Python 3.11."""
 
 _NAMELESS: Final = re.compile(r"(?P<address>[^:]*:0x[0-9a-f]+)(?:'\d+)?(?: \[(?P<object>[^\]]*)\])?")
-"""A function without a name; a recursive one may have a number after its address."""
+"""The text that Callgrind writes for a function without a name. A recursive function may have a number after its
+address."""
 
 LOOKS: Final = 2000
-"""How often each script looks up its key, in each of several ways."""
+"""Number of lookups of the key in each script, for each of several ways to look up a key."""
 
 _SCRIPT: Final = """
 def crowded(keys):
@@ -49,20 +50,21 @@ name = compile(list(words)[PLACE], "", "eval")
 for _ in range(LOOKS):
     eval(name, {}, words), eval(name, words, {})
 """
-"""Five keys in a table of eight places, all of which want the same place."""
+"""A script that looks up keys in dictionaries. Five keys have the same preferred slot in a hash table of eight slots.
+"""
 
 
 def searches(counts: FunctionCounts) -> FunctionCounts:
-    """Return the searches in dictionaries among these counts, as `search_names` finds them."""
+    """Return only the counts of functions that look up keys in dictionaries. `search_names` finds these functions."""
     found = search_names([function for _, function in counts])
     return counts.filter(lambda function: function in found)
 
 
 def search_names(functions: Iterable[str]) -> frozenset[str]:
-    """Return those of the functions of one count that search dictionaries.
+    """Return the names of all `functions` that look up keys in dictionaries.
 
-    Empty where neither a name nor the experiment finds one. The experiment takes about two seconds, once for each
-    Python, and needs valgrind; it is made only for functions of Python without a name.
+    The result is empty if no function is found by its name or by the experiment. The experiment runs only if functions
+    of Python have no names. It needs valgrind and takes about two seconds, once for each version of Python.
     """
     functions = list(functions)
     named = frozenset(function for function in functions if DICTIONARY_LOOKUPS.search(function))
@@ -73,15 +75,15 @@ def search_names(functions: Iterable[str]) -> frozenset[str]:
 
 
 def is_nameless(function: str) -> bool:
-    """Return whether Callgrind knows this function only by its address."""
+    """Return whether Callgrind has only the address of this function, and no name."""
     return _NAMELESS.fullmatch(function) is not None
 
 
 @cache
 def nameless() -> frozenset[str]:
-    """Return the addresses of this Python's nameless functions that search dictionaries, found by the experiment.
+    """Return the addresses of Python's functions for dictionary lookups, which the experiment finds.
 
-    Empty where nothing can be counted. The answer is kept in the cache folder.
+    If instructions cannot be counted, the result is empty. The result is stored in the cache folder.
     """
     if tools.lacking():
         return frozenset()
@@ -99,16 +101,21 @@ def nameless() -> frozenset[str]:
 def _experiment() -> frozenset[str]:
     scripts = [_SCRIPT.replace("LOOKS", str(LOOKS)).replace("PLACE", place) for place in ("0", "-1")]
     try:
-        at_once, late = (each.exclusive for each in count_scripts(scripts))
+        first_key, last_key = (each.exclusive for each in count_scripts(scripts))
     except FairclockError:
         return frozenset()
-    return longer_in(late, at_once)
+    return longer_in(last_key, first_key)
 
 
-def longer_in(late: FunctionCounts, at_once: FunctionCounts) -> frozenset[str]:
-    """Return the addresses of nameless functions that took an instruction more for each look, or still more. Pure."""
+def longer_in(last_key: FunctionCounts, first_key: FunctionCounts) -> frozenset[str]:
+    """Return the addresses of nameless functions that need more instructions to find the last key than the first key.
+
+    The difference must be at least one instruction per lookup.
+    """
     return frozenset(
-        address for more, function in late - at_once if more >= LOOKS and (address := _address(function)) is not None
+        address
+        for more, function in last_key - first_key
+        if more >= LOOKS and (address := _address(function)) is not None
     )
 
 

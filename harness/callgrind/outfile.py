@@ -1,7 +1,8 @@
-"""Callgrind's profile format, read: instructions by function, exclusive and inclusive.
+"""Read Callgrind's profiles: the exclusive and inclusive number of instructions of each function.
 
-The format is told in Valgrind's manual, "Callgrind Format Specification". Names are written out once and referred to by
-number; positions may be relative. Only what a single event, `Ir`, needs is read.
+Valgrind's manual describes the format in "Callgrind Format Specification". A name is written only once, together with a
+number. Later, only the number is written. Line numbers may be relative to the line before. Of the counted events, only
+`Ir` (instructions) is read.
 """
 
 import re
@@ -16,12 +17,12 @@ _COST: Final = re.compile(r"(?:[+\-*]|0x|\d)")
 
 
 class ProfileError(ValueError):
-    """A text that is no Callgrind profile."""
+    """The text is not a Callgrind profile that counts instructions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Instructions by function ("file:function [object]"), and how often each was called; `total` is the program's."""
+    """The instructions and calls of each function ("file:function [object]"), and the instructions of the program."""
 
     exclusive: dict[str, int]
     inclusive: dict[str, int]
@@ -31,7 +32,7 @@ class Profile:
 
 @dataclass
 class _Reader:
-    """What the lines read so far have said: names by number, and where the next cost belongs."""
+    """The state while a profile is read: the name for each number, and the function to which the next line belongs."""
 
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     object: str = ""
@@ -47,7 +48,7 @@ class _Reader:
     total: int | None = None
 
     def name(self, kind: str, text: str) -> str:
-        """A name written out, or the one that its number stands for."""
+        """Return the name in a text such as "(7) main", "main", or "(7)" if the number 7 was given a name before."""
         match = _NAME.fullmatch(text)
         number, written = (match[1], match[2]) if match else (None, text)
         if number is None:
@@ -57,7 +58,7 @@ class _Reader:
         return self.names.get((kind, number), f"({number})")
 
     def specify(self, key: str, value: str) -> None:
-        """Take in one line that names where the costs below it belong."""
+        """Read a line "key=value" that names the function to which the next lines belong."""
         if key == "ob":
             self.object = self.name("ob", value)
         elif key in {"fl", "fi", "fe"}:
@@ -77,7 +78,7 @@ class _Reader:
             self.call_follows = True
 
     def spend(self, cost: int) -> None:
-        """Give instructions to the function, or to what it has called."""
+        """Add instructions to the current function. If they belong to a call, add them to its inclusive count only."""
         self.inclusive[self.function] += 0 if self.call_follows and self.called == self.function else cost
         if self.call_follows:
             self.call_follows = False
@@ -86,7 +87,10 @@ class _Reader:
 
 
 def parse(lines: Iterable[str]) -> Profile:
-    """Read a profile. Raises `ProfileError` for a text that has no total, or events other than `Ir` first."""
+    """Return the profile in these lines.
+
+    Raise `ProfileError` if there is no total, or if the first event is not `Ir`.
+    """
     reader, positions = _Reader(), 1
     for raw in lines:
         line = raw.strip()
@@ -102,5 +106,5 @@ def parse(lines: Iterable[str]) -> Profile:
             parts = line.split()
             reader.spend(int(parts[positions]) if len(parts) > positions else 0)
     if reader.total is None:
-        raise ProfileError("This is no Callgrind profile: it has no total.")
+        raise ProfileError("This is not a Callgrind profile, because it has no total. Count again.")
     return Profile(dict(reader.exclusive), dict(reader.inclusive), reader.total, dict(reader.calls))

@@ -1,7 +1,8 @@
-"""`valgrind python script.py`: a bare script counted, with nothing but the standard library. It takes a second.
+"""Count the instructions of a script that uses only the standard library. This takes about a second.
 
-The interpreter is started without site packages, with fixed hashes and an empty environment, so that two counts of one
-script are the very same number. (`-E` would ignore the fixed hash seed: with it, counts scatter by 0.05 %.)
+The script runs under `valgrind python` without site packages, with a fixed hash seed and no other environment
+variables. So two counts of a script are equal. Python's option `-E` is not used. It ignores the fixed hash seed, and
+counts would then vary by 0.05 %.
 """
 
 import os
@@ -21,12 +22,12 @@ from harness.callgrind import outfile, tools
 from harness.errors import MachineError, UsageError
 
 PYTHON_FLAGS: Final = ("-S", "-s", "-P")
-"""No site packages, no user's packages, nothing from the script's own folder."""
+"""Python's options: no site packages, no packages of the user, and no imports from the script's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptCounts:
-    """The instructions of one process from start to end, by function; and what it printed."""
+    """The instruction counts of a process from its start to its end: in total and by function. Also its output."""
 
     instructions: int
     exclusive: FunctionCounts
@@ -37,22 +38,22 @@ class ScriptCounts:
 def count_script(
     source: str, arguments: Sequence[str] = (), *, hash_seed: str = tools.HASH_SEED, timeout_s: float = 300.0
 ) -> ScriptCounts:
-    """Run a script under Callgrind. `hash_seed` "random" lets chance decide, as Python does by itself.
+    """Run a script under Callgrind, and return its counts. `hash_seed="random"` is Python's default.
 
-    Raises `MachineError` where valgrind is missing, and `UsageError` for a script that fails or takes too long.
+    Raise `MachineError` if valgrind is missing, and `UsageError` if the script fails or takes too long.
     """
     if missing := tools.lacking():
-        raise MachineError(f"Instructions cannot be counted here: {missing}.")
+        raise MachineError(f"Instructions cannot be counted on this machine: {missing}.")
     with tempfile.TemporaryDirectory(prefix="fairclock-count-") as folder:
         out, log = Path(folder) / "callgrind.out", Path(folder) / "log"
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--log-file={log}", "--vgdb=no"]
-        base = tools.surroundings(base={})
+        base = tools.environment(base={})
         try:
             done = subprocess.run(
                 [*valgrind, sys.executable, *PYTHON_FLAGS, "-", *arguments],
                 env={**base, "PYTHONHASHSEED": hash_seed, "PYTHONDONTWRITEBYTECODE": "1"},
                 cwd="/",
-                input=source,  # a script in a file has a path, a path a hash, and each other one another count
+                input=source,  # a script in a file has a path, whose hash changes the count
                 capture_output=True,
                 text=True,
                 timeout=timeout_s,
@@ -60,13 +61,13 @@ def count_script(
             )
         except subprocess.TimeoutExpired:
             raise UsageError(
-                f"The script ran longer than {timeout_s:g} s under valgrind; count something smaller."
+                f"The script ran longer than {timeout_s:g} s under valgrind; count a smaller script."
             ) from None
         if done.returncode:
-            said = (done.stderr.strip() or log.read_text(errors="replace").strip()).splitlines()
-            raise UsageError(f"The script failed under valgrind: {said[-1] if said else done.returncode}.")
-        with out.open(encoding="utf-8", errors="replace") as lines:
-            profile = outfile.parse(lines)
+            lines = (done.stderr.strip() or log.read_text(errors="replace").strip()).splitlines()
+            raise UsageError(f"The script failed under valgrind: {lines[-1] if lines else done.returncode}.")
+        with out.open(encoding="utf-8", errors="replace") as file:
+            profile = outfile.parse(file)
     return ScriptCounts(
         profile.total,
         _counts(profile.exclusive, inclusive=False),
@@ -76,7 +77,10 @@ def count_script(
 
 
 def count_scripts(sources: Sequence[str], *, hash_seed: str = tools.HASH_SEED) -> list[ScriptCounts]:
-    """Count several scripts, as many at a time as there are cores: what runs beside one moves no count."""
+    """Run several scripts under Callgrind, and return their counts in the same order.
+
+    As many scripts run at the same time as there are cores.
+    """
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(partial(count_script, hash_seed=hash_seed), sources))
 

@@ -1,4 +1,4 @@
-"""The programs that counting takes, what is missing of them here, and the surroundings that make counts repeatable."""
+"""Check the programs that counting needs, and return environment variables with which counts are repeatable."""
 
 import os
 import platform
@@ -10,30 +10,35 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from harness import programs
+from harness.machine import programs
 
 HASH_SEED: Final = "0"
-"""Python's hashes decide how often a dictionary is searched in vain: left to chance, they move every count."""
+"""The fixed hash seed of counted processes. The steps of a dictionary lookup depend on hashes, so random hashes would
+change every count."""
 
 
 def lacking(*, compiler: bool = False) -> str:
-    """What this machine lacks for counting (and, if asked, for compiling), with what brings it; "" when nothing."""
+    """Return a text that names what this machine lacks for counting, with the command that installs it, or "".
+
+    With `compiler=True`, a C++ compiler is needed too.
+    """
     if platform.system() != "Linux":
-        return "valgrind counts on Linux alone"
+        return "valgrind counts only on Linux"
     commands = ("valgrind", "callgrind_annotate", "callgrind_control")
     missing = programs.lacking("valgrind", programs.VALGRIND, *commands)
     return missing or (lacking_compiler() if compiler else "")
 
 
 def lacking_compiler() -> str:
-    """What this machine lacks for compiling, with what brings it; "" when nothing."""
+    """Return "" if there is a C++ compiler. Otherwise return a text with the command that installs one."""
     return programs.lacking("a C++ compiler", programs.CPP_COMPILER, os.environ.get("CXX", "c++"))
 
 
-def surroundings(shims: Path | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment for a counted process: fixed hashes, and this very interpreter for whoever calls `python`.
+def environment(shims: Path | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment variables of a counted process: a fixed hash seed, and this interpreter first on PATH.
 
-    `collect_callgrind` starts whatever `python` is first on PATH. `shims` is a folder that comes before even that.
+    The interpreter must be first, because `collect_callgrind` starts the first `python` on PATH. If `shims` is given,
+    this folder comes before it.
     """
     folders = [str(shims)] if shims else []
     path = os.pathsep.join([*folders, str(Path(sys.executable).parent), base.get("PATH", os.defpath)])
@@ -43,7 +48,7 @@ def surroundings(shims: Path | None = None, base: Mapping[str, str] = os.environ
 
 @cache
 def version() -> str:
-    """What `valgrind --version` says; "" where there is none."""
+    """Return the output of `valgrind --version`, or "" if valgrind is missing."""
     found = shutil.which("valgrind")
     if found is None:
         return ""
@@ -52,17 +57,20 @@ def version() -> str:
 
 @cache
 def compiler_version(command: str) -> str:
-    """What a compiler calls itself; "" where there is none."""
+    """Return the first line of the output of `COMMAND --version`, or "" if this compiler is missing."""
     try:
-        said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+        printed = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
     except OSError:
         return ""
-    return said.partition("\n")[0]
+    return printed.partition("\n")[0]
 
 
 @cache
 def processor() -> str:
-    """The features of this processor, which choose the code that libraries run; "" where they are not told."""
+    """Return the features of this processor, or "" if they are unknown.
+
+    Libraries choose their machine code by these features.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

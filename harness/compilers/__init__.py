@@ -1,36 +1,35 @@
-"""Compilers of Python and torch code, made ready for measuring: what is missing, what is kept, what a start costs.
+"""Compile Python and torch code for measurements, and show what the compilers do.
 
-from harness.compilers import cannot_compile, prepare, starts, traffic
-
-lacking()               # "" or the compiler that this machine lacks, with what brings it
-cannot_compile()        # "" or why torch.compile does not run here; unsupported(): the same without the C++ compiler
-torchscript_support()   # whether torch still has TorchScript; deprecated(): its warnings hidden
+lacking()               # the command that installs a missing C++ compiler, or ""
+cannot_compile()        # the reason why torch.compile does not run on this machine, or ""
+unsupported()           # the reason why torch.compile does not run on this version of Python, or ""
+torchscript_support()   # whether torch has TorchScript; torchscript_warnings_hidden() hides its warnings
 build(source, name)     # a C function, compiled ahead of time
-prepare()               # torch.compile with a cache folder of the kit's own, its import's warnings hidden
-kernel_of(compiled, x)  # the C++ that torch.compile has written
-captured(function, x)   # how many graphs it captures, and why they end; guards_of(function): what they ask
-refusal(call)           # what torch.export says where it refuses, its logs off
-starts(program)         # the first call of a program in a fresh process: with caches empty, then filled
-traffic(function, x)    # which operations torch ran, and how many bytes each read and wrote
+prepare()               # import torch's compiler, and use fairclock's cache folder for it
+kernel_of(compiled, x)  # the C++ code that torch.compile writes
+captured(function, x)   # the number of graphs that torch captures, and why they end
+guards_of(function)     # the guards of the compiled versions of a function
+refusal(call)           # the error of torch.export, without its logs
+starts(program)         # the time of a program's first call in a new process, with empty and with filled caches
+traffic(function, x)    # the operations that torch runs, and the bytes that each operation reads and writes
 """
 
 from harness.compilers.ahead import build
 from harness.compilers.capture import Captured, captured, guards_of, refusal
 from harness.compilers.inductor import cannot_compile, kernel_of, lacking, prepare, unsupported
 from harness.compilers.starts import Start, Starts, starts
-from harness.compilers.torchscript import Support, deprecated, torchscript_support
-from harness.compilers.traffic import Pass, traffic
+from harness.compilers.torchscript import TorchScriptSupport, torchscript_support, torchscript_warnings_hidden
+from harness.compilers.traffic import OperationTraffic, traffic
 
 __all__ = [
     "Captured",
-    "Pass",
+    "OperationTraffic",
     "Start",
     "Starts",
-    "Support",
+    "TorchScriptSupport",
     "build",
     "cannot_compile",
     "captured",
-    "deprecated",
     "guards_of",
     "kernel_of",
     "lacking",
@@ -38,6 +37,7 @@ __all__ = [
     "refusal",
     "starts",
     "torchscript_support",
+    "torchscript_warnings_hidden",
     "traffic",
     "unsupported",
 ]

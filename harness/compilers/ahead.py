@@ -1,4 +1,4 @@
-"""A C function compiled ahead of time, by the C++ compiler of this machine, and called through ctypes."""
+"""Compile a C function ahead of time with this machine's C++ compiler, and call it through ctypes."""
 
 import ctypes
 import subprocess
@@ -11,9 +11,10 @@ from harness.errors import MachineError
 
 
 def build(source: str, name: str) -> Any:
-    """Compile C source with full optimisation and return its function `name`, from one `long` to another.
+    """Compile a C source with optimisation, and return its function `name`.
 
-    Raises `MachineError` with the compiler's own words where that fails.
+    The function must have one parameter and a result of type `long long`. If compiling fails, raise `MachineError` with
+    the compiler's message.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-ahead-") as folder:
         text, library = Path(folder, "source.cpp"), Path(folder, "library.so")
@@ -21,7 +22,7 @@ def build(source: str, name: str) -> Any:
         command = [compiler(), "-O2", "-shared", "-fPIC", str(text), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
         if done.returncode:
-            raise MachineError(f"{compiler()} compiled nothing: {done.stderr.strip()[:300]}")
+            raise MachineError(f"{compiler()} cannot compile the source: {done.stderr.strip()[:300]}")
         function = getattr(ctypes.CDLL(str(library)), name)
     function.argtypes, function.restype = [ctypes.c_longlong], ctypes.c_longlong
     return function

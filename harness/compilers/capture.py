@@ -1,4 +1,4 @@
-"""What torch captures of a function: graphs and guards of `torch.compile`, and what `torch.export` says in refusal."""
+"""Inspect the graphs and guards of `torch.compile` for a function, and the errors of `torch.export`."""
 
 import io
 import logging
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
-"""A guard as torch prints it: which argument, its dtype, its size with None where any will do."""
+"""A guard as torch prints it: the argument, its dtype and its size. A size of None means any number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """Graphs and operations in them, and the reasons of breaks between graphs."""
+    """The graphs that torch captured: their number, their number of operations, and the reasons of graph breaks."""
 
     graphs: int
     operations: int
@@ -22,7 +22,10 @@ class Captured:
 
 
 def captured(function: Callable[..., object], *inputs: object) -> Captured:
-    """Capture a function as a call with `inputs` shows it; nothing is compiled, and what was is forgotten."""
+    """Return information on the graphs that torch captures for a call with these inputs, without compiling the graphs.
+
+    Afterwards, torch compiles functions again that were already compiled, because their compiled code is discarded.
+    """
     import torch._dynamo  # noqa: PLC0415 - takes seconds
 
     found = torch._dynamo.explain(function)(*inputs)  # noqa: SLF001
@@ -30,21 +33,21 @@ def captured(function: Callable[..., object], *inputs: object) -> Captured:
 
 
 def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
-    """Return what each compiled version of a function asks of its tensors, the oldest version first.
+    """Return one text per compiled version of a function, with its guards on tensors. The oldest version comes first.
 
-    The function is the plain one. Of a version's many guards these are what differs between versions.
+    `function` is the original function, not the result of `torch.compile`. Other kinds of guards are left out.
     """
     from torch._dynamo.eval_frame import _debug_get_cache_entry_list  # noqa: PLC0415 - takes seconds
 
     versions = _debug_get_cache_entry_list(function.__code__)
-    asked = [_TENSOR.findall(str(version.guard_manager)) for version in versions]
-    return tuple("; ".join(f"{name}: {dtype}, {size}" for name, dtype, size in each) for each in reversed(asked))
+    guards = [_TENSOR.findall(str(version.guard_manager)) for version in versions]
+    return tuple("; ".join(f"{name}: {dtype}, {size}" for name, dtype, size in each) for each in reversed(guards))
 
 
 def refusal(call: Callable[[], object]) -> str:
-    """Make a call, and return the first line of what torch says where it refuses; "" where it does not.
+    """Return the first line of torch's error for a call, or "" if the call succeeds.
 
-    torch also logs each refusal and prints half a graph to standard error: neither is shown.
+    torch also logs each error, and prints an incomplete graph to standard error. This output is hidden.
     """
     with _logs_off(), redirect_stderr(io.StringIO()):
         try:

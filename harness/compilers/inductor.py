@@ -1,7 +1,7 @@
-"""`torch.compile` with Inductor, its own compiler, which writes C++ for a CPU and has it compiled.
+"""Prepare `torch.compile` with Inductor, torch's compiler, which writes and compiles C++ for a CPU.
 
-What Inductor compiles it keeps, keyed by the graph, the inputs' properties, its settings, torch's version and this
-processor. Here that is in a folder of the kit's own in the user's cache, beside what else is kept between runs.
+Inductor stores compiled code. It uses the code again if the graph, the properties of the inputs, the settings, the
+version of torch and the processor are the same. This module makes Inductor store the code in fairclock's cache folder.
 """
 
 import importlib
@@ -16,28 +16,30 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from harness import disk_cache, programs
-from harness.compilers.torchscript import deprecated
+from harness.compilers.torchscript import torchscript_warnings_hidden
 from harness.compilers.waiting import waiting
+from harness.machine import programs
+from harness.storage import disk_cache
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
 THREADS_VARIABLE: Final = "TORCHINDUCTOR_COMPILE_THREADS"
-"""Inductor compiles in a pool of processes; with one thread it starts none, and none outlives a measurement."""
+"""Environment variable for the number of Inductor's processes. With 1, it starts none, so no process stays after a
+measurement."""
 
 _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
 
 def lacking() -> str:
-    """Return which compiler this machine lacks, with the command that brings it, or ""."""
+    """Return "" if there is a C++ compiler. Otherwise return a text with the command that installs one."""
     return programs.lacking_compiler("a C++ compiler", programs.CPP_COMPILER, compiler())
 
 
 @cache
 def unsupported() -> str:
-    """Return why torch refuses `torch.compile` on this Python, in torch's own words, or "".
+    """Return torch's error if `torch.compile` does not support this version of Python, or else "".
 
-    Called without a function, `torch.compile` checks the Python and does nothing else. A named backend keeps it from
-    importing the compiler, which takes seconds.
+    To find out, `torch.compile` is called without a function, so that it only checks the version. With the backend
+    "eager", this call does not import Inductor, which would take seconds.
     """
     try:
         torch.compile(backend="eager")
@@ -47,29 +49,33 @@ def unsupported() -> str:
 
 
 def cannot_compile() -> str:
-    """Return why `torch.compile` does not run here: this Python, or a missing compiler with what brings it; else ""."""
+    """Return the reason why `torch.compile` does not run on this machine, or "" if it runs.
+
+    The reason is the version of Python or a missing compiler.
+    """
     return unsupported() or lacking()
 
 
 def compiler() -> str:
-    """The C++ compiler that Inductor takes."""
+    """Return the name of the C++ compiler that Inductor uses."""
     return os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
 
 
 def cache_folder() -> Path:
-    """Where compiled graphs are kept; it need not exist yet."""
+    """Return the folder in which Inductor stores compiled graphs. The folder may not exist yet."""
     return disk_cache.folder() / "inductor"
 
 
 def prepare() -> None:
-    """Make `torch.compile` ready: import its compiler, which takes seconds, and keep what it makes in `cache_folder`.
+    """Import torch's compiler, which takes seconds, and make it store compiled code in the folder `cache_folder()`.
 
-    Whoever has chosen another folder (`TORCHINDUCTOR_CACHE_DIR`) keeps it. Part of it may have been imported before, so
-    the number of its processes is set, too.
+    If the environment variable `TORCHINDUCTOR_CACHE_DIR` is set, the folder that it names is used instead. The number
+    of compiler processes is also set in Inductor's configuration, because Inductor may already have read its
+    environment variable.
     """
     os.environ.setdefault(CACHE_VARIABLE, str(cache_folder()))
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    with deprecated(), waiting("importing torch's compiler"):
+    with torchscript_warnings_hidden(), waiting("importing torch's compiler"):
         importlib.import_module("torch._inductor.compile_fx")
     from torch._inductor import config  # noqa: PLC0415 - takes seconds, and needs the variables set
 
@@ -77,13 +83,14 @@ def prepare() -> None:
 
 
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
-    """Return the C++ that Inductor wrote for a compiled function, called with `x`; "" if it wrote none.
+    """Call a compiled function with `x`, and return the C++ code that Inductor writes for it, or "".
 
-    Whatever was compiled before is forgotten: `torch._dynamo.reset`.
+    Afterwards, torch compiles functions again that were already compiled, because this function calls
+    `torch._dynamo.reset`.
     """
     from torch._inductor.utils import run_and_get_code  # noqa: PLC0415 - takes seconds, and needs the variables set
 
-    with waiting("compiling what Inductor has written"):
+    with waiting("compiling the code that Inductor has written"):
         _, sources = run_and_get_code(compiled, x)  # type: ignore[no-untyped-call,unused-ignore]
     written = [found for source in sources for found in _KERNEL.findall(source) if "for(" in found]
     return "\n".join(each.strip() for each in written)

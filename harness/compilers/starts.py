@@ -1,7 +1,7 @@
-"""What the first call of a compiled function takes in a fresh process: once with empty caches, once with filled ones.
+"""Measure the first call of a compiled function in a new process, with empty caches and with filled caches.
 
-The two runs take a while, so what they measured is kept in the user's cache folder, under everything that it depends
-on, with the day on which it was measured.
+The two measurements take a long time. So their results are stored in the user's cache folder with the date. Later runs
+use the stored results if the program, the software and the processor are the same.
 """
 
 import contextlib
@@ -20,17 +20,18 @@ from typing import Final
 
 import torch
 
-from harness import disk_cache, units
 from harness.callgrind import tools
 from harness.compilers import inductor
 from harness.compilers.waiting import waiting
-from harness.tables import Table
+from harness.rendering import units
+from harness.rendering.tables import Table
+from harness.storage import disk_cache
 
 KIND: Final = "starts"
-"""The folder for them."""
+"""The name of the folder in the cache that holds the measured times."""
 
 _TIMEOUT_S: Final = 300.0
-"""A start that hangs is ended after this long."""
+"""Time limit for each of the two processes, in seconds."""
 
 _DRIVER: Final = """
     import json, sys, time
@@ -48,7 +49,7 @@ _DRIVER: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Wall times of a fresh process, in seconds: its imports, its first call, and the call after that."""
+    """The wall times of one start of a program, in seconds: of the imports, the first call and the second call."""
 
     import_s: float
     first_s: float
@@ -57,9 +58,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """Two starts of one program: with `empty` caches and with `filled` ones; in `reason` why there are none.
+    """The times of two starts of a program, with empty and with filled caches.
 
-    `measured` is the day, as 2026-01-31.
+    `measured` is the date, such as 2026-01-31. If there are no times, `reason` is not empty.
     """
 
     empty: Start | None = None
@@ -68,7 +69,7 @@ class Starts:
     reason: str = ""
 
     def table(self) -> Table:
-        """Return both side by side."""
+        """Return a table of the two starts, with one row per start."""
         named = (("empty", self.empty), ("filled", self.filled))
         rows = [(name, each.import_s, each.first_s, each.again_s) for name, each in named if each is not None]
         heads = {"cache": None, "imports": units.seconds, "first call": units.seconds, "second call": units.seconds}
@@ -76,23 +77,24 @@ class Starts:
 
 
 def starts(program: str, *, measuring: bool = True) -> Starts:
-    """Start a program twice, or take what is kept of it.
+    """Return the times of two starts of a program, from the cache or newly measured.
 
-    `program` is Python source that defines `call()`. Both processes have cache folders for numba and Inductor of their
-    own, which are empty for the first. `measuring=False` starts nothing: what is not kept has a reason instead.
+    `program` is Python source code that defines `call()`. Each start is a new process. The two processes share cache
+    folders for numba and Inductor, which are empty at the first start and filled at the second start. With
+    `measuring=False`, no process starts, and if the times are not in the cache, the result has a reason.
     """
     key = _key(program)
     with contextlib.suppress(KeyError, TypeError):
         kept = disk_cache.load(KIND, key)
         return Starts(Start(**kept["empty"]), Start(**kept["filled"]), str(kept["measured"]))
     if not measuring:
-        return Starts(reason="the short run starts nothing anew: take the lesson without --fast once")
+        return Starts(reason="a short run does not start a process: run the lesson once without --fast")
     with tempfile.TemporaryDirectory(prefix="fairclock-starts-") as folder:
         Path(folder, "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
         Path(folder, "driver.py").write_text(textwrap.dedent(_DRIVER), encoding="utf-8")
-        with waiting("starting a fresh process, its caches empty"):
+        with waiting("starting a new process with empty caches"):
             first = _start(Path(folder))
-        with waiting("starting another one, its caches filled"):
+        with waiting("starting a second process with filled caches"):
             second = _start(Path(folder)) if isinstance(first, Start) else first
     if not isinstance(first, Start) or not isinstance(second, Start):
         return Starts(reason=f"the program failed: {second}")
@@ -102,7 +104,7 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
 
 
 def _start(folder: Path) -> Start | str:
-    """Run the program in `folder`; what it said last when it failed."""
+    """Run the program in `folder`, and return its times. If it fails, return the last line of its output."""
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
     own = {inductor.CACHE_VARIABLE: str(folder / "inductor"), "NUMBA_CACHE_DIR": str(folder / "numba")}
@@ -122,11 +124,11 @@ def _start(folder: Path) -> Start | str:
     except subprocess.TimeoutExpired:
         return f"it did not end within {_TIMEOUT_S:g} s"
     except (OSError, ValueError, TypeError):
-        return (done.stderr.strip().splitlines() or ["it said nothing"])[-1][:300]
+        return (done.stderr.strip().splitlines() or ["it printed nothing"])[-1][:300]
 
 
 def _key(program: str) -> str:
-    """A digest of everything that the times depend on, but for the machine's weather."""
+    """Return a digest of everything that the times depend on, except the load of the machine."""
     return disk_cache.digest({
         "program": program,
         "torch": [torch.__version__, torch.version.git_version],

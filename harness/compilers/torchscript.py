@@ -1,8 +1,8 @@
-"""TorchScript, PyTorch's compiler before `torch.compile`: whether this torch still has it, and its warnings hidden.
+"""Check whether the installed torch has TorchScript, an older compiler, and hide the warnings of TorchScript.
 
-PyTorch's documentation calls TorchScript deprecated since torch 2.5; `torch.compile` and `torch.export` replace it.
-From torch 2.10 on each use warns. On Python 3.14 and newer torch does not support it, and says that it may break. Up to
-torch 2.13, torch's own compiler uses parts of it while it is imported, so that importing it warns as well.
+TorchScript is deprecated since torch 2.5, and `torch.compile` and `torch.export` replace it. Since torch 2.10, each use
+prints a warning. On Python 3.14 and newer, torch does not support TorchScript, and warns that it may break. Up to torch
+2.13, importing torch's compiler also prints a warning, because the compiler uses parts of TorchScript.
 """
 
 import platform
@@ -17,17 +17,19 @@ from typing import Final
 import torch
 
 _WARNINGS: Final = r"`torch\.jit\."
-"""How torch's warnings about TorchScript begin: a DeprecationWarning up to torch 2.13, a FutureWarning in 2.15."""
+"""The beginning of torch's warnings about TorchScript. They are of the type DeprecationWarning up to torch 2.13, and
+FutureWarning in 2.15."""
 
 _UNSUPPORTED: Final = re.compile(r"is not supported in Python")
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
-    """Whether TorchScript can be used here.
+class TorchScriptSupport:
+    """Whether TorchScript works with the installed torch and the running Python.
 
-    `runs` is False where torch has no TorchScript, or cannot script a module. `reason` says why; where TorchScript runs
-    although torch does not support it on this Python, it says that. It is "" where all is well.
+    `runs` is False if torch has no TorchScript or cannot compile a module with it. `reason` then states why. If
+    TorchScript runs although torch does not support it on this version of Python, `reason` states this. Otherwise,
+    `reason` is "".
     """
 
     runs: bool
@@ -35,30 +37,32 @@ class Support:
 
 
 @cache
-def torchscript_support() -> Support:
-    """Ask torch whether it has TorchScript and supports it on this Python.
+def torchscript_support() -> TorchScriptSupport:
+    """Return whether torch has TorchScript and supports it on this version of Python.
 
-    That is seen from what it raises and warns of when it scripts a module that does nothing.
+    To find out, an empty module is compiled with TorchScript. Its exceptions and warnings give the answer.
     """
     here = f"torch {torch.__version__.partition('+')[0]}"
     script = getattr(getattr(torch, "jit", None), "script", None)
     if script is None:
-        return Support(False, f"{here} has no TorchScript any more (torch.jit.script)")
-    with warnings.catch_warnings(record=True) as told:
+        return TorchScriptSupport(False, f"{here} no longer has TorchScript (torch.jit.script)")
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
             script(torch.nn.Identity())
-        except Exception as error:  # noqa: BLE001 - torch 2.9 raises AttributeError on Python 3.14; others may raise more
+        except Exception as error:  # noqa: BLE001 - torch 2.9 raises AttributeError on Python 3.14; other versions may raise other exceptions
             what = f"{type(error).__name__}: {error}".splitlines()[0]
-            return Support(False, f"{here} cannot use TorchScript on Python {platform.python_version()} ({what})")
-    if any(_UNSUPPORTED.search(str(each.message)) for each in told):
-        return Support(True, f"{here} does not support TorchScript on Python {platform.python_version()}")
-    return Support(True)
+            return TorchScriptSupport(
+                False, f"{here} cannot use TorchScript on Python {platform.python_version()} ({what})"
+            )
+    if any(_UNSUPPORTED.search(str(each.message)) for each in seen):
+        return TorchScriptSupport(True, f"{here} does not support TorchScript on Python {platform.python_version()}")
+    return TorchScriptSupport(True)
 
 
 @contextmanager
-def deprecated() -> Iterator[None]:
-    """Hide torch's warnings that TorchScript is deprecated or not supported, and that a trace may not hold."""
+def torchscript_warnings_hidden() -> Iterator[None]:
+    """Hide torch's warnings that TorchScript is deprecated or not supported, and its tracer warnings."""
     with warnings.catch_warnings():
         if tracer := getattr(getattr(torch, "jit", None), "TracerWarning", None):
             warnings.simplefilter("ignore", tracer)

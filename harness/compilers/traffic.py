@@ -1,4 +1,4 @@
-"""Which operations torch runs for a function, and the bytes that each of them reads and writes."""
+"""Record the operations that torch runs for a function, with the bytes that each operation reads and writes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """One operation: its name, and the bytes of the tensors that it was given and that it gave."""
+class OperationTraffic:
+    """An operation that torch ran: its name, and the sizes in bytes of its input tensors and of its output tensor."""
 
     name: str
     read_bytes: int
@@ -18,32 +18,33 @@ class Pass:
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes read and written."""
+        """The number of bytes that the operation reads or writes."""
         return self.read_bytes + self.written_bytes
 
 
-class _Watch(TorchDispatchMode):
-    """Sees every operation on its way to the code that does it."""
+class _Recorder(TorchDispatchMode):
+    """Records every operation that torch runs."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.passes: list[Pass] = []
+        self.operations: list[OperationTraffic] = []
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[object] = (), kwargs: Mapping[str, object] | None = None
     ) -> object:
-        del types  # part of the call, and no concern of ours
-        made = func(*args, **(kwargs or {}))
+        del types  # required by torch, not used here
+        result = func(*args, **(kwargs or {}))
         read = sum(each.nbytes for each in args if isinstance(each, Tensor))
-        self.passes.append(Pass(str(func), read, made.nbytes if isinstance(made, Tensor) else 0))
-        return made
+        self.operations.append(OperationTraffic(str(func), read, result.nbytes if isinstance(result, Tensor) else 0))
+        return result
 
 
-def traffic(function: Callable[..., object], *arguments: object) -> tuple[Pass, ...]:
-    """Call a function and return the operations that torch ran, in their order.
+def traffic(function: Callable[..., object], *arguments: object) -> tuple[OperationTraffic, ...]:
+    """Call a function, and return the operations that torch ran, in order.
 
-    Bytes are those of whole tensors, whether they come from memory or from a cache.
+    The numbers of bytes are the sizes of the tensors. They do not show whether the data come from main memory or from a
+    cache.
     """
-    with _Watch() as watch:
+    with _Recorder() as recorder:
         function(*arguments)
-    return tuple(watch.passes)
+    return tuple(recorder.operations)

@@ -1,4 +1,4 @@
-"""What a long wait is for, told on a terminal while it lasts."""
+"""Show a progress bar on a terminal during a long wait."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show a bar, the seconds so far and `what` is done, on standard error; nothing where that is no terminal."""
+    """Show a bar with the elapsed time and the text `what` during a `with` block, if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -1,26 +1,31 @@
-"""C and C++ compiled and brought into this process, and kept in the user's cache folder for the next one.
+"""Compile C and C++ code for this process, and store the compiled files in the user's cache folder.
 
-from harness.extensions import build_library, build_module, inline_folder, lacking, timer_kept
-
-lacking()                       # "" or the compiler or header that this machine lacks, with what brings it
-build_module(source, name)      # a CPython extension module, compiled and imported
-build_library(source)           # the path of a shared library, for ctypes
-inline_folder(source)           # a build folder for torch's load_inline that stays; with building(folder): …
-timer_kept()                    # within it, Timer(language="c++") keeps what it compiles
+lacking()                       # the command that installs a missing compiler or header, or ""
+build_module(source, name)      # compile and import a CPython extension module
+build_library(source)           # compile a shared library for ctypes, and return its path
+inline_folder(source)           # a permanent build folder for torch's load_inline; use it in `with build_lock(folder):`
+timer_builds_kept()             # a `with` block in which Timer(language="c++") stores its compiled code
 """
 
 from harness.extensions.libraries import build, build_library, build_module, lacking
-from harness.extensions.torch_builds import building, compiled_before, inline_folder, timer_folder, timer_kept, took_s
+from harness.extensions.torch_builds import (
+    build_lock,
+    build_seconds,
+    compiled_before,
+    inline_folder,
+    timer_builds_kept,
+    timer_folder,
+)
 
 __all__ = [
     "build",
     "build_library",
+    "build_lock",
     "build_module",
-    "building",
+    "build_seconds",
     "compiled_before",
     "inline_folder",
     "lacking",
+    "timer_builds_kept",
     "timer_folder",
-    "timer_kept",
-    "took_s",
 ]

@@ -1,7 +1,7 @@
-"""C compiled ahead of time by this machine's compiler: extension modules of CPython, and libraries for ctypes.
+"""Compile C code to extension modules of CPython and to libraries for ctypes, with a cache.
 
-What was compiled is kept in the user's cache folder, under everything that it depends on: source, flags, compiler,
-Python. Beside it lies how long that took.
+Each compiled file is stored in its own folder in the user's cache folder. The name of this folder is a digest of
+source, flags, compiler and Python. A second file in it holds the time of compiling in seconds.
 """
 
 import contextlib
@@ -18,25 +18,29 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from harness import disk_cache, programs
 from harness.callgrind import tools
 from harness.errors import MachineError
+from harness.machine import programs
+from harness.storage import disk_cache
 
 FLAGS: Final = ("-O2", "-shared", "-fPIC")
 KIND: Final = "extensions"
-"""The folder for it."""
+"""The name of the folder in the cache that holds compiled files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A compiled file, and the wall seconds that compiling took, now or when it was kept."""
+    """A compiled file, and the wall time in seconds that compiling took, now or in an earlier run."""
 
     path: Path
     seconds: float
 
 
 def lacking(*, python: bool = True) -> str:
-    """What this machine lacks for C, and if asked for modules of Python, with what brings it; "" when nothing."""
+    """Return a text that names what this machine lacks for compiling C, with the command that installs it, or "".
+
+    With `python=True`, the headers of Python are needed too.
+    """
     if missing := programs.lacking_compiler("a C compiler", programs.C_COMPILER, compiler()):
         return missing
     if python and not Path(headers(), "Python.h").is_file():
@@ -45,20 +49,20 @@ def lacking(*, python: bool = True) -> str:
 
 
 def compiler() -> str:
-    """The C compiler that is taken."""
+    """Return the command of the C compiler: the environment variable `CC`, or "cc"."""
     return os.environ.get("CC", "cc")
 
 
 def headers() -> str:
-    """The folder of this Python's headers."""
+    """Return the folder with the C headers of this Python."""
     return sysconfig.get_path("include")
 
 
 def build_module(source: str, name: str) -> ModuleType:
-    """Compile the C source of an extension module and import it, anew each time.
+    """Compile the C source of an extension module, import the module, and return it.
 
-    Its init function has to be `PyInit_` and `name`. Raises `MachineError` with the compiler's words where it does not
-    compile, and whatever importing it raises.
+    The source must define the function `PyInit_NAME`, where NAME is `name`. If it does not compile, raise
+    `MachineError` with the compiler's message. Exceptions of the import are not caught.
     """
     path = str(build(source, name).path)
     loader = importlib.machinery.ExtensionFileLoader(name, path)
@@ -70,16 +74,17 @@ def build_module(source: str, name: str) -> ModuleType:
 
 
 def build_library(source: str) -> str:
-    """Compile C source as a shared library and return its path. Raises `MachineError` where it does not compile."""
+    """Compile a C source to a shared library, and return its path. Raise `MachineError` if it does not compile."""
     return str(build(source, "library").path)
 
 
 def build(source: str, name: str) -> Build:
-    """Compile C source to `name` with the ending of an extension module, or take what is kept of it.
+    """Return the compiled file of a C source, from the cache or newly compiled.
 
-    It finds Python's headers where there are any. Raises `MachineError` where it does not compile.
+    The name of the file is `name` with the suffix of an extension module. The source can include Python's headers if
+    they are installed. Raise `MachineError` if the source does not compile.
     """
-    command = [compiler(), *FLAGS, "-I", headers(), *_unresolved()]
+    command = [compiler(), *FLAGS, "-I", headers(), *_linker_flags()]
     key = disk_cache.digest(
         {"source": source, "command": command, "compiler": tools.compiler_version(command[0]), "python": sys.version}
     )
@@ -96,12 +101,15 @@ def build(source: str, name: str) -> Build:
         )
         seconds = time.perf_counter() - began
         if done.returncode:
-            raise MachineError(f"{compiler()} compiled nothing: {done.stderr.strip()[:300]}")
+            raise MachineError(f"{compiler()} cannot compile the source: {done.stderr.strip()[:300]}")
         took.write_text(str(seconds), encoding="ascii")
         Path(folder, path.name).replace(path)
     return Build(path, seconds)
 
 
-def _unresolved() -> tuple[str, ...]:
-    """On macOS a linker has to be told that Python's own names come with the process that loads the module."""
+def _linker_flags() -> tuple[str, ...]:
+    """Return the flags for the linker of macOS.
+
+    They allow the library to use Python's symbols without containing them, because the process that loads it has them.
+    """
     return ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()

@@ -1,8 +1,9 @@
-"""C++ that includes torch: `load_inline` and `Timer(language="c++")`, kept between runs.
+"""Store the compiled C++ code of `load_inline` and `Timer(language="c++")` for later runs.
 
-Reading torch's headers takes a compiler tens of seconds. `load_inline` does not compile again what lies in its build
-folder already: it gets one that is named by all that the result depends on. `Timer` builds in a folder of its process,
-which is removed at the end; within `timer_kept` it builds in one that stays.
+A compiler needs tens of seconds to read torch's headers. `load_inline` does not compile again if its build folder
+already contains the compiled library. So this module returns a permanent build folder, whose name is a digest of
+everything that the library depends on. `Timer` normally compiles in a temporary folder. In a `with
+timer_builds_kept():` block, it uses a permanent folder too.
 """
 
 import json
@@ -19,9 +20,9 @@ from unittest import mock
 
 import torch
 
-from harness import disk_cache
 from harness.callgrind import tools
 from harness.extensions.libraries import KIND
+from harness.storage import disk_cache
 
 if sys.platform != "win32":
     import fcntl
@@ -30,22 +31,22 @@ _TOOK: Final = "seconds.json"
 
 
 def inline_folder(source: str, options: Sequence[str] = ()) -> Path:
-    """The build folder for `load_inline` of this source with these options; made, and filled by the first call."""
+    """Return the build folder for `load_inline` with this source and these options. It is created if it is missing."""
     return _folder("inline", [source, list(options)])
 
 
 def timer_folder(stmt: str, setup: str, global_setup: str = "") -> Path:
-    """The build folder for a `Timer` of this C++; it is made, and filled by the first run within `timer_kept`."""
+    """Return the build folder that `timer_builds_kept` uses for this C++ code. It is created if it is missing."""
     return _folder("timer", [stmt, setup, global_setup])
 
 
 def compiled_before(folder: Path) -> bool:
-    """Whether a build folder is filled."""
+    """Return whether a build folder contains a compiled library."""
     return any(folder.glob("*.so")) and (folder / _TOOK).is_file()
 
 
-def took_s(folder: Path) -> float:
-    """The wall seconds that the build in a folder took, now or when it was kept; NaN for none."""
+def build_seconds(folder: Path) -> float:
+    """Return the wall time of the build in a folder, in seconds. Return NaN if the folder has no build."""
     try:
         return float(json.loads((folder / _TOOK).read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -53,15 +54,17 @@ def took_s(folder: Path) -> float:
 
 
 @contextmanager
-def building(folder: Path) -> Iterator[None]:
-    """Build in a folder, one process at a time, and note how long it took if it was not filled before.
+def build_lock(folder: Path) -> Iterator[None]:
+    """Lock a build folder during a `with` block. If the block compiles a library, save how long this took.
 
-    torch locks a folder by a file in it, which stays when a build is killed: whoever comes here afterwards would wait
-    for good. This lock ends with its process.
+    torch also locks a build folder, with a file. If a build is killed, torch's file stays, and later builds would wait
+    forever. So this function removes such a file. Its own lock ends when its process ends.
     """
     own, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
     if own not in path.split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([path, own])  # ninja is there, whoever started this Python by its path
+        os.environ["PATH"] = os.pathsep.join(
+            [path, own]
+        )  # ninja is in this Python's folder, which may be missing from PATH
     with (folder / "building").open("w") as lock:
         if sys.platform != "win32":
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -73,9 +76,9 @@ def building(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def timer_kept() -> Iterator[None]:
-    """Within this, `Timer(language="c++")` finds what an earlier process compiled of the same code, and leaves it."""
-    from torch.utils.benchmark.utils import cpp_jit  # noqa: PLC0415 - takes a second, with compilers in it
+def timer_builds_kept() -> Iterator[None]:
+    """Make `Timer(language="c++")` store its compiled code in the cache, and use it again, during a `with` block."""
+    from torch.utils.benchmark.utils import cpp_jit  # noqa: PLC0415 - takes a second, because it imports compilers
 
     template = Path(cpp_jit.SOURCE_ROOT, "timeit_template.cpp").read_text(encoding="utf-8")
 
@@ -84,7 +87,7 @@ def timer_kept() -> Iterator[None]:
         source = template
         for mark, text in (("GLOBAL_SETUP", global_setup), ("SETUP", setup), ("STMT", stmt)):
             source = source.replace(f"// {mark}_TEMPLATE_LOCATION", text)
-        with building(folder):
+        with build_lock(folder):
             return _load(folder, source, cpp_jit)
 
     with mock.patch.object(cpp_jit, "compile_timeit_template", compile_kept):
@@ -92,7 +95,6 @@ def timer_kept() -> Iterator[None]:
 
 
 def _load(folder: Path, source: str, cpp_jit: Any) -> Any:
-    """Compile as `Timer` does, under a name that is the same in each process."""
     from torch.utils import cpp_extension  # noqa: PLC0415 - as above
 
     file = folder / "timer.cpp"

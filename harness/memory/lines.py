@@ -1,7 +1,7 @@
-"""A function line by line: what was resident after each line, and how much more than before it.
+"""Measure the resident memory of a function line by line.
 
-`python -m memory_profiler` runs a script whose functions are decorated with `@profile`, and prints a table. It looks
-after each line, so that what a line takes and gives back again is not in it.
+`python -m memory_profiler` runs a script whose functions are decorated with `@profile`, and prints a table. It measures
+after each line, so it misses memory that a line allocates and frees again.
 """
 
 import re
@@ -18,12 +18,16 @@ MIB: Final = 1 << 20
 
 _FIGURES: Final = r" +(?P<usage>-?[\d.]+) MiB +(?P<increment>-?[\d.]+) MiB +(?P<times>\d+)   "
 _ROW: Final = re.compile(rf"^ *(?P<line>\d+)(?:{_FIGURES}| {{41}}| *$)(?P<text>.*)$")
-"""A row with its three figures, or with as much room left empty."""
+"""A row of the table that memory_profiler prints: line number, three figures or spaces, and the text of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a profiled function. A line that was never run has no figures (None)."""
+    """One line of a profiled function.
+
+    `resident_bytes` is the resident memory of the process after the line, `more_bytes` the increase by the line. They
+    are None if the line never ran. `times` is how often the line ran.
+    """
 
     number: int
     text: str
@@ -33,9 +37,9 @@ class Line:
 
 
 def line_table(script: str, *, timeout_s: float = 120.0) -> tuple[Line, ...]:
-    """Run a script under memory_profiler and return the lines of its functions that are decorated with `@profile`.
+    """Run a script under memory_profiler, and return the lines of its functions with the decorator `@profile`.
 
-    Raises `UsageError` when the script fails, takes too long, or decorates nothing.
+    Raise `UsageError` if the script fails, takes too long, or calls no function with this decorator.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-lines-") as folder:
         path = Path(folder) / "script.py"
@@ -43,12 +47,12 @@ def line_table(script: str, *, timeout_s: float = 120.0) -> tuple[Line, ...]:
         printed = run([sys.executable, "-m", "memory_profiler", str(path)], timeout_s)
     found = parse(printed)
     if not found:
-        raise UsageError("Nothing was profiled: decorate a function of the script with @profile, and call it.")
+        raise UsageError("The script has no profiled function: decorate a function with @profile, and call it.")
     return found
 
 
 def parse(printed: str) -> tuple[Line, ...]:
-    """Read the table that memory_profiler has printed. Pure."""
+    """Return the lines of the functions in a table that memory_profiler printed."""
     rows = [match for line in printed.splitlines() if (match := _ROW.match(line))]
     return tuple(
         Line(int(row["line"]), row["text"].rstrip())
@@ -65,12 +69,15 @@ def parse(printed: str) -> tuple[Line, ...]:
 
 
 def run(command: list[str], timeout_s: float) -> str:
-    """Run a program of memory_profiler's and return what it printed; a `UsageError` with its last words if it fails."""
+    """Run a command of memory_profiler, and return its output.
+
+    If the command fails, raise `UsageError` with the last line of the output.
+    """
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired:
-        raise UsageError(f"The script ran longer than {timeout_s:g} s; look at something shorter.") from None
+        raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
     if done.returncode or "Traceback" in done.stderr:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise UsageError(f"The script failed under memory_profiler: {said[-1] if said else done.returncode}.")
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise UsageError(f"The script failed under memory_profiler: {lines[-1] if lines else done.returncode}.")
     return done.stdout

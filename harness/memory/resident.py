@@ -1,8 +1,8 @@
-"""Resident memory: the pages of this process that lie in the machine's memory now, or lay there at most during a call.
+"""Measure resident memory, the memory of this process that is in RAM: its value now, or its peak during a call.
 
-Linux keeps a mark of the most that was ever resident, and lets a process lower it to what is resident now (writing 5 to
-`/proc/self/clear_refs`; Documentation/filesystems/proc.rst). Nothing that comes and goes in between is missed.
-Elsewhere a thread looks a thousand times a second, and may miss a short peak.
+Linux stores the peak of resident memory. A process can reset the peak by writing 5 to `/proc/self/clear_refs`
+(Documentation/filesystems/proc.rst). So even a short peak is measured. On other systems, a thread takes a sample of the
+memory a thousand times per second, and may miss a short peak.
 """
 
 import contextlib
@@ -13,18 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
-LOOKS_S: Final = 1e-3
-"""How long the looking thread waits between two looks, where there is no mark."""
+SAMPLE_INTERVAL_S: Final = 1e-3
+"""Seconds between two samples of the memory, on systems that do not store the peak."""
 
 _CLEAR: Final = Path("/proc/self/clear_refs")
 _STATUS: Final = Path("/proc/self/status")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Resident bytes before a call, at most during it, and after it. `exact` where the kernel has kept the mark."""
+class MemoryUse:
+    """The resident memory before a call, at its peak, and after it, in bytes.
+
+    `exact` means that the kernel stored the peak. Otherwise the peak is the largest sample.
+    """
 
     before_bytes: int
     peak_bytes: int
@@ -33,43 +36,45 @@ class Held:
 
     @property
     def added_bytes(self) -> int:
-        """What the call had at its peak, beyond what there was before."""
+        """The peak during the call minus the memory before the call, in bytes."""
         return self.peak_bytes - self.before_bytes
 
     @property
     def kept_bytes(self) -> int:
-        """What is still there when it has returned, its result included if somebody holds that."""
+        """The memory after the call minus the memory before the call, in bytes. The result of the call still exists."""
         return self.after_bytes - self.before_bytes
 
 
 def resident_bytes() -> int:
-    """Return the bytes of this process that are resident now."""
+    """Return the resident memory of this process in bytes."""
     bytes_: int = psutil.Process().memory_info().rss
     return bytes_
 
 
-def peak_of(call: Callable[[], object]) -> Held:
-    """Call once, and return what was resident before, at most, and after. The result is held until after that.
+def peak_of(call: Callable[[], object]) -> MemoryUse:
+    """Call a function once, and return the resident memory before the call, at its peak, and after it.
 
-    Other threads of this process count as well. Raises what the call raises.
+    The result of the call exists until the last measurement. The memory of other threads of this process counts too.
+    Exceptions of the call are not caught.
     """
-    return _marked(call) if _lowers_its_mark() else _looked_at(call)
+    return _stored_peak(call) if _resets_peak() else _sampled_peak(call)
 
 
-def looks_during(call: Callable[[], object], interval_s: float) -> list[int]:
-    """Call once, and return the resident bytes before it, every `interval_s` during it, and after it.
+def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
+    """Call a function once, and return samples of the resident memory in bytes.
 
-    A thread of this process looks. `memory_usage((call,))` of memory_profiler starts a process to look: Python before
-    3.14 forks it, which beside the threads of torch may end in a deadlock, and Python 3.14 has it import the caller's
-    program again, which takes seconds. Raises what the call raises.
+    There is a sample before the call, every `interval_s` seconds during the call, and after it. A thread of this
+    process takes the samples. This function replaces `memory_usage((call,))` of memory_profiler, which starts another
+    process. Before Python 3.14, that process is a fork, which may deadlock with torch's threads. Since Python 3.14, it
+    imports the caller's program again, which takes seconds. Exceptions of the call are not caught.
     """
-    with _looking(interval_s) as seen:
+    with _sampling(interval_s) as seen:
         call()
     return [*seen, resident_bytes()]
 
 
 def page_faults() -> int | None:
-    """Return how many pages the system has had to find for this process so far; None where it does not tell."""
+    """Return the number of minor page faults of this process since its start, or None on Windows."""
     if sys.platform == "win32":
         return None
     import resource  # noqa: PLC0415 - not on Windows
@@ -77,7 +82,7 @@ def page_faults() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def _lowers_its_mark() -> bool:
+def _resets_peak() -> bool:
     try:
         _CLEAR.write_text("5")
     except OSError:
@@ -85,34 +90,37 @@ def _lowers_its_mark() -> bool:
     return True
 
 
-def _marked(call: Callable[[], object]) -> Held:
+def _stored_peak(call: Callable[[], object]) -> MemoryUse:
     before_bytes = resident_bytes()
     result = call()
     after_bytes = resident_bytes()
     del result
     line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
     peak_bytes = int(line.split()[1]) << 10
-    return Held(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)
+    return MemoryUse(before_bytes, max(peak_bytes, before_bytes, after_bytes), after_bytes, exact=True)
 
 
-def _looked_at(call: Callable[[], object]) -> Held:
-    with _looking(LOOKS_S) as seen:
+def _sampled_peak(call: Callable[[], object]) -> MemoryUse:
+    with _sampling(SAMPLE_INTERVAL_S) as seen:
         result = call()
     after_bytes = resident_bytes()
     del result
-    return Held(seen[0], max(*seen, after_bytes), after_bytes, exact=False)
+    return MemoryUse(seen[0], max(*seen, after_bytes), after_bytes, exact=False)
 
 
 @contextlib.contextmanager
-def _looking(interval_s: float) -> Iterator[list[int]]:
-    """Give a list of the resident bytes now, to which a thread adds a look every `interval_s` until the block ends."""
+def _sampling(interval_s: float) -> Iterator[list[int]]:
+    """Yield a list of samples of the resident memory in bytes.
+
+    A thread adds a sample every `interval_s` seconds until the end of the `with` block.
+    """
     seen, done = [resident_bytes()], threading.Event()
 
-    def look() -> None:
+    def sample() -> None:
         while not done.wait(interval_s):
             seen.append(resident_bytes())
 
-    thread = threading.Thread(target=look, daemon=True)
+    thread = threading.Thread(target=sample, daemon=True)
     thread.start()
     try:
         yield seen

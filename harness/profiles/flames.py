@@ -1,7 +1,7 @@
-"""Stacks, folded onto each other: the tree behind a flame graph, and the graph as text.
+"""Combine call stacks to a tree, and draw the tree as a flame graph in text.
 
-Each stack comes with a cost. Stacks that begin with the same frames share these, so a frame is as wide as all that was
-measured while it was open. Side by side, frames stand in order of their names: from left to right is no order in time.
+Each stack has a cost. Stacks that begin with the same frames share these frames. The width of a frame is the cost of
+all stacks that contain it. Frames with the same caller are sorted by name, not by time.
 """
 
 import re
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 
 ALL: Final = "all"
-"""The name of the frame that everything stands on."""
+"""The name of the frame at the bottom of a flame graph. This frame contains all stacks."""
 
 _BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*)?>")
-"""A function written in C++: its name, and the object it belongs to, with an address."""
+"""The pattern of a frame of a C++ function: its name, and the object that it belongs to, with the object's address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame with what it cost in all, in the unit of the stacks, and the frames that stand on it."""
+    """A frame of a flame graph: its name, its total cost, and the frames above it, which it called."""
 
     name: str
     total: float
@@ -26,13 +26,13 @@ class Frame:
 
     @property
     def own(self) -> float:
-        """What it cost itself: its width that no frame stands on."""
+        """The cost of the frame itself, without the cost of the frames above it."""
         return self.total - sum(each.total for each in self.above)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A frame in its place: how many frames are below it, and how much lies to its left."""
+    """A frame with its position: `depth` is the number of frames below it, `start` the total cost to the left of it."""
 
     frame: Frame
     depth: int
@@ -40,10 +40,10 @@ class Placed:
 
 
 def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
-    """Return the stacks that `export_stacks` has written, a line each: frames, a space, whole microseconds.
+    """Return each stack in a text that torch's `export_stacks` wrote, with its cost in microseconds.
 
-    The outermost frame comes first. Where an object lies in memory is left out of its name: the same function of two
-    objects is one. Blanks are as they were before the profiler replaced them, where that can be told.
+    The outermost frame comes first. Addresses of objects are removed from names, so that calls on different objects
+    share a frame. The profiler replaces spaces in names by other characters. The spaces are restored if possible.
     """
     found = []
     for line in text.splitlines():
@@ -54,7 +54,7 @@ def read_stacks(text: str) -> list[tuple[tuple[str, ...], float]]:
 
 
 def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> Frame:
-    """Return the tree of some stacks, each with its cost; the outermost frame of a stack comes first."""
+    """Return the tree of these stacks with the costs added up. In each stack, the outermost frame comes first."""
     total, groups = 0.0, dict[str, list[tuple[Sequence[str], float]]]()
     for frames, cost in stacks:
         total += cost
@@ -63,14 +63,14 @@ def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> F
     return Frame(name, total, tuple(fold_up(groups[each], each) for each in sorted(groups)))
 
 
-def without(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) -> list[tuple[tuple[str, ...], float]]:
-    """Return the stacks without the frames in whose names `pattern` is found; their time stays where it was."""
+def without_frames(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) -> list[tuple[tuple[str, ...], float]]:
+    """Return the stacks without the frames whose name matches `pattern`. Their cost is added to the frame below."""
     left_out = re.compile(pattern)
     return [(tuple(frame for frame in frames if not left_out.search(frame)), cost) for frames, cost in stacks]
 
 
 def placed(frame: Frame, depth: int = 0, start: float = 0.0) -> Iterator[Placed]:
-    """Give a frame and all above it their places: from left to right its own cost, then the frames on it."""
+    """Yield `frame` and all frames above it, with their positions. A frame's own cost is at the left of its box."""
     yield Placed(frame, depth, start)
     start += frame.own
     for each in frame.above:
@@ -78,8 +78,11 @@ def placed(frame: Frame, depth: int = 0, start: float = 0.0) -> Iterator[Placed]
         start += each.total
 
 
-def widest(frame: Frame) -> Mapping[str, float]:
-    """Return what the frames of each name cost themselves, most first."""
+def own_cost_by_name(frame: Frame) -> Mapping[str, float]:
+    """Return the own cost for each frame name, added up over all frames with this name.
+
+    The largest cost comes first.
+    """
     own = dict[str, float]()
     for each in placed(frame):
         own[each.frame.name] = own.get(each.frame.name, 0.0) + each.frame.own
@@ -87,7 +90,7 @@ def widest(frame: Frame) -> Mapping[str, float]:
 
 
 def label(name: str, most: int) -> str:
-    """Return as much of a frame's name as fits `most` characters: the function's before the file's."""
+    """Return a frame's name in at most `most` characters. If the name is too long, its file name is left out first."""
     if len(name) <= most:
         return name
     bare = name.rpartition(": ")[2]
@@ -95,12 +98,12 @@ def label(name: str, most: int) -> str:
 
 
 def flame_graph(root: Frame, width: int = 90) -> str:
-    """Return a flame graph as text, `width` characters wide, what was called first at the bottom.
+    """Return a flame graph as text with lines of `width` characters. The outermost frame is at the bottom.
 
-    Raises `ValueError` for a tree that cost nothing.
+    Raise `ValueError` if the total cost is 0.
     """
     if root.total <= 0:
-        raise ValueError("A flame graph needs stacks that cost something.")
+        raise ValueError("A flame graph needs stacks with a cost above 0.")
     rows: list[list[str]] = []
     for each in placed(root):
         while len(rows) <= each.depth:

@@ -1,7 +1,7 @@
-"""What `torch.profiler` has to be told before it does what its manual says, in one place.
+"""Settings that make `torch.profiler` behave as its manual describes.
 
-It prints a line to standard error whenever it starts and stops; `KINETO_LOG_LEVEL`, set before the first profile of a
-process, silences these and nothing else of ours. A level that is set already is left alone.
+The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
+the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set.
 """
 
 import os
@@ -15,24 +15,25 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile
 
 QUIET: Final = "99"
-"""Above every level that the profiler's lines have."""
+"""A log level that is higher than the level of all lines of the profiler."""
 
 os.environ.setdefault("KINETO_LOG_LEVEL", QUIET)
 
 
 def keep_stacks() -> _ExperimentalConfig:
-    """Return the `experimental_config` without which `with_stack=True` keeps no stacks for operators.
+    """Return an `experimental_config` with which `with_stack=True` records the stacks of operators.
 
-    `export_stacks` then writes an empty file, and `key_averages(group_by_stack_n=…)` has nothing to group by. A known
-    fault of torch 2.13 and before; a test says when this can go.
+    Without this setting, `export_stacks` writes an empty file, and `key_averages(group_by_stack_n=…)` has no groups.
+    This is a known bug of torch up to 2.13. A test fails as soon as this function is no longer needed.
     """
     return _ExperimentalConfig(verbose=True)
 
 
 class NamedModules(NamedTuple):
-    """What `with_modules=True` did: how many events named a module, and what torch warned of (empty if nothing).
+    """The measured effect of the profiler's option `with_modules=True`.
 
-    `events` is None where this torch no longer has the option.
+    `events` is the number of events that name a module, or None if this torch no longer has the option. `warning` is
+    torch's warning about the option, or "".
     """
 
     events: int | None
@@ -40,9 +41,9 @@ class NamedModules(NamedTuple):
 
 
 def named_modules(call: Callable[[], object]) -> NamedModules:
-    """Profile a call with `with_modules=True` and return how many events of the trace name a module.
+    """Profile a call with `with_modules=True`, and return the number of events in the trace that name a module.
 
-    torch 2.15 warns that the option is deprecated. That warning is returned, not shown; others are shown as ever.
+    torch 2.15 warns that the option is deprecated. The result contains this warning. Other warnings are shown as usual.
     """
     with warnings.catch_warnings(record=True) as seen, tempfile.TemporaryDirectory(prefix="fairclock-trace-") as folder:
         warnings.simplefilter("always")
@@ -54,8 +55,8 @@ def named_modules(call: Callable[[], object]) -> NamedModules:
             return NamedModules(None, "")
         found.export_chrome_trace(str(file))
         events = file.read_text(encoding="utf-8").count("Module Hierarchy")
-    said = [each for each in seen if "with_modules" in str(each.message)]
+    about_option = [each for each in seen if "with_modules" in str(each.message)]
     for each in seen:
-        if each not in said:
+        if each not in about_option:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return NamedModules(events, str(said[0].message) if said else "")
+    return NamedModules(events, str(about_option[0].message) if about_option else "")

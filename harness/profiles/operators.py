@@ -1,4 +1,4 @@
-"""What `torch.profiler` has found, as plain rows: one for each operator, or for each operator and shape or stack."""
+"""Read the results of `torch.profiler`: one row per operator, or per operator and shape, or per operator and stack."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +9,11 @@ from typing import Any
 class Operator:
     """One row of `key_averages()`. Times are CPU time in seconds, over all calls.
 
-    `own_s` is what it took itself, `total_s` what it and everything that it called took. `own_bytes` is what it
-    allocated less what it freed, itself (0 unless the profile was made with `profile_memory`). `flops` are estimated by
-    PyTorch for products and convolutions, all calls together. `shapes` are those of its tensors, "" where the rows are
-    not grouped by them; `stack` the Python frames it was called from, the innermost first.
+    `own_s` is the operator's own time. `total_s` includes the time of operators that it called. `own_bytes` is the
+    memory that the operator itself allocated, minus the memory that it freed (0 unless the profile has
+    `profile_memory`). `flops` is PyTorch's estimate of floating-point operations for products and convolutions, over
+    all calls. `shapes` are the shapes of the operator's inputs, or "" if rows are not grouped by shape. `stack` has the
+    Python frames of the call, the innermost first.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Operator:
 
 
 def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
-    """Return the rows of `key_averages(…)`, most own time first."""
+    """Return the rows of `key_averages(…)`, sorted by own time with the largest first."""
     found = [
         Operator(
             name=each.key,
@@ -44,10 +45,10 @@ def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
 
 
 def columns(printed: str, *names: str) -> str:
-    """Return a table that PyTorch has printed with these columns alone: all of them fit no terminal.
+    """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
 
-    Lines without columns are left out, as are those that go on with a stack. Raises `ValueError` for a column that it
-    does not have.
+    Lines without columns are left out, and so are all lines of a stack but the first. Raise `ValueError` if a column is
+    missing.
     """
     lines = printed.splitlines()
     rule = next(line for line in lines if line.startswith("---"))
@@ -67,6 +68,6 @@ def _is_row(line: str, rule: str) -> bool:
 
 
 def _aligned(row: list[str], widths: list[int]) -> str:
-    """One line: the first column to the left, the others to the right."""
+    """Return one line of a table. The first cell is aligned to the left, all other cells to the right."""
     others = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
     return "  ".join([row[0].ljust(widths[0]), *others]).rstrip()

@@ -1,4 +1,4 @@
-"""A script under `python -m cProfile` or `python -m profile`, in a process of its own."""
+"""Run a script under `python -m cProfile` or `python -m profile`, in a separate process."""
 
 import subprocess
 import sys
@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
-from harness.profiles.stats import Function, rows
+from harness.profiles.stats import ProfiledFunction, rows
 
 FILE: Final = "FILE"
-"""Stands among the options for the file that a profile is to be saved to."""
+"""The text of an option that is replaced by the path of the file in which the profiler saves the profile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a script and its profiler printed, and the functions of the profile where it was saved (`-o`)."""
+class ProfiledScript:
+    """The output of a script and its profiler, and the functions in the profile that the option `-o` saved."""
 
     printed: str
-    functions: tuple[Function, ...]
+    functions: tuple[ProfiledFunction, ...]
 
 
-def run_script(script: str, profiler: str, *options: str, timeout_s: float = 120.0) -> Ran:
-    """Run `python -m profiler *options script.py`; an option "FILE" becomes a file, which is read afterwards.
+def run_script(script: str, profiler: str, *options: str, timeout_s: float = 120.0) -> ProfiledScript:
+    """Run `python -m PROFILER OPTIONS script.py`, and return the output and the saved profile.
 
-    Raises `UsageError` when the script fails or takes too long.
+    An option "FILE" is replaced by the path of the profile. Raise `UsageError` if the script fails or takes too long.
     """
     with tempfile.TemporaryDirectory(prefix="fairclock-profile-") as folder:
         path, saved = Path(folder) / "script.py", Path(folder) / "out.prof"
@@ -40,8 +40,8 @@ def run_script(script: str, profiler: str, *options: str, timeout_s: float = 120
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise UsageError(f"The script ran longer than {timeout_s:g} s; profile something shorter.") from None
+            raise UsageError(f"The script ran longer than {timeout_s:g} s; profile a shorter script.") from None
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            raise UsageError(f"The script failed under {profiler}: {said[-1] if said else done.returncode}.")
-        return Ran(done.stdout, rows(saved) if saved.exists() else ())
+            lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            raise UsageError(f"The script failed under {profiler}: {lines[-1] if lines else done.returncode}.")
+        return ProfiledScript(done.stdout, rows(saved) if saved.exists() else ())

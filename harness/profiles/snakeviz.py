@@ -1,7 +1,7 @@
-"""SnakeViz, started for real: a server on a free port of this machine, and its page, fetched or kept as one file.
+"""Run a SnakeViz server on a free port of this machine, and fetch its page or save it as one file.
 
-The server is bound to the loopback address, so that nobody else can ask it for files. It ends when the block ends that
-it was started for, and by itself when the process that started it is gone, however that came about.
+The server listens only on the loopback address, so that other machines cannot read files from it. The server ends at
+the end of the `with` block, and also if the process that started it is killed.
 """
 
 import base64
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 
 from harness.errors import MachineError
 
 LOOPBACK: Final = "127.0.0.1"
 START_S: Final = 30.0
-"""How long the server may take to begin."""
+"""Time limit for the start of the server, in seconds."""
 
 _CHILD: Final = """
 import os, sys, threading
@@ -32,21 +32,23 @@ threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=T
 from snakeviz.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""SnakeViz, which ends when its standard input does: that is held open by whoever started it, and by nobody else."""
+"""The program of the server process. It runs SnakeViz, and ends when its standard input is closed. So it also ends if
+the process that started it is killed."""
 
 WORKER_LIBRARIES: Final = ("immutable", "lodash")
-"""What the page's worker asks a public host for, and SnakeViz itself where that cannot be reached."""
+"""Libraries that the page's web worker loads from a public host, or from the SnakeViz server if this host cannot be
+reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running SnakeViz: its process, and the address of the page of one profile."""
+    """A running SnakeViz server: its process id, and the address of the page that shows the profile."""
 
     pid: int
     url: str
 
     def fetch(self, path: str) -> bytes | None:
-        """Return a file of the server, None where it has none."""
+        """Return the content of the server's file `path`, or None if the server has no such file."""
         place = urlsplit(self.url)
         connection = http.client.HTTPConnection(place.hostname or LOOPBACK, place.port, timeout=START_S)
         with contextlib.closing(connection):
@@ -56,14 +58,14 @@ class Server:
         return body if response.status == http.client.OK else None
 
     def page(self) -> str:
-        """Return the page as it is served. Raises `MachineError` where there is none."""
+        """Return the page of the profile as HTML. Raise `MachineError` if SnakeViz cannot show the profile."""
         body = self.fetch(urlsplit(self.url).path)
         if body is None:
-            raise MachineError("SnakeViz cannot show this profile; was it written by another version of Python?")
+            raise MachineError("SnakeViz cannot show this profile. Profile again with this version of Python.")
         return body.decode()
 
     def standalone(self) -> str:
-        """Return the page with all that it loads in it: it needs no server, no network, and asks nobody."""
+        """Return the page as HTML that contains all files it needs, so that it works without server and network."""
         page = re.sub(r'<link href="(/static/[^"]+)"[^>]*>', self._style, self.page())
         page = re.sub(r"""<script src=["'](/static/[^"']+)["']></script>""", self._script, page)
         libraries = "\n".join(self._text(f"/static/vendor/{name}.min.js") for name in WORKER_LIBRARIES)
@@ -72,16 +74,16 @@ class Server:
         return page.replace(mark, f"{mark}\n{inside}", 1)
 
     def listens_on(self) -> tuple[str, ...]:
-        """Return the addresses that the server listens on; none where the system does not tell."""
+        """Return the network addresses on which the server listens, or () if the system does not report them."""
         process = psutil.Process(self.pid)
-        asked = getattr(process, "net_connections", None) or process.connections  # the older name, before psutil 6
+        connections = getattr(process, "net_connections", None) or process.connections  # psutil before version 6
         try:
-            return tuple(sorted({one.laddr.ip for one in asked("inet") if one.status == psutil.CONN_LISTEN}))
+            return tuple(sorted({one.laddr.ip for one in connections("inet") if one.status == psutil.CONN_LISTEN}))
         except psutil.Error:
             return ()
 
     def runs(self) -> bool:
-        """Whether the server is still there."""
+        """Return whether the process of the server is still running."""
         return bool(psutil.pid_exists(self.pid))
 
     def _text(self, path: str) -> str:
@@ -103,9 +105,9 @@ class Server:
 
 @contextlib.contextmanager
 def served(profile: Path) -> Iterator[Server]:
-    """Start SnakeViz on a saved profile, without a browser, and end it with the block.
+    """Start a SnakeViz server for a saved profile, without a browser. The end of the `with` block stops the server.
 
-    Raises `MachineError` when it does not start.
+    Raise `MachineError` if SnakeViz does not start.
     """
     options = ["--server", "--hostname", LOOPBACK, "--port", str(free_port()), str(profile)]
     process = subprocess.Popen(
@@ -123,7 +125,7 @@ def served(profile: Path) -> Iterator[Server]:
 
 
 def free_port() -> int:
-    """Return a port of the loopback address that nobody uses. Should somebody come first, SnakeViz takes another."""
+    """Return a port of the loopback address that is free now. If it is no longer free, SnakeViz uses another port."""
     with socket.socket() as listening:
         listening.bind((LOOPBACK, 0))
         port: int = listening.getsockname()[1]
@@ -131,19 +133,19 @@ def free_port() -> int:
 
 
 def _address(process: subprocess.Popen[str]) -> str:
-    """Wait for the address that SnakeViz prints once it listens."""
+    """Wait until SnakeViz prints the address of its page, and return this address."""
     assert process.stdout is not None
-    patience = threading.Timer(START_S, process.kill)
-    patience.start()
+    deadline = threading.Timer(START_S, process.kill)
+    deadline.start()
     try:
         for line in process.stdout:
             if line.startswith("http://"):
                 return line.strip()
     finally:
-        patience.cancel()
-    raise MachineError("SnakeViz did not start on this file; see what `python -m snakeviz FILE` says to it.")
+        deadline.cancel()
+    raise MachineError("SnakeViz did not start with this file. Run `python -m snakeviz FILE` to see why.")
 
 
 def _within_html(script: str) -> str:
-    """Return a script that no tag in one of its texts ends early."""
+    """Return a script with every `</script` escaped, so that an HTML page can contain it."""
     return script.replace("</script", r"<\/script")

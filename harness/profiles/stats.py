@@ -1,4 +1,4 @@
-"""What a profiler has found, as plain rows: pure, from Python's own profile data (`pstats`)."""
+"""Read the profiles of Python's profilers with `pstats`: one row per function."""
 
 import cProfile
 import math
@@ -9,24 +9,25 @@ from pathlib import Path
 from typing import cast
 
 Key = tuple[str, int, str]
-"""A function as pstats knows it: file, line, name."""
+"""The key of a function in pstats: file, line, name."""
 
 QUOTE = "'"
 
 _Callers = dict[Key, tuple[int, int, float, float] | int]
-"""By caller: calls, outer calls (in this order), own and cumulative seconds; from `profile`, calls alone."""
+"""For each caller of a function: calls, outer calls, own seconds and cumulative seconds. The module `profile` records
+only the number of calls for a caller."""
 
 _Entry = tuple[int, int, float, float, _Callers]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ProfiledFunction:
     """One function of a profile. Times are in seconds.
 
-    `calls` counts all calls, `outer_calls` those made while no other call of the function was open. `own_s` is the time
-    between its own first and last steps less that of what it called, `cumulative_s` the time with it, of outer calls.
-    `callers` holds by name how often each called it, and the cumulative seconds of these calls (NaN from `profile`,
-    which does not keep them).
+    `calls` is the number of all calls. `outer_calls` is the number of calls that were not made inside another call of
+    the same function. `own_s` is the time in the function itself, without functions that it called. `cumulative_s` is
+    the time of the outer calls, with functions that they called. `callers` maps each caller's name to the number of its
+    calls and to their cumulative seconds (NaN in a profile of the module `profile`).
     """
 
     name: str
@@ -39,16 +40,16 @@ class Function:
 
     @property
     def ncalls(self) -> str:
-        """The calls as pstats prints them: "8", or "177/1" where a function called itself."""
+        """The number of calls as pstats prints it: "8", or "177/1" for a function that called itself."""
         return str(self.calls) if self.calls == self.outer_calls else f"{self.calls}/{self.outer_calls}"
 
 
-def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[Function, ...]:
-    """Return every function of a profile, or of a file that one was saved to; most own time first."""
+def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[ProfiledFunction, ...]:
+    """Return the functions in a profile or in its file. The function with the largest own time comes first."""
     stats = profile if isinstance(profile, pstats.Stats) else pstats.Stats(_source(profile))
     entries = cast("dict[Key, _Entry]", vars(stats)["stats"])
     found = [
-        Function(
+        ProfiledFunction(
             name=_name(key),
             file=key[0],
             calls=calls,
@@ -62,18 +63,17 @@ def rows(profile: cProfile.Profile | pstats.Stats | Path) -> tuple[Function, ...
     return tuple(sorted(found, key=lambda each: (-each.own_s, each.name)))
 
 
-def of_one_thread(functions: Sequence[Function]) -> bool:
-    """Return whether the profile of a script holds the calls of one thread alone.
+def of_one_thread(functions: Sequence[ProfiledFunction]) -> bool:
+    """Return whether the profile of a script seems to contain only the calls of one thread.
 
-    From Python 3.12 on, cProfile records the calls of all threads in one stack. A return of another thread then ends a
-    call of ours: the script seems to begin more than once, or not at all, or an own time is below 0.
+    Since Python 3.12, cProfile records the calls of all threads in one stack. So a return in another thread may end a
+    call of this thread. The script then seems to start several times or never, or an own time is negative.
     """
     whole = [each.calls for each in functions if each.name == "<module>"]
     return whole == [1] and all(each.own_s >= 0 for each in functions)
 
 
 def _by_name(callers: _Callers) -> dict[str, tuple[int, float]]:
-    """Calls and cumulative seconds for each caller; several of one name are added up."""
     added: dict[str, tuple[int, float]] = {}
     for key, times in callers.items():
         calls, cumulative_s = (times, math.nan) if isinstance(times, int) else (times[0], times[3])
@@ -87,10 +87,10 @@ def _source(profile: cProfile.Profile | Path) -> cProfile.Profile | str:
 
 
 def _name(key: Key) -> str:
-    """A function's name; that of a builtin without what pstats wraps around it."""
+    """Return the name of a function. For a builtin function, the text that pstats adds is removed."""
     name: object = key[2]
     if not isinstance(name, str):
-        return key[0]  # the profiler written in Python puts the code that it was given there
+        return key[0]  # the module `profile` stores the profiled code there
     if name.startswith("<built-in method "):
         return name.removeprefix("<built-in method ").removesuffix(">")
     if name.startswith("<method '"):

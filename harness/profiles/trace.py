@@ -1,7 +1,7 @@
-"""A trace in Chrome's format, read as plain events: what `export_chrome_trace` and `tensorboard_trace_handler` write.
+"""Read traces in Chrome's format, which `export_chrome_trace` and `tensorboard_trace_handler` write.
 
-The file is JSON: a list of events, each with a phase `ph`. An "X" is complete, with a beginning and a duration; the
-others name threads ("M"), mark moments ("i") and draw arrows ("s" to "f").
+The file is JSON: a list of events, each with a phase `ph`. A complete event ("X") has a start and a duration. Other
+events name a thread ("M"), mark a time ("i"), or are the start or the end of an arrow ("s" and "f").
 """
 
 import gzip
@@ -18,7 +18,7 @@ from harness.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One complete event of one thread. Times are in microseconds, as the file has them."""
+    """A complete event of a thread, with its start and duration in microseconds."""
 
     name: str
     category: str
@@ -28,32 +28,32 @@ class Event:
 
     @property
     def end_us(self) -> float:
-        """When it was over."""
+        """The time when the event ended, in microseconds."""
         return self.start_us + self.duration_us
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The complete events of a file, in the order of their beginnings, and how many of each phase it has in all."""
+    """The complete events of a trace, sorted by their start, and the number of events of each phase."""
 
     events: tuple[Event, ...]
     phases: Counter[str]
 
     @property
     def arrows(self) -> int:
-        """Arrows from one event to another, such as from an operator to the one of the backward pass."""
+        """The number of arrows between events, for example from an operator to its backward operator."""
         return min(self.phases["s"], self.phases["f"])
 
     def within(self, outer: Event) -> tuple[Event, ...]:
-        """Return the events of the same thread that lie within one, itself among them."""
+        """Return the event `outer` and all events of the same thread that lie completely within its time."""
         return tuple(
             each
             for each in self.events
             if each.thread == outer.thread and outer.start_us <= each.start_us and each.end_us <= outer.end_us
         )
 
-    def entangled(self, tolerance_us: float = 0.01) -> int:
-        """Return how many pairs of events of one thread overlap in part: none, where calls return in order."""
+    def partial_overlaps(self, tolerance_us: float = 0.01) -> int:
+        """Return the number of pairs of events of one thread that overlap only in part. Nested calls give 0."""
         pairs = 0
         for thread in {each.thread for each in self.events}:
             mine = [each for each in self.events if each.thread == thread]
@@ -66,7 +66,7 @@ class Trace:
 
 
 def read_trace(file: Path) -> Trace:
-    """Read a trace, plain or gzipped. Raises `UsageError` for what is no trace."""
+    """Return the trace in a JSON file, which may be gzipped. Raise `UsageError` if the file is not a trace."""
     try:
         data = file.read_bytes()
         whole = json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
@@ -74,7 +74,7 @@ def read_trace(file: Path) -> Trace:
         events = [_event(each) for each in found if each.get("ph") == "X"]
         phases = Counter(str(each.get("ph")) for each in found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file} is no trace in Chrome's format ({error}); name one that was exported.") from None
+        raise UsageError(f"{file} is not a trace in Chrome's format ({error}); name an exported trace.") from None
     return Trace(tuple(sorted(events, key=lambda each: (each.start_us, -each.duration_us))), phases)
 
 

@@ -1,13 +1,13 @@
-"""A suite of benchmarks as data, in the words of PyTorch's instruction-count suite.
+"""Define a suite of benchmarks as data, with the same names as in PyTorch's instruction-count suite.
 
     from harness.suite import GroupedStmts, flatten, materialize
 
     add = GroupedStmts("z = x + y", "auto z = x + y;", setup, signature="f(x, y) -> z", compiled=True)
     materialize(flatten({"add": add}))
 
-`harness.suite.api`, `.types`, `.utils` and `.definitions` have the names of the original, so that a file of definitions
-needs its imports changed and nothing else. `harness.suite.runner.measure` runs them, and so does
-`python -m harness.suite`.
+`harness.suite.api`, `.types`, `.utils` and `.definitions` use PyTorch's names. So a file of definitions that was
+written for PyTorch's suite needs only changed imports. `harness.suite.runner.measure` and `python -m harness.suite` run
+the benchmarks.
 """
 
 from harness.suite.api import (

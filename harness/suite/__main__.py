@@ -1,4 +1,4 @@
-"""`python -m harness.suite DEFINITIONS.py --out FILE`, and `python -m harness.suite compare A.json B.json`."""
+"""Run the command `python -m harness.suite`, with which users measure benchmarks or compare two runs."""
 
 import sys
 

@@ -1,8 +1,9 @@
-"""How benchmarks are written down: the words of PyTorch's instruction-count suite, with the same meaning.
+"""Classes that define benchmarks. Their names and meaning are those of PyTorch's instruction-count suite.
 
-One grouped definition stands for many benchmarks: eager and compiled, forward and with backward, Python and C++, on one
-thread and on several. `harness.suite.expand.materialize` makes the flat list of them. `compiled=True`, for
-`torch.compile`, is this kit's own word. `torchscript=True` is PyTorch's, and means what it means there.
+One grouped definition describes many benchmarks: eager and compiled, with and without a backward pass, in Python and
+C++, with one or several threads. `harness.suite.expand.materialize` returns the list of these benchmarks. The argument
+`compiled=True`, for `torch.compile`, does not exist in PyTorch's suite. The argument `torchscript=True` has the same
+meaning as in PyTorch's suite.
 """
 
 import enum
@@ -34,11 +35,11 @@ _SIGNATURE = re.compile(r"f\((?P<arguments>.*)\) -> (?P<output>.+)")
 
 @dataclass(frozen=True)
 class TimerArgs:
-    """What `torch.utils.benchmark.Timer` is given: one benchmark, ready to be run.
+    """The arguments of `torch.utils.benchmark.Timer` for one benchmark.
 
-    Two fields are this kit's own. Both hold the source of a module that defines `model`, and are empty for none:
-    `scripted` is made TorchScript before the setup loads it, and `compiled` is what the setup and the statement call
-    `compiled_model`.
+    The last two fields do not exist in `Timer`. Each holds the source code of a module that defines `model`, or "". The
+    model in `scripted` is compiled to TorchScript before the setup loads it. The model in `compiled` is compiled with
+    `torch.compile`. Setup and statement call it under the name `compiled_model`.
     """
 
     stmt: str
@@ -51,7 +52,7 @@ class TimerArgs:
 
 
 class RuntimeMode(enum.Enum):
-    """What runs the statement. Explicit ones are of `TimerArgs` written by hand, about which nothing is known."""
+    """The mode in which a statement runs. EXPLICIT stands for the unknown mode of `TimerArgs` that a person wrote."""
 
     EAGER = "Eager"
     COMPILED = "Compiled"
@@ -60,7 +61,7 @@ class RuntimeMode(enum.Enum):
 
 
 class AutogradMode(enum.Enum):
-    """Whether a backward pass follows."""
+    """Whether a benchmark includes a backward pass. EXPLICIT is for `TimerArgs` that a person wrote."""
 
     FORWARD = "Forward"
     FORWARD_BACKWARD = "Forward + Backward"
@@ -69,25 +70,16 @@ class AutogradMode(enum.Enum):
 
 @dataclass(frozen=True)
 class AutoLabels:
-    """What expansion adds to a benchmark's label."""
+    """The labels that distinguish the benchmarks of one grouped definition."""
 
     runtime: RuntimeMode
     autograd: AutogradMode
     language: Language
 
-    @property
-    def as_dict(self) -> dict[str, str]:
-        """The three as plain text."""
-        return {
-            "runtime": self.runtime.value,
-            "autograd": self.autograd.value,
-            "language": "Python" if self.language is Language.PYTHON else "C++",
-        }
-
 
 @dataclass(frozen=True)
 class GroupedSetup:
-    """How to get ready, in both languages. `global_setup` is C++ that stands before any function, such as includes."""
+    """The setup code in Python and in C++. `global_setup` is C++ code outside functions, such as `#include`."""
 
     py_setup: str = ""
     cpp_setup: str = ""
@@ -103,32 +95,35 @@ _NO_SETUP = GroupedSetup()
 
 @dataclass(frozen=True)
 class Signature:
-    """What a statement takes and leaves behind: `f(x, w) -> y`. The output None is for what changes in place."""
+    """The names of a statement's arguments and output: `f(x, w) -> y`. `output` is None for an in-place operation."""
 
     arguments: tuple[str, ...]
     output: str | None
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `f(a, b) -> c`. Raises `UsageError` for anything else, and for several outputs."""
+        """Return the signature that a text such as `f(a, b) -> c` describes.
+
+        Raise `UsageError` if the text is not of this form, or if it names several outputs.
+        """
         found = _SIGNATURE.fullmatch(text.strip())
         if found is None:
-            raise UsageError(f"The signature {text!r} cannot be read; write it like f(x, w) -> y.")
+            raise UsageError(f"The signature {text!r} is invalid; write it like f(x, w) -> y.")
         arguments = tuple(name.strip() for name in found["arguments"].split(",") if name.strip())
         output = found["output"].strip()
         if "," in output:
-            raise UsageError(f"The signature {text!r} has several outputs; a benchmark can have one, or None.")
+            raise UsageError(f"The signature {text!r} has several outputs; write one output, or None.")
         return cls(arguments, None if output == "None" else output)
 
     def call(self, model: str, language: Language) -> str:
-        """The statement that calls an eager model: `y = model(x)`, or in C++ the model's `forward`."""
+        """Return the statement that calls an eager model, such as `y = model(x)` in Python."""
         given = ", ".join(self.arguments)
         if language is Language.PYTHON:
             return f"{self.output} = {model}({given})" if self.output else f"{model}({given})"
         return f"auto {self.output} = {model}->forward({given});" if self.output else f"{model}->forward({given});"
 
     def call_scripted(self, model: str, language: Language) -> str:
-        """The statement that calls a TorchScript model; in C++ it takes a vector of boxed values."""
+        """Return the statement that calls a TorchScript model. In C++, it passes a vector of boxed values."""
         if language is Language.PYTHON:
             return self.call(model, language)
         boxed = ", ".join(f"torch::jit::IValue({name})" for name in self.arguments)
@@ -138,12 +133,14 @@ class Signature:
 
 @dataclass(frozen=True)
 class GroupedBenchmark:
-    """Several benchmarks of one thing. Made by `GroupedStmts`, `GroupedModules` and `GroupedVariants`, never by hand.
+    """Several benchmarks of one operation or model.
 
-    What these three share: `setup`; `signature`, which says what a statement takes and gives ("f(x, w) -> y", needed
-    for models, compiling and autograd); `autograd=True` adds benchmarks with `y.backward()` after the forward pass;
-    `num_threads` takes a number or a tuple of them. `compiled=True` adds benchmarks of the model under `torch.compile`,
-    in Python alone; `torchscript=True` adds those of the TorchScript model, in both languages.
+    Create a grouped benchmark with `GroupedStmts`, `GroupedModules` or `GroupedVariants`. These functions share some
+    arguments. `setup` is the setup code. `signature` names the inputs and the output of the statement, as in "f(x, w)
+    -> y". A signature is required for models, compiling and autograd. `autograd=True` adds benchmarks with
+    `y.backward()` after the forward pass. `num_threads` is a number or a tuple of numbers. `compiled=True` adds
+    benchmarks of the model with `torch.compile`, in Python only. `torchscript=True` adds benchmarks of the TorchScript
+    model in both languages.
     """
 
     py_fwd_stmt: str | None
@@ -170,9 +167,10 @@ class GroupedBenchmark:
         num_threads: int | tuple[int, ...] = 1,
         compiled: bool = False,
     ) -> Self:
-        """Benchmarks of free-form statements, as Timer takes them.
+        """Return the benchmarks of a statement in Python, in C++, or in both languages.
 
-        With `compiled=True` or `torchscript=True` the Python statement becomes the body of a function to compile.
+        With `compiled=True` or `torchscript=True`, the Python statement becomes the body of a function that is
+        compiled.
         """
         read = Signature.parse(signature) if signature is not None else None
         python = textwrap.dedent(py_stmt) if py_stmt is not None else None
@@ -202,7 +200,10 @@ class GroupedBenchmark:
         num_threads: int | tuple[int, ...] = 1,
         compiled: bool = False,
     ) -> Self:
-        """Benchmarks of a module, which the model setups define under the name `model`. A signature is needed."""
+        """Return the benchmarks of a model. The code of the model setups must define the variable `model`.
+
+        Raise `UsageError` if there is no signature.
+        """
         if signature is None:
             raise UsageError("A benchmark of a model needs its signature, such as f(x) -> y.")
         read = Signature.parse(signature)
@@ -224,9 +225,10 @@ class GroupedBenchmark:
     def init_from_variants(
         cls, py_block: str = "", cpp_block: str = "", num_threads: int | tuple[int, ...] = 1
     ) -> Mapping[tuple[str, ...] | str | None, Self]:
-        """Several related benchmarks at once: a block of lines in each language, one statement a line.
+        """Return several related benchmarks by label. Each line of `py_block` and `cpp_block` is one statement.
 
-        A comment that begins with @ names the lines below it: `# @setup`, in C++ also `// @Global Setup`, or a label.
+        A comment that begins with @ describes the lines below it. `# @setup` marks the setup, and `# @reshape` the
+        statements with the label "reshape". In C++, `// @Global Setup` marks the global setup.
         """
         cases, py_setup, cpp_setup, global_setup = parse_variants(py_block, cpp_block)
         setup = GroupedSetup(py_setup, cpp_setup, global_setup)
@@ -243,7 +245,7 @@ class GroupedBenchmark:
                 raise UsageError(f"{word}=True needs a signature, and a Python statement or model to compile.")
         for model in (self.py_model_setup, self.cpp_model_setup):
             if model and not re.search(r"\bmodel\b", model):
-                raise UsageError(f"This setup has to define a model under the name `model`: {model.strip()}")
+                raise UsageError(f"A model's setup must define `model`, but this setup does not: {model.strip()}")
 
 
 GroupedStmts = GroupedBenchmark.init_from_stmts
@@ -253,7 +255,7 @@ GroupedVariants = GroupedBenchmark.init_from_variants
 
 def _as_function(py_stmt: str | None, signature: Signature | None) -> str:
     if py_stmt is None or signature is None:
-        raise UsageError("A function to compile needs a Python statement and a signature, such as f(x, w) -> y.")
+        raise UsageError("To compile a function, give a Python statement and a signature, such as f(x, w) -> y.")
     head = f"def model({', '.join(signature.arguments)}):"
     return "\n".join([head, textwrap.indent(py_stmt.strip("\n"), "    "), f"    return {signature.output}", ""])
 

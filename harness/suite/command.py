@@ -1,4 +1,4 @@
-"""`python -m harness.suite`: run a file of definitions, list it, compare two runs."""
+"""The command `python -m harness.suite`: run a file of definitions, list its benchmarks, or compare two runs."""
 
 import fnmatch
 import importlib.util
@@ -12,20 +12,20 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from harness import units
-from harness.command import guarded
+from harness.command_line.command import guarded
 from harness.compilers import torchscript_support
 from harness.errors import UsageError
-from harness.overwriting import refuse_edited
+from harness.rendering import units
+from harness.rendering.tables import Table
+from harness.storage.overwriting import refuse_edited
 from harness.suite import results
 from harness.suite.api import RuntimeMode
+from harness.suite.benchmark import Benchmark
 from harness.suite.compare import Comparison, titled
 from harness.suite.expand import materialize
-from harness.suite.results import Settings, Suite
+from harness.suite.results import Suite, SuiteSettings
 from harness.suite.runner import measure
 from harness.suite.utils import flatten
-from harness.suite.work import Work
-from harness.tables import Table
 
 NAME: Final = "python -m harness.suite"
 DEFAULT: Final = Path(__file__).parent / "definitions" / "standard.py"
@@ -33,7 +33,7 @@ SOME_FAILED: Final = 1
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; return its exit code."""
+    """Run `python -m harness.suite` with these arguments, and return its exit code."""
     if arguments[:1] == ["compare"]:
         return guarded(_comparing, f"{NAME} compare", arguments[1:])
     return guarded(_running, NAME, arguments)
@@ -42,43 +42,50 @@ def main(arguments: Sequence[str]) -> int:
 _running, _comparing = (typer.Typer(add_completion=False, pretty_exceptions_enable=False) for _ in range(2))
 
 
-@_running.command(epilog="compare A.json B.json sets two runs side by side.")
+@_running.command(epilog="To compare two runs: python -m harness.suite compare A.json B.json")
 def run(
-    definitions: Annotated[Path, typer.Argument(help="A Python file with BENCHMARKS.")] = DEFAULT,
+    definitions: Annotated[Path, typer.Argument(help="A Python file that defines BENCHMARKS.")] = DEFAULT,
     out: Annotated[
-        Path | None, typer.Option(help="The JSON file to write; run again to go on where it stopped.")
+        Path | None,
+        typer.Option(help="The JSON file for the results. To continue a stopped run, run the same command again."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Benchmarks whose name has this in it, or fits it (*).")
+        list[str] | None, typer.Option(help="Measure only benchmarks whose name contains this text; * means any text.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Workers at a time; one a core unless told.")] = None,
-    no_counts: Annotated[bool, typer.Option("--no-counts", help="Wall times alone.")] = False,
-    recount: Annotated[bool, typer.Option("--recount", help="Count anew what an earlier run has counted.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, and forget what --out holds.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a suite's.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the benchmarks and measure nothing.")] = False,
-    min_run_time: Annotated[float, typer.Option(min=0.001, help="Seconds of wall time for each benchmark.")] = 0.5,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,  # noqa: ARG001 - `guarded` reads it
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of workers at the same time. Default: one per core.")
+    ] = None,
+    no_counts: Annotated[bool, typer.Option("--no-counts", help="Measure wall times only.")] = False,
+    recount: Annotated[
+        bool, typer.Option("--recount", help="Count instructions again; do not use the counts of earlier runs.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure everything again, and overwrite the file of --out.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that does not hold suite results.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the benchmarks, and do not measure them.")] = False,
+    min_run_time: Annotated[float, typer.Option(min=0.001, help="Seconds of wall time per benchmark.")] = 0.5,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an internal error.")] = False,  # noqa: ARG001 - `guarded` reads it
 ) -> int:
-    """Measure benchmarks: wall times and instruction counts, eager and compiled, Python and C++."""
-    works = chosen(works_of(definitions), only or [])
+    """Measure the wall times and instruction counts of benchmarks, eager and compiled, in Python and C++."""
+    benchmarks = chosen(benchmarks_of(definitions), only or [])
     if list_:
-        print("\n".join(work.title for work in works))
+        print("\n".join(benchmark.title for benchmark in benchmarks))
         return 0
     if out is None:
-        raise UsageError("Name the file to write: --out FILE.json, or ask for --list.")
-    if fresh:  # otherwise the file is read, and what is not a suite's is an error there
+        raise UsageError("Name the file for the results with --out FILE.json, or list the benchmarks with --list.")
+    if fresh:  # otherwise `measure` reads the file, and raises an error if it holds no suite results
         refuse_edited(out, force=force, is_ours=results.is_suite)
     with _Bar() as bar:
         suite = measure(
-            works,
+            benchmarks,
             out,
-            Settings(min_run_time_s=min_run_time),
+            SuiteSettings(min_run_time_s=min_run_time),
             fresh=fresh,
             count=not no_counts,
             recount=recount,
             jobs=jobs,
-            watch=bar.told,
+            watch=bar.advance,
         )
     return _show(suite, out)
 
@@ -87,40 +94,44 @@ def run(
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A.json")],
     second: Annotated[Path, typer.Argument(metavar="B.json")],
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,  # noqa: ARG001 - `guarded` reads it
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an internal error.")] = False,  # noqa: ARG001 - `guarded` reads it
 ) -> int:
-    """Set two runs side by side: B against A."""
+    """Print the changes of wall times and instruction counts from run A to run B."""
     found = Comparison.of(results.load(first), results.load(second))
     print(f"{found.table().to_text()}\n\n{found.summary()}")
     return 0
 
 
-def works_of(definitions: Path) -> tuple[Work, ...]:
-    """The benchmarks of a file of definitions. What the file itself raises is told as a `UsageError`."""
+def benchmarks_of(definitions: Path) -> tuple[Benchmark, ...]:
+    """Return the benchmarks that a Python file defines. If the file raises an exception, raise `UsageError`."""
     if not definitions.is_file():
-        raise UsageError(f"There is no file {definitions}; name one that defines BENCHMARKS.")
+        raise UsageError(f"There is no file {definitions}; name a file that defines BENCHMARKS.")
     spec = importlib.util.spec_from_file_location("definitions_of_the_suite", definitions)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{definitions} is no Python file; name one that defines BENCHMARKS.")
+        raise UsageError(f"{definitions} is not a Python file; name a file that defines BENCHMARKS.")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"{definitions} cannot be read: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{definitions} raised {type(error).__name__}: {error}. Correct it and run again.") from error
     if not hasattr(module, "BENCHMARKS"):
         raise UsageError(f"{definitions} does not define BENCHMARKS, a dict of benchmarks by name.")
-    return Work.all_of(materialize(flatten(module.BENCHMARKS)))
+    return Benchmark.all_of(materialize(flatten(module.BENCHMARKS)))
 
 
-def chosen(works: Sequence[Work], patterns: Sequence[str]) -> tuple[Work, ...]:
-    """Those whose title has one of the patterns in it. Raises `UsageError` when nothing is left."""
+def chosen(benchmarks: Sequence[Benchmark], patterns: Sequence[str]) -> tuple[Benchmark, ...]:
+    """Return the benchmarks whose title matches a pattern. If there is no such benchmark, raise `UsageError`."""
     kept = tuple(
-        work for work in works if not patterns or any(fnmatch.fnmatchcase(work.title, f"*{each}*") for each in patterns)
+        benchmark
+        for benchmark in benchmarks
+        if not patterns or any(fnmatch.fnmatchcase(benchmark.title, f"*{each}*") for each in patterns)
     )
     if not kept:
-        raise UsageError(f"No benchmark fits {', '.join(patterns) or 'an empty definition'}; --list shows their names.")
+        raise UsageError(
+            f"No benchmark matches {', '.join(patterns) or 'an empty definition'}; --list shows their names."
+        )
     return kept
 
 
@@ -136,7 +147,7 @@ def _show(suite: Suite, out: Path) -> int:
     _summed_up("Left out", [result.left_out for result in left_out])
     _summed_up("Not counted", [result.uncounted for result in uncounted])
     if any(result.runtime == RuntimeMode.JIT.value and result.times_s for result in suite.results):
-        _summed_up("Measured all the same", [reason] if (reason := torchscript_support().reason) else [])
+        _summed_up("Measured, although not supported", [reason] if (reason := torchscript_support().reason) else [])
     without = f", {len(left_out)} left out" if left_out else ""
     measured = units.some(len(suite.results) - len(failed) - len(left_out), "benchmark")
     print(f"\n{measured} measured, {len(failed)} failed{without}: {out}")
@@ -144,13 +155,13 @@ def _show(suite: Suite, out: Path) -> int:
 
 
 def _summed_up(what: str, reasons: Sequence[str]) -> None:
-    """Print each reason once, with the number of benchmarks that it is for."""
+    """Print each reason once, with the number of benchmarks that have this reason."""
     for reason, number in Counter(reasons).items():
         print(f"{what} ({number}): {reason}", file=sys.stderr)
 
 
 class _Bar:
-    """A bar on a terminal that says what the wait is for; nothing elsewhere."""
+    """A progress bar with the name of the current phase. If the output is not a terminal, nothing is shown."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -164,12 +175,12 @@ class _Bar:
         self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._tasks: dict[str, object] = {}
 
-    def told(self, what: str, total: int, more: int) -> None:
-        """Show one phase of a run."""
+    def advance(self, what: str, total: int, more: int) -> None:
+        """Show the phase `what`, and advance its progress bar by `more` benchmarks."""
         if total and what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         if total:
-            self._bar.advance(self._tasks[what], more)  # type: ignore[arg-type]  # a task's number, which rich has given
+            self._bar.advance(self._tasks[what], more)  # type: ignore[arg-type]  # the id that rich returned
 
     def __enter__(self) -> Self:
         self._bar.__enter__()

@@ -1,24 +1,25 @@
-"""Instruction counts of benchmarks: read from Callgrind's profiles, and kept between runs."""
+"""Read the instruction counts of benchmarks from Callgrind's profiles, and store them for later runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import disk_cache
 from harness.callgrind import outfile
 from harness.callgrind.collect import software
 from harness.callgrind.lookups import search_names
+from harness.storage import disk_cache
 from harness.suite import cpp
-from harness.suite.results import Settings
-from harness.suite.work import Work
+from harness.suite.benchmark import Benchmark
+from harness.suite.results import SuiteSettings
 
 KIND = "suite"
-"""The folder within the cache."""
+"""The name of the folder in the cache that holds the counts."""
 
 
-def read(profiles: Sequence[Path]) -> tuple[int, ...]:
-    """The instructions of each profile, without searches in dictionaries, which depend on hashes and luck.
+def instructions_of(profiles: Sequence[Path]) -> tuple[int, ...]:
+    """Return the number of instructions in each profile, without the instructions of dictionary lookups.
 
-    Raises `harness.callgrind.outfile.ProfileError` for what is no profile.
+    The number of instructions of a lookup depends on random hashes. Raise `harness.callgrind.outfile.ProfileError` if a
+    file is not a profile.
     """
     return tuple(_total(path) for path in profiles)
 
@@ -29,22 +30,22 @@ def _total(path: Path) -> int:
     return profile.total - sum(profile.exclusive[name] for name in search_names(profile.exclusive))
 
 
-def kept(work: Work, settings: Settings) -> tuple[int, ...] | None:
-    """The counts of an earlier run on the same software; None without any."""
-    found = disk_cache.load(KIND, _key(work, settings))
+def load(benchmark: Benchmark, settings: SuiteSettings) -> tuple[int, ...] | None:
+    """Return a benchmark's counts from an earlier run with the same software, or None if there are none."""
+    found = disk_cache.load(KIND, _key(benchmark, settings))
     return tuple(map(int, found)) if isinstance(found, list) and found else None
 
 
-def keep(work: Work, settings: Settings, counts: tuple[int, ...]) -> None:
-    """Keep counts for later runs."""
-    disk_cache.keep(KIND, _key(work, settings), list(counts))
+def save(benchmark: Benchmark, settings: SuiteSettings, counts: tuple[int, ...]) -> None:
+    """Store the counts of a benchmark for later runs."""
+    disk_cache.keep(KIND, _key(benchmark, settings), list(counts))
 
 
-def _key(work: Work, settings: Settings) -> str:
+def _key(benchmark: Benchmark, settings: SuiteSettings) -> str:
     how = Path(__file__).with_name("worker.py").read_text(encoding="utf-8")
     return disk_cache.digest({
-        "benchmark": work.key,
+        "benchmark": benchmark.key,
         "counted": [settings.number, settings.repeats, how],
-        "machine code": cpp.name_of(work) if work.is_cpp else "",
-        **software(compiles=work.is_cpp),
+        "machine code": cpp.function_name(benchmark) if benchmark.is_cpp else "",
+        **software(compiles=benchmark.is_cpp),
     })  # fmt: skip

@@ -1,8 +1,9 @@
-"""C++ benchmarks compiled: several in one library, since torch's headers take longer to read than all of them together.
+"""Compile C++ benchmarks. A library contains several of them, because reading torch's headers takes most of the time.
 
-Each benchmark is a function of its own, named by a digest of its code. The library is kept in the user's cache folder
-under every one of these names, so a benchmark is compiled again only when it, torch or the compiler has changed. One
-that does not compile is found by the compiler's own messages and left out; the others are compiled without it.
+Each benchmark becomes a function whose name is a digest of the benchmark's code. The library is stored in the user's
+cache folder, with a link to it for each of its functions. So a benchmark is compiled again only if its code, torch or
+the compiler has changed. If a benchmark does not compile, the compiler's messages name it, and the other benchmarks are
+compiled without it.
 """
 
 import os
@@ -20,15 +21,17 @@ import torch
 from torch.utils import cpp_extension
 from torch.utils.benchmark.utils import cpp_jit
 
-from harness import disk_cache
 from harness.callgrind import tools
-from harness.suite.work import Work
+from harness.storage import disk_cache
+from harness.suite.benchmark import Benchmark
 
 BATCH: Final = 16
-"""Benchmarks in one library: reading the headers takes 20 s, and each of these half a second to a second and a half."""
+"""The largest number of benchmarks per library. Reading the headers takes 20 s. Compiling a benchmark takes 0.5 to 1.5
+s."""
 
 LEAST: Final = 4
-"""Fewer are not worth reading the headers once more, idle core or not."""
+"""The smallest number of benchmarks for which an additional library saves time, although torch's headers are read
+again."""
 
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")
 
@@ -46,7 +49,7 @@ _PRELUDE: Final = """\
 _GAUGE: Final = """
 namespace {
 
-// Counts down the runs of one benchmark: first some to warm up, then as many repeats as are asked for.
+// Counts the runs of one benchmark: first some to warm up, then the requested repeats.
 struct Gauge {
   int64_t number, repeats;
   bool counting;
@@ -76,7 +79,7 @@ thread_local std::string failure;
 
 }  // namespace
 """
-"""The counted region of a benchmark holds its loop, and two calls of next to nothing."""
+"""C++ code that times and counts a benchmark. Only the loop of the benchmark and two short calls are counted."""
 
 _FUNCTION: Final = """
 extern "C" const char* {name}(int64_t g_number, int64_t g_repeats, bool g_counting, double* g_seconds) {{
@@ -100,12 +103,12 @@ extern "C" const char* {name}(int64_t g_number, int64_t g_repeats, bool g_counti
 """
 
 Compiler = Callable[[str, Path], str]
-"""Compiles a source text to a library at a path; returns "" or what the compiler complained about."""
+"""A function that compiles a source text to a library at a path, and returns the error messages, or ""."""
 
 
-def name_of(work: Work) -> str:
-    """The name of a benchmark's function and of its library: a digest of all that its machine code depends on."""
-    args = work.args
+def function_name(benchmark: Benchmark) -> str:
+    """Return a benchmark's name in its library and in the cache, a digest of all that changes its machine code."""
+    args = benchmark.args
     depends_on = {
         "code": [args.stmt, args.setup, args.global_setup, _PRELUDE, _GAUGE, _FUNCTION],
         "torch": [torch.__version__, torch.version.git_version],
@@ -114,32 +117,47 @@ def name_of(work: Work) -> str:
     return f"benchmark_{disk_cache.digest(depends_on)}"
 
 
-def library_of(work: Work) -> Path:
-    """Where the library with a benchmark lies once it is built."""
-    return disk_cache.folder() / "cpp" / f"{name_of(work)}.so"
+def library_of(benchmark: Benchmark) -> Path:
+    """Return the path of the library that contains a benchmark. The library may not exist yet."""
+    return disk_cache.folder() / "cpp" / f"{function_name(benchmark)}.so"
 
 
 def build(
-    works: Sequence[Work], jobs: int, done: Callable[[int], None] = lambda _: None, compiler: "Compiler | None" = None
-) -> dict[Work, str]:
-    """Compile the benchmarks that are not in the cache, `jobs` libraries at a time; return why some could not be.
+    benchmarks: Sequence[Benchmark],
+    jobs: int,
+    done: Callable[[int], None] = lambda _: None,
+    compiler: "Compiler | None" = None,
+) -> dict[Benchmark, str]:
+    """Compile the C++ benchmarks that are not in the cache. Return the error message of each benchmark that fails.
 
-    `done` is told how many more benchmarks are settled. Benchmarks with the same code are compiled once.
+    `jobs` libraries are compiled at the same time. After each library, `done` is called with the number of its
+    benchmarks. Benchmarks with the same code are compiled only once.
     """
     failures: dict[str, str] = {}
-    missing = {name_of(work): work for work in works if work.is_cpp and not library_of(work).exists()}
+    missing = {
+        function_name(benchmark): benchmark
+        for benchmark in benchmarks
+        if benchmark.is_cpp and not library_of(benchmark).exists()
+    }
     batches = list(_batches(missing, jobs))
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
         for found in pool.map(lambda batch: _build(batch, compiler or compile_library, done), batches):
             failures |= found
-    return {work: failures[name_of(work)] for work in works if work.is_cpp and name_of(work) in failures}
+    return {
+        benchmark: failures[function_name(benchmark)]
+        for benchmark in benchmarks
+        if benchmark.is_cpp and function_name(benchmark) in failures
+    }
 
 
-def _batches(missing: Mapping[str, Work], jobs: int) -> Iterator[dict[str, Work]]:
-    """Benchmarks with the same global setup together; one that merely includes headers gets along with all others."""
-    groups: dict[str, dict[str, Work]] = {}
-    for name, work in missing.items():
-        groups.setdefault(_own_globals(work), {})[name] = work
+def _batches(missing: Mapping[str, Benchmark], jobs: int) -> Iterator[dict[str, Benchmark]]:
+    """Yield groups of benchmarks. Each group is compiled to one library.
+
+    The global setups of a group are all equal, or they all contain only includes.
+    """
+    groups: dict[str, dict[str, Benchmark]] = {}
+    for name, benchmark in missing.items():
+        groups.setdefault(_own_globals(benchmark), {})[name] = benchmark
     for group in groups.values():
         names = list(group)
         shares = max(1, -(-len(names) // BATCH), min(jobs, len(names) // LEAST))
@@ -148,62 +166,64 @@ def _batches(missing: Mapping[str, Work], jobs: int) -> Iterator[dict[str, Work]
             yield {name: group[name] for name in names[start : start + size]}
 
 
-def _own_globals(work: Work) -> str:
-    lines = work.args.global_setup.strip().splitlines()
+def _own_globals(benchmark: Benchmark) -> str:
+    """Return a benchmark's global setup, or "" if it only includes headers."""
+    lines = benchmark.args.global_setup.strip().splitlines()
     return "" if all(not line.strip() or _INCLUDE.fullmatch(line) for line in lines) else "\n".join(lines)
 
 
-def _build(batch: Mapping[str, Work], compiler: Compiler, done: Callable[[int], None]) -> dict[str, str]:
-    """Compile one library, without those that the compiler complains about; return its complaints by name."""
+def _build(batch: Mapping[str, Benchmark], compiler: Compiler, done: Callable[[int], None]) -> dict[str, str]:
+    """Compile one library with all benchmarks that compile. Return the errors of the others by function name."""
     failures: dict[str, str] = {}
     rest = dict(batch)
     while rest:
-        said = _compile(rest, compiler)
-        if not said:
+        messages = _compile(rest, compiler)
+        if not messages:
             break
-        wrong = {name: _complaint(said, name) for name in rest if name in said}
+        wrong = {name: _first_error(messages, name) for name in rest if name in messages}
         if not wrong and len(rest) > 1:
             names = list(rest)
             for half in (names[::2], names[1::2]):
                 failures |= _build({name: rest[name] for name in half}, compiler, lambda _: None)
             break
-        wrong = wrong or {name: _complaint(said, "") for name in rest}
+        wrong = wrong or {name: _first_error(messages, "") for name in rest}
         failures |= wrong
-        rest = {name: work for name, work in rest.items() if name not in wrong}
+        rest = {name: benchmark for name, benchmark in rest.items() if name not in wrong}
     done(len(batch))
     return failures
 
 
-def _compile(batch: Mapping[str, Work], compiler: Compiler) -> str:
+def _compile(batch: Mapping[str, Benchmark], compiler: Compiler) -> str:
     folder = disk_cache.made(disk_cache.folder() / "cpp")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as temporary:
         library = Path(temporary) / "library.so"
-        said = compiler(source_of(batch), library)
-        if not said:
+        messages = compiler(source_of(batch), library)
+        if not messages:
             for name in batch:
                 link = Path(temporary) / name
                 os.link(library, link)
                 link.replace(folder / f"{name}.so")
-    return said
+    return messages
 
 
-def source_of(batch: Mapping[str, Work]) -> str:
-    """The source of a library with these benchmarks, each under its name."""
+def source_of(batch: Mapping[str, Benchmark]) -> str:
+    """Return the C++ source code of a library. `batch` maps the names of its functions to benchmarks."""
     headers: dict[str, None] = {}
     code = ""
-    for work in batch.values():
-        own = _own_globals(work)
+    for benchmark in batch.values():
+        own = _own_globals(benchmark)
         code = own or code
         if not own:
-            headers |= dict.fromkeys(line.strip() for line in work.args.global_setup.splitlines() if line.strip())
+            headers |= dict.fromkeys(line.strip() for line in benchmark.args.global_setup.splitlines() if line.strip())
     functions = (
-        _FUNCTION.format(name=name, setup=work.args.setup, stmt=work.args.stmt) for name, work in batch.items()
+        _FUNCTION.format(name=name, setup=benchmark.args.setup, stmt=benchmark.args.stmt)
+        for name, benchmark in batch.items()
     )
     return "\n".join([_PRELUDE, *headers, code, _GAUGE, *functions])
 
 
 def compile_library(source: str, library: Path) -> str:
-    """Compile a source text; return "" or what the compiler said."""
+    """Compile a source text to the library. Return the compiler's error messages, or ""."""
     file = library.with_suffix(".cpp")
     file.write_text(source, encoding="utf-8")
     torch_libraries = [f"-L{folder}" for folder in cpp_extension.library_paths()]
@@ -218,16 +238,19 @@ def compile_library(source: str, library: Path) -> str:
 
 @once
 def command() -> tuple[str, ...]:
-    """The compiler with torch's own flags, but without debug information: torch's wheels have none either."""
+    """Return the compiler's command with torch's flags.
+
+    The option `-g` is left out, because torch's wheels contain no debug information either.
+    """
     flags = [flag for flag in cpp_jit.CXX_FLAGS or ("-O2",) if flag != "-g"]
     folders = [*cpp_extension.include_paths(), *cpp_jit.EXTRA_INCLUDE_PATHS]
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     return (*compiler, *flags, "-std=c++20", "-fPIC", "-w", *(f"-I{folder}" for folder in folders))
 
 
-def _complaint(said: str, name: str) -> str:
-    """The first error that mentions this benchmark, without its long name."""
-    lines = said.splitlines()
+def _first_error(messages: str, name: str) -> str:
+    """Return the compiler's first error message about the function `name`, without this long name."""
+    lines = messages.splitlines()
     errors = [line for line in lines if "error" in line]
-    mine = [line for line in errors if name in line] or errors or lines or ["it said nothing"]
+    mine = [line for line in errors if name in line] or errors or lines or ["the compiler printed nothing"]
     return f"does not compile: {re.sub(r'benchmark_[0-9a-f]+[.]', '', mine[0])}"

@@ -1,7 +1,7 @@
-"""From grouped definitions to single benchmarks: text in, text out, nothing is run.
+"""Expand grouped definitions to a list of benchmarks. No benchmark is run.
 
-The order is fixed: definition by definition, eager before compiled before TorchScript, forward before backward, Python
-before C++, and the numbers of threads as they were given.
+The benchmarks of a definition have a fixed order. They are sorted first by mode (eager, compiled, TorchScript), then by
+forward and backward, then by Python and C++. The numbers of threads stay in the given order.
 """
 
 import textwrap
@@ -14,25 +14,26 @@ from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, Runtim
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
 
 _INCLUDES = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
-"""What C++ needs to call a TorchScript model."""
+"""The includes that C++ code needs to call a TorchScript model."""
 
 WARM_UPS = 3
-"""Calls before a measurement: torch.compile compiles at the first, TorchScript after having seen the types of some."""
+"""Number of calls before a measurement. `torch.compile` compiles at the first call. TorchScript compiles after a few
+calls, when it has recorded the types of the arguments."""
 
 
 def materialize(benchmarks: FlatIntermediateDefinition) -> FlatDefinition:
-    """Return every benchmark by itself: its label, what kind it is, and what Timer is given."""
+    """Return the list of all benchmarks, each with its label, its kind, and the arguments of `Timer`."""
     flat: list[tuple[tuple[str, ...], AutoLabels, TimerArgs]] = []
     for label, benchmark in benchmarks.items():
         if isinstance(benchmark, TimerArgs):
             flat.append((label, AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, benchmark.language), benchmark))
             continue
-        asked = {
+        enabled = {
             RuntimeMode.EAGER: True,
             RuntimeMode.COMPILED: benchmark.compiled,
             RuntimeMode.JIT: benchmark.torchscript,
         }
-        runtimes = [runtime for runtime, wanted in asked.items() if wanted]
+        runtimes = [runtime for runtime, wanted in enabled.items() if wanted]
         autograds = (AutogradMode.FORWARD, AutogradMode.FORWARD_BACKWARD)[: 1 + benchmark.autograd]
         for runtime, autograd, language in product(runtimes, autograds, (Language.PYTHON, Language.CPP)):
             kind = AutoLabels(runtime, autograd, language)
@@ -62,12 +63,11 @@ def _timer_args(benchmark: GroupedBenchmark, kind: AutoLabels, stmt: str, num_th
 
 
 def _eager_model(benchmark: GroupedBenchmark) -> str | None:
-    """A model made of a statement is there to be compiled; run as it is, the statement needs no function."""
     return None if benchmark.is_stmts else benchmark.py_model_setup
 
 
 def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
-    """What is run again and again; None where the definition has nothing in that language."""
+    """Return the statement to measure, or None if the definition has no statement in this language."""
     is_cpp = kind.language is Language.CPP
     signature = benchmark.signature
     if kind.runtime is RuntimeMode.COMPILED:
@@ -75,8 +75,8 @@ def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
         stmt = None if is_cpp else signature.call(compiled.NAME, kind.language)
     elif kind.runtime is RuntimeMode.JIT:
         assert signature is not None
-        said_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
-        stmt = signature.call_scripted("jit_model", kind.language) if said_in_cpp or not is_cpp else None
+        defined_in_cpp = benchmark.cpp_fwd_stmt is not None or benchmark.setup.cpp_setup.strip()
+        stmt = signature.call_scripted("jit_model", kind.language) if defined_in_cpp or not is_cpp else None
     else:
         stmt = benchmark.cpp_fwd_stmt if is_cpp else benchmark.py_fwd_stmt
     if stmt is None or kind.autograd is not AutogradMode.FORWARD_BACKWARD:
@@ -88,7 +88,7 @@ def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
 
 
 def _load(source: str, stmt: str, language: Language) -> str:
-    """The setup that loads a scripted model as `jit_model` and calls it until it is compiled."""
+    """Return the setup code that loads a TorchScript model as `jit_model`, and calls the model until it is compiled."""
     path, body = str(scripted.path_of(source)), textwrap.indent(stmt, "    ")
     if language is Language.PYTHON:
         return f"jit_model = torch.jit.load({path!r})\nfor _ in range({WARM_UPS}):\n{body}"

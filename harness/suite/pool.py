@@ -1,8 +1,8 @@
-"""Workers: processes that run benchmarks on cores of their own.
+"""Run benchmarks in worker processes. Each worker has its own cores.
 
-A worker holds a lane (`harness.lanes`) as wide as its benchmarks have threads, or as the machine is, and stays on
-those cores. It is asked for one benchmark at a time. One that dies, or answers too late, costs the benchmark at hand;
-for the next, another is started.
+Each worker runs on the reserved cores of a lane (`harness.machine.lanes`). The lane has one core per thread of the
+benchmarks, but at most all cores of the machine. A worker gets one benchmark at a time. If the worker crashes or takes
+too long, this benchmark fails, and a new worker runs the next benchmark.
 """
 
 import json
@@ -20,30 +20,32 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, Final, Self
 
-from harness import lanes, twins
 from harness.callgrind import tools
+from harness.machine import lanes
+from harness.paired import process_env
 
 START_S: Final = 180.0
-"""A worker that is not ready by then will not be: importing torch under valgrind takes 15 s, on a busy day more."""
+"""Time limit for the start of a worker, in seconds. Under valgrind, importing torch takes 15 s on an idle machine."""
 
 _POLL_S: Final = 0.5
-"""How often a waiting thread looks whether its worker still lives: a child of it may hold the pipe open."""
+"""Seconds between two checks whether a worker still runs. If a child process of the worker keeps the pipe open, the
+pipe does not show that the worker has ended."""
 
-LAST_WORDS: Final = 300
-"""Characters that are told of what a dead worker said last."""
+MAX_MESSAGE: Final = 300
+"""Number of characters of a worker's last output that an error message shows."""
 
 ROOT: Final = Path(__file__).parent.parent.parent
 
 Answer = Mapping[str, Any]
-"""What came of one request: a measurement, or why there is none under "failure"."""
+"""The result of a request: a measurement, or a dictionary with the reason as "failure"."""
 
 
-class WorkerDied(Exception):  # noqa: N818 - it has died; that is no error of ours
-    """A worker ended or was ended; the message says how."""
+class WorkerDied(Exception):  # noqa: N818 - it reports a failed benchmark, not an error of the suite
+    """A worker ended or was killed while it ran a benchmark. The message gives the reason."""
 
 
 class Worker:
-    """One process of `harness.suite.worker` on these cores. Close it, or use it in a `with` block."""
+    """A worker process, which runs `harness.suite.worker`. It ends with `close` or at the end of a `with` block."""
 
     def __init__(self, mode: str, cores: Sequence[int] = ()) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="fairclock-suite-")
@@ -51,8 +53,8 @@ class Worker:
         self._pending = b""
         python = [sys.executable, "-m", "harness.suite.worker", mode]
         self._popen = subprocess.Popen(
-            twins.command([*self._valgrind(), *python] if mode == "count" else python),
-            env={**tools.surroundings(), "PYTHONPATH": str(ROOT)},
+            process_env.command([*self._valgrind(), *python] if mode == "count" else python),
+            env={**tools.environment(), "PYTHONPATH": str(ROOT)},
             cwd=self._folder.name,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -64,15 +66,18 @@ class Worker:
         self._answers = self._popen.stdout
         if cores:
             with suppress(ProcessLookupError):
-                twins.pin(self._popen.pid, cores)
+                process_env.pin(self._popen.pid, cores)
         self._ready = False
 
     def _valgrind(self) -> list[str]:
         out = f"--callgrind-out-file={self._folder.name}/out.%p"
         return ["valgrind", "--tool=callgrind", "-q", "--instr-atstart=no", "--collect-atstart=no", out]
 
-    def ask(self, request: Answer, limit_s: float) -> Answer:
-        """Run one benchmark. Raises `WorkerDied` when it ends the worker, or takes longer than `limit_s` seconds."""
+    def run(self, request: Answer, limit_s: float) -> Answer:
+        """Run one benchmark in the worker, and return its result.
+
+        Raise `WorkerDied` if the worker ends, or if the benchmark takes longer than `limit_s` seconds.
+        """
         if not self._ready:
             self._ready = bool(self._next(START_S))
         assert self._popen.stdin is not None
@@ -81,7 +86,7 @@ class Worker:
         return self._next(limit_s)
 
     def profiles(self, answer: Answer) -> list[Path]:
-        """The files that Callgrind has written for a count, one for each repeat."""
+        """Return the paths of the Callgrind profiles that a count wrote, one per repeat."""
         place = Path(self._folder.name)
         return [place / f"out.{answer['process']}.{number}" for number in range(1, answer["repeats"] + 1)]
 
@@ -91,26 +96,28 @@ class Worker:
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
                 raise WorkerDied(f"gave no answer within {limit_s:g} s")
-            dead = self._popen.poll() is not None  # asked first: what a dead worker has said is there to be read
+            dead = (
+                self._popen.poll() is not None
+            )  # checked before reading, so that the answer of a worker that has just ended is still read
             if not select.select([self._answers], [], [], 0 if dead else min(left_s, _POLL_S))[0]:
                 if dead:
-                    raise WorkerDied(f"ended its worker: {self._last_words()}")
+                    raise WorkerDied(f"ended its worker: {self._last_message()}")
                 continue
             part = os.read(self._answers.fileno(), 1 << 16)
             if not part:
-                raise WorkerDied(f"ended its worker: {self._last_words()}")
+                raise WorkerDied(f"ended its worker: {self._last_message()}")
             self._pending += part
         line, _, self._pending = self._pending.partition(b"\n")
         answer: Answer = json.loads(line)
         return answer
 
-    def _last_words(self) -> str:
+    def _last_message(self) -> str:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return (lines or ["it said nothing"])[-1][:LAST_WORDS]
+        return (lines or ["it printed nothing"])[-1][:MAX_MESSAGE]
 
     def close(self) -> None:
-        """End the process, and whatever it has started."""
+        """End the process and all its child processes."""
         assert self._popen.stdin is not None
         self._popen.stdin.close()
         with suppress(ProcessLookupError):
@@ -128,16 +135,16 @@ class Worker:
 
 
 Serve = Callable[[Worker, Any, Sequence[int]], None]
-"""Asks a worker for one item, on these cores, and keeps what came of it."""
+"""A function that makes a worker run one item on the given cores, and stores the result."""
 
 
 def serve_all(
     mode: str, widths: Mapping[int, Sequence[Any]], jobs: int, serve: Serve, failed: Callable[..., None]
 ) -> None:
-    """Have workers serve every item, the widest first; `widths` has the items by how many threads they run.
+    """Run all items in workers. `widths` maps numbers of threads to items. Items with the most threads run first.
 
-    At most `jobs` workers run at a time, each in a lane. `serve` may raise `WorkerDied`: then `failed(item, why)` is
-    called, and the next item gets another worker.
+    At most `jobs` workers run at the same time, each in its own lane. `serve(worker, item, cores)` runs an item. If it
+    raises `WorkerDied`, `failed(item, why)` is called, and the next item gets a new worker.
     """
     physical = lanes.physical_cores()
     for threads in sorted(widths, reverse=True):
@@ -152,7 +159,7 @@ def serve_all(
                 for each in ending:
                     each.result()
             except BaseException:
-                for _ in _rest(queue):  # nobody begins another one
+                for _ in _rest(queue):  # empties the queue, so that no worker starts another item
                     pass
                 raise
 

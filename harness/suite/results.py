@@ -1,7 +1,8 @@
-"""What a run of the suite found: one result a benchmark, raw samples and all, and the file that keeps them.
+"""The results of a run of the suite, with all samples, and the files that store them.
 
-A run that is under way keeps its results in a journal beside its file, one JSON line each as they come; the file itself
-is written at the end, whole. A run that was killed loses what it was measuring just then.
+During a run, each result is added to a journal as one JSON line. At the end of the run, the file of results is written
+atomically in the same folder, and the journal is deleted. If a run is killed, only the unfinished measurements are
+lost.
 """
 
 import json
@@ -11,18 +12,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final, Self
 
-from harness.environment import Environment
 from harness.errors import UsageError
-from harness.files import put
+from harness.machine.environment import Environment
+from harness.storage.whole_files import write_whole
+from harness.suite.benchmark import LANGUAGES, Benchmark
 from harness.suite.types import Label
-from harness.suite.work import LANGUAGES, Work
 
 FORMAT: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How a run measures: wall times for at least `min_run_time_s`, and `repeats` counts of `number` runs each."""
+class SuiteSettings:
+    """The settings of a run of the suite: the seconds of wall time per benchmark, and how instructions are counted.
+
+    Instructions are counted `repeats` times, each time for `number` runs of the statement.
+    """
 
     min_run_time_s: float = 0.5
     number: int = 100
@@ -31,13 +35,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One benchmark's samples.
+    """The result of one benchmark with its samples.
 
-    `times_s` are seconds a run, each the mean over a block of `runs_per_sample`. `instructions` are counts of `number`
-    runs, searches in dictionaries left out, one for each repeat; `cached` says that they come from an earlier run, on
-    the same software. Three texts are empty, or say why something is missing: `failure`, why the benchmark has no times
-    although it was run; `left_out`, why it was not run: this torch, Python or machine lacks what it needs; `uncounted`,
-    why it has no counts.
+    `times_s` holds the samples in seconds per run. Each sample is the mean over a block of `runs_per_sample` runs.
+    `instructions` has one count per repeat: the instructions of `number` runs without dictionary lookups. `cached`
+    means that the counts come from an earlier run with the same software. Three fields hold a reason, or "". `failure`
+    is the reason why a benchmark that was run has no times. `left_out` is the reason why the benchmark was not run:
+    torch, Python or the machine lacks something. `uncounted` is the reason why it has no counts.
     """
 
     label: Label
@@ -57,36 +61,46 @@ class Result:
     left_out: str = ""
 
     @classmethod
-    def of(cls, work: Work) -> Self:
-        """A benchmark of which nothing is known yet."""
-        args = work.args
-        return cls(work.label, work.runtime, work.autograd, LANGUAGES[args.language], args.num_threads, work.key)
+    def of(cls, benchmark: Benchmark) -> Self:
+        """Return a result of a benchmark that was not measured yet."""
+        args = benchmark.args
+        return cls(
+            benchmark.label,
+            benchmark.runtime,
+            benchmark.autograd,
+            LANGUAGES[args.language],
+            args.num_threads,
+            benchmark.key,
+        )
 
     @property
     def median_s(self) -> float | None:
-        """The middle of the wall times, in seconds a run; None without any."""
+        """The median wall time per run in seconds, or None if there are no samples."""
         return median(self.times_s) if self.times_s else None
 
     @property
     def instructions_per_run(self) -> float | None:
-        """The middle of the counts, for one run; None without any. The first of several is left out: it warms up."""
+        """The median number of instructions per run, or None if there are no counts.
+
+        If there are several counts, the first one is a warm-up and is not used.
+        """
         kept = self.instructions[1:] or self.instructions
         return median(kept) / self.number if kept else None
 
     @property
     def complete(self) -> bool:
-        """Whether there is nothing more to measure."""
+        """Whether the benchmark has wall times, and also instruction counts or a reason why there are none."""
         return bool(self.times_s and (self.instructions or self.uncounted))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result of the benchmark as a dictionary for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` was made of. Raises `KeyError` or `TypeError` for anything else.
+        """Return the result that `to_dict` converted to `record`.
 
-        Files from before `left_out` have none.
+        Raise `KeyError` or `TypeError` for any other dictionary. Records of older versions have no `left_out`.
         """
         record = {"left_out": "", **record}
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls)}
@@ -96,14 +110,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A whole run: its results in the order of their definitions, what they were measured on, and how."""
+    """A run of the suite: the results in the order of the definitions, the environment and the settings."""
 
     environment: Environment
-    settings: Settings
+    settings: SuiteSettings
     results: tuple[Result, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the run of the suite as a dictionary for JSON."""
         return {
             "format": FORMAT,
             "environment": self.environment.to_dict(),
@@ -113,30 +127,30 @@ class Suite:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """What `to_dict` was made of. Raises `UsageError` for anything else."""
+        """Return the run that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
         try:
             return cls(
                 Environment.from_dict(record["environment"]),
-                Settings(**record["settings"]),
+                SuiteSettings(**record["settings"]),
                 tuple(Result.from_dict(each) for each in record["results"]),
             )
         except (KeyError, TypeError) as error:
-            raise UsageError(f"This is no result of harness.suite ({error}); measure again.") from error
+            raise UsageError(f"This file does not hold results of harness.suite ({error}); measure again.") from error
 
 
 def load(path: Path) -> Suite:
-    """Read the file of a run. Raises `UsageError` where there is none, or another."""
+    """Return the run that a file holds. Raise `UsageError` if the file is missing or has other content."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}); measure with --out {path} first.") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON file ({error}); measure again.") from error
+        raise UsageError(f"{path} is not a JSON file ({error}); measure again.") from error
     return Suite.from_dict(record if isinstance(record, dict) else {})
 
 
 def is_suite(path: Path) -> bool:
-    """Return whether a file holds the results of a run."""
+    """Return whether a file holds the results of a run of the suite."""
     try:
         load(path)
     except (UsageError, ValueError):
@@ -145,22 +159,23 @@ def is_suite(path: Path) -> bool:
 
 
 def save(suite: Suite, path: Path) -> None:
-    """Write the file of a run, whole or not at all."""
-    put(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode())
+    """Write the results of a run to a file, atomically."""
+    write_whole(path, json.dumps(suite.to_dict(), indent=1, ensure_ascii=False).encode())
 
 
 class Journal:
-    """The results of a run under way, in `FILE.part`. The last line on a benchmark is what counts."""
+    """The results of an unfinished run, in `FILE.part`. If a benchmark has several lines, the last one counts."""
 
-    def __init__(self, out: Path, environment: Environment, settings: Settings) -> None:
+    def __init__(self, out: Path, environment: Environment, settings: SuiteSettings) -> None:
         self.path = out.with_name(f"{out.name}.part")
         self._head = {"environment": environment.to_dict(), "settings": asdict(settings)}
         self.results: dict[str, Result] = {}
 
     def resume(self, out: Path) -> int:
-        """Take over what an earlier run has measured; return how many benchmarks that are.
+        """Load the results of an earlier run, and return the number of benchmarks that have results.
 
-        Raises `UsageError` where it measured otherwise or elsewhere: such results do not mix.
+        Raise `UsageError` if the earlier run had other settings or another environment, because such results cannot be
+        combined.
         """
         if out.exists():
             earlier = load(out)
@@ -181,33 +196,33 @@ class Journal:
             differing.append(f"settings: {self._head['settings']}, {settings}")
         if differing:
             raise UsageError(
-                f"An earlier run of this file measured otherwise ({'; '.join(differing)}). Name another --out, or "
-                "measure all of it again with --fresh."
+                f"An earlier run of this file had other settings ({'; '.join(differing)}). Name another --out, or "
+                "measure everything again with --fresh."
             )
 
     def _take(self, results: Iterable[Result]) -> None:
-        """Benchmarks that failed or were left out are tried again."""
+        """Add results of an earlier run. Benchmarks that failed or were left out will be measured again."""
         self.results |= {result.key: replace(result, failure="", left_out="") for result in results}
 
     def begin(self) -> None:
-        """Write down all that is known so far, and whatever comes from now on."""
+        """Write a new journal file with all results of earlier runs that were loaded."""
         with self.path.open("w", encoding="utf-8") as file:
             file.write(f"{json.dumps(self._head)}\n")
             file.writelines(f"{json.dumps(result.to_dict())}\n" for result in self.results.values())
 
     def keep(self, result: Result) -> None:
-        """Write down one result."""
+        """Add one result to the journal."""
         self.results[result.key] = result
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps(result.to_dict())}\n")
 
     def close(self) -> None:
-        """The file itself is written: the journal can go."""
+        """Delete the journal. Call this after the file of results was written."""
         self.path.unlink(missing_ok=True)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
-    """A line's record; None for one that was being written when its run was killed."""
+    """Return the record in a line of the journal, or None if a killed run left the line incomplete."""
     try:
         record = json.loads(line)
     except ValueError:

@@ -1,7 +1,8 @@
-"""A run of the suite: compile what is C++, take wall times, count instructions; each benchmark stands for itself.
+"""Run the suite: compile the C++ benchmarks, measure wall times, and count instructions.
 
-A benchmark that does not compile, raises, crashes or hangs has its reason in its result, and all others go on. So has a
-benchmark that needs what is not here: TorchScript in a torch that no longer has it, or a compiler.
+If a benchmark does not compile, raises an exception, crashes or hangs, its result holds the reason, and the other
+benchmarks still run. If the machine lacks something that a benchmark needs, such as a compiler or TorchScript, its
+result holds the reason too.
 """
 
 import os
@@ -14,147 +15,164 @@ from typing import Any, Final
 from harness.callgrind import tools
 from harness.callgrind.outfile import ProfileError
 from harness.compilers import cannot_compile, torchscript_support
-from harness.environment import Environment
 from harness.errors import UsageError
+from harness.machine.environment import Environment
 from harness.suite import counts, cpp, pool
+from harness.suite.benchmark import Benchmark
 from harness.suite.pool import Worker, WorkerDied
-from harness.suite.results import Journal, Result, Settings, Suite, save
-from harness.suite.work import Work
+from harness.suite.results import Journal, Result, Suite, SuiteSettings, save
 
 LIMIT_S: Final = 60.0
-"""How long one benchmark may take for its wall times, beyond the time it is asked for."""
+"""Time limit in seconds for measuring the wall times of one benchmark, in addition to the requested measuring time."""
 
 COMPILE_LIMIT_S: Final = 300.0
-"""The same for a model under `torch.compile`: compiling takes seconds on an idle machine, and minutes on a busy one."""
+"""The limit instead of `LIMIT_S` for a benchmark with `torch.compile`. Compiling takes seconds on an idle machine, and
+minutes on a busy machine."""
 
 COUNT_LIMIT_S: Final = 300.0
-"""The same for its counts: under valgrind all takes fifty times as long."""
+"""Time limit for the counts of one benchmark, in seconds. Under valgrind, code takes fifty times as long."""
 
 NOT_COUNTED: Final = (
-    "torch.compile writes machine code for this very processor, and valgrind does not know all of its instructions: "
+    "torch.compile writes machine code for this processor, and valgrind does not support all of its instructions: "
     "compare wall times"
 )
-"""Why a model under `torch.compile` has no counts."""
+"""The reason why a benchmark with `torch.compile` has no counts."""
 
 MESSAGE_LENGTH: Final = 300
-"""Characters that are kept of what went wrong with a benchmark."""
+"""Number of characters of an error message that a result keeps."""
 
 Watch = Callable[[str, int, int], None]
-"""Told what is under way, how many benchmarks that concerns, and how many more of them are settled."""
+"""A function that shows progress. Its arguments are the phase, the phase's number of benchmarks, and the number of
+benchmarks that have just finished."""
 
 
-def _nobody(_what: str, _total: int, _more: int) -> None:
-    """Tell nobody."""
+def _no_watch(_what: str, _total: int, _more: int) -> None:
+    """Do not show progress."""
 
 
 class Run:
-    """One run: `works` under `settings`, kept in `journal`. `jobs` workers at most, by default one a core."""
+    """A run of benchmarks, with its results in `journal`. `jobs` is the number of workers, by default one per core."""
 
     def __init__(
         self,
-        works: Sequence[Work],
-        settings: Settings,
+        benchmarks: Sequence[Benchmark],
+        settings: SuiteSettings,
         journal: Journal,
         *,
         jobs: int | None = None,
-        watch: Watch = _nobody,
+        watch: Watch = _no_watch,
     ) -> None:
-        self._works, self._settings, self._journal, self._watch = works, settings, journal, watch
+        self._benchmarks, self._settings, self._journal, self._watch = benchmarks, settings, journal, watch
         self._jobs = jobs or os.cpu_count() or 1
         self._lock = threading.Lock()
 
     def go(self, *, count: bool = True, recount: bool = False) -> Suite:
-        """Measure what the journal does not have yet, and return everything; `recount` asks no cache for counts."""
+        """Measure everything that the journal does not contain yet, and return all results.
+
+        With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
+        """
         self._journal.begin()
-        for work in self._works:
-            if not self._result(work).times_s and (missing := lacking(work)):
-                self._keep(work, left_out=missing)
+        for benchmark in self._benchmarks:
+            if not self._result(benchmark).times_s and (missing := lacking(benchmark)):
+                self._keep(benchmark, left_out=missing)
         if no_compiler := tools.lacking_compiler():
-            self._fail_all((work for work in self._sound() if work.is_cpp), no_compiler)
+            self._fail_all((benchmark for benchmark in self._measurable() if benchmark.is_cpp), no_compiler)
         else:
             self._compile()
         self._time()
         if count:
             self._count(recount=recount)
-        return Suite(Environment.capture(), self._settings, tuple(self._result(work) for work in self._works))
+        return Suite(
+            Environment.capture(), self._settings, tuple(self._result(benchmark) for benchmark in self._benchmarks)
+        )
 
-    def _result(self, work: Work) -> Result:
-        return self._journal.results.get(work.key) or Result.of(work)
+    def _result(self, benchmark: Benchmark) -> Result:
+        return self._journal.results.get(benchmark.key) or Result.of(benchmark)
 
-    def _keep(self, work: Work, **found: Any) -> None:
+    def _keep(self, benchmark: Benchmark, **found: Any) -> None:
         for name in {"failure", "left_out", "uncounted"} & set(found):
             found[name] = " ".join(found[name].split())[:MESSAGE_LENGTH]
         with self._lock:
-            self._journal.keep(replace(self._result(work), **found))
+            self._journal.keep(replace(self._result(benchmark), **found))
 
-    def _fail_all(self, works: Iterable[Work], why: str) -> None:
-        for work in works:
-            self._keep(work, failure=why)
+    def _fail_all(self, benchmarks: Iterable[Benchmark], why: str) -> None:
+        for benchmark in benchmarks:
+            self._keep(benchmark, failure=why)
 
-    def _sound(self) -> list[Work]:
-        """Return the benchmarks that have neither failed so far nor been left out."""
-        results = {work: self._result(work) for work in self._works}
-        return [work for work, result in results.items() if not result.failure and not result.left_out]
+    def _measurable(self) -> list[Benchmark]:
+        """Return the benchmarks that have not failed and were not left out."""
+        results = {benchmark: self._result(benchmark) for benchmark in self._benchmarks}
+        return [benchmark for benchmark, result in results.items() if not result.failure and not result.left_out]
 
     def _compile(self) -> None:
-        wanted = [work for work in self._sound() if work.is_cpp and not self._result(work).complete]
-        for work, why in cpp.build(wanted, self._jobs, self._progress("compiling C++", len(wanted))).items():
-            self._keep(work, failure=why)
+        wanted = [
+            benchmark for benchmark in self._measurable() if benchmark.is_cpp and not self._result(benchmark).complete
+        ]
+        for benchmark, why in cpp.build(wanted, self._jobs, self._progress("compiling C++", len(wanted))).items():
+            self._keep(benchmark, failure=why)
 
     def _time(self) -> None:
-        def serve(worker: Worker, work: Work, cores: Sequence[int]) -> None:
-            limit_s = COMPILE_LIMIT_S if work.args.compiled else LIMIT_S
-            answer = worker.ask(self._request(work), limit_s + 2 * self._settings.min_run_time_s)
+        def serve(worker: Worker, benchmark: Benchmark, cores: Sequence[int]) -> None:
+            limit_s = COMPILE_LIMIT_S if benchmark.args.compiled else LIMIT_S
+            answer = worker.run(self._request(benchmark), limit_s + 2 * self._settings.min_run_time_s)
             kept = {name: answer[name] for name in ("times_s", "runs_per_sample", "failure") if name in answer}
             kept["times_s"] = tuple(kept.get("times_s", ()))
-            self._keep(work, cores=tuple(cores), **kept)
+            self._keep(benchmark, cores=tuple(cores), **kept)
             done(1)
 
-        wanted = [work for work in self._sound() if not self._result(work).times_s]
+        wanted = [benchmark for benchmark in self._measurable() if not self._result(benchmark).times_s]
         done = self._progress("taking wall times", len(wanted))
         pool.serve_all("time", _by_threads(wanted), self._jobs, serve, self._failed("failure", done))
 
     def _count(self, *, recount: bool) -> None:
-        def serve(worker: Worker, work: Work, _cores: Sequence[int]) -> None:
-            answer = worker.ask(self._request(work), COUNT_LIMIT_S)
+        def serve(worker: Worker, benchmark: Benchmark, _cores: Sequence[int]) -> None:
+            answer = worker.run(self._request(benchmark), COUNT_LIMIT_S)
             if "failure" in answer:
-                self._keep(work, uncounted=answer["failure"])
+                self._keep(benchmark, uncounted=answer["failure"])
             else:
                 try:
-                    found = counts.read(worker.profiles(answer))
+                    found = counts.instructions_of(worker.profiles(answer))
                 except (OSError, ProfileError) as error:
-                    raise WorkerDied(f"left no count behind: {error}") from error
-                counts.keep(work, self._settings, found)
-                self._keep(work, instructions=found, number=self._settings.number, cached=False, uncounted="")
+                    raise WorkerDied(f"wrote no count: {error}") from error
+                counts.save(benchmark, self._settings, found)
+                self._keep(benchmark, instructions=found, number=self._settings.number, cached=False, uncounted="")
             done(1)
 
-        for work in self._sound():
-            if work.args.compiled:
-                self._keep(work, uncounted=NOT_COUNTED)
-        wanted = [work for work in self._sound() if not self._result(work).instructions and not work.args.compiled]
+        for benchmark in self._measurable():
+            if benchmark.args.compiled:
+                self._keep(benchmark, uncounted=NOT_COUNTED)
+        wanted = [
+            benchmark
+            for benchmark in self._measurable()
+            if not self._result(benchmark).instructions and not benchmark.args.compiled
+        ]
         if not recount:
-            wanted = [work for work in wanted if not self._from_cache(work)]
+            wanted = [benchmark for benchmark in wanted if not self._from_cache(benchmark)]
         if missing := tools.lacking():
-            for work in wanted:
-                self._keep(work, uncounted=missing)
+            for benchmark in wanted:
+                self._keep(benchmark, uncounted=missing)
             return
         done = self._progress("counting instructions", len(wanted))
-        # One core will do for all: valgrind runs one thread at a time, and a count is the same wherever it is taken.
+        # One core is enough: valgrind runs one thread at a time, and the core does not change a count.
         pool.serve_all("count", {1: wanted} if wanted else {}, self._jobs, serve, self._failed("uncounted", done))
 
-    def _from_cache(self, work: Work) -> bool:
-        found = counts.kept(work, self._settings)
+    def _from_cache(self, benchmark: Benchmark) -> bool:
+        found = counts.load(benchmark, self._settings)
         if found is not None:
-            self._keep(work, instructions=found, number=self._settings.number, cached=True, uncounted="")
+            self._keep(benchmark, instructions=found, number=self._settings.number, cached=True, uncounted="")
         return found is not None
 
-    def _request(self, work: Work) -> dict[str, Any]:
-        compiled = {"library": str(cpp.library_of(work)), "function": cpp.name_of(work)} if work.is_cpp else {}
-        return {"library": "", **asdict(self._settings), **work.code, **compiled}
+    def _request(self, benchmark: Benchmark) -> dict[str, Any]:
+        compiled = (
+            {"library": str(cpp.library_of(benchmark)), "function": cpp.function_name(benchmark)}
+            if benchmark.is_cpp
+            else {}
+        )
+        return {"library": "", **asdict(self._settings), **benchmark.code, **compiled}
 
-    def _failed(self, field: str, done: Callable[[int], None]) -> Callable[[Work, str], None]:
-        def keep(work: Work, why: str) -> None:
-            self._keep(work, **{field: why})
+    def _failed(self, field: str, done: Callable[[int], None]) -> Callable[[Benchmark, str], None]:
+        def keep(benchmark: Benchmark, why: str) -> None:
+            self._keep(benchmark, **{field: why})
             done(1)
 
         return keep
@@ -164,41 +182,42 @@ class Run:
         return lambda more: self._watch(what, total, more)
 
 
-def lacking(work: Work) -> str:
-    """Return what this torch, Python or machine lacks for a benchmark, or ""."""
-    if work.args.scripted and not torchscript_support().runs:
+def lacking(benchmark: Benchmark) -> str:
+    """Return a text that names what torch, Python or the machine lacks for a benchmark, or ""."""
+    if benchmark.args.scripted and not torchscript_support().runs:
         return torchscript_support().reason
-    return cannot_compile() if work.args.compiled else ""
+    return cannot_compile() if benchmark.args.compiled else ""
 
 
 def measure(
-    works: Sequence[Work],
+    benchmarks: Sequence[Benchmark],
     out: Path,
-    settings: Settings,
+    settings: SuiteSettings,
     *,
     fresh: bool = False,
     count: bool = True,
     recount: bool = False,
     jobs: int | None = None,
-    watch: Watch = _nobody,
+    watch: Watch = _no_watch,
 ) -> Suite:
-    """Run the suite and write `out`; what `out` or a killed run before it has measured already is not measured again.
+    """Run benchmarks, write the results to the file `out`, and return them.
 
-    `fresh` forgets all of that.
+    Benchmarks that a complete or stopped run has already measured for `out` are not measured again, unless `fresh` is
+    true.
     """
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder {out.parent} to write {out.name} to; make it first.")
+        raise UsageError(f"There is no folder {out.parent} for {out.name}; create it first.")
     journal = Journal(out, Environment.capture(), settings)
     if not fresh:
         journal.resume(out)
-    suite = Run(works, settings, journal, jobs=jobs, watch=watch).go(count=count, recount=recount)
+    suite = Run(benchmarks, settings, journal, jobs=jobs, watch=watch).go(count=count, recount=recount)
     save(suite, out)
     journal.close()
     return suite
 
 
-def _by_threads(works: Iterable[Work]) -> dict[int, list[Work]]:
-    groups: dict[int, list[Work]] = {}
-    for work in works:
-        groups.setdefault(work.args.num_threads, []).append(work)
+def _by_threads(benchmarks: Iterable[Benchmark]) -> dict[int, list[Benchmark]]:
+    groups: dict[int, list[Benchmark]] = {}
+    for benchmark in benchmarks:
+        groups.setdefault(benchmark.args.num_threads, []).append(benchmark)
     return groups

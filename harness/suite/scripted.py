@@ -1,8 +1,8 @@
-"""TorchScript models: made from source text once, and kept in the user's cache folder for all that load them.
+"""Compile TorchScript models from source text, and store them in the user's cache folder.
 
-TorchScript reads source code from a file, so the text is written to one and imported. TorchScript is deprecated: the
-suite measures it only where a file of definitions asks for it. `harness.compilers.torchscript` says whether this torch
-still has it, and hides its warnings.
+TorchScript can read source code only from a file, so the text is written to a file and imported. TorchScript is
+deprecated, so the suite measures it only if a file of definitions requests this. `harness.compilers.torchscript` checks
+whether the installed torch still has TorchScript, and hides its warnings.
 """
 
 import importlib.util
@@ -12,21 +12,21 @@ from pathlib import Path
 
 import torch
 
-from harness import disk_cache
-from harness.compilers import deprecated
+from harness.compilers import torchscript_warnings_hidden
 from harness.errors import UsageError
+from harness.storage import disk_cache
 
 
 def path_of(source: str) -> Path:
-    """Where the model made from `source` is kept; the same text and release of torch, the same place."""
+    """Return the path of the compiled model of `source` for the installed version of torch. It may not exist yet."""
     name = disk_cache.digest({"source": source, "torch": torch.__version__})
     return disk_cache.folder() / "torchscript" / f"{name}.pt"
 
 
 def make(source: str) -> Path:
-    """Script the `model` that `source` defines, unless that was done before; return where it lies.
+    """Return the path of the TorchScript model of `source`. If the cache does not have it, compile it.
 
-    What scripting raises passes through.
+    Exceptions of the compiler are not caught.
     """
     path = path_of(source)
     if path.exists():
@@ -34,14 +34,14 @@ def make(source: str) -> Path:
     with tempfile.TemporaryDirectory(dir=disk_cache.made(path.parent), prefix=".making-") as folder:
         file = Path(folder) / "model_source.py"
         file.write_text(f"import torch\n{source}\n", encoding="utf-8")
-        with deprecated():
+        with torchscript_warnings_hidden():
             torch.jit.save(torch.jit.script(_import(file).model), str(file.with_suffix(".pt")))
         file.with_suffix(".pt").replace(path)
     return path
 
 
 class _Source:
-    """A module whose source defines a model."""
+    """A Python module that defines a model."""
 
     model: torch.nn.Module
 
@@ -52,11 +52,11 @@ def _import(file: Path) -> _Source:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where `inspect` looks for the source of a class
+    sys.modules[name] = module  # `inspect` looks here for the source of a class
     try:
         spec.loader.exec_module(module)
     finally:
         del sys.modules[name]
     if not hasattr(module, "model"):
-        raise UsageError("The source of a model to script has to define `model`.")
-    return module  # type: ignore[return-value]  # a module with a model in it
+        raise UsageError("The source of a TorchScript model must define `model`.")
+    return module  # type: ignore[return-value]  # a module with a model

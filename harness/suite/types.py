@@ -1,8 +1,8 @@
-"""What a file of definitions holds: benchmarks under names, nested as deep as you like, or flat.
+"""The types in a file of definitions: dictionaries of benchmarks with nested or flat names.
 
     {"Pointwise": {"add": {None: GroupedStmts(…), "with alpha": GroupedStmts(…)}, "mul": GroupedStmts(…)}}
 
-A name is a text, several of them (`("Pointwise", "Math")`), or None for what needs no further name.
+A name is a text, a tuple of texts (`("Pointwise", "Math")`), or None, which adds no part to the name.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,14 @@ from typing import Any, Union
 from harness.suite.api import AutoLabels, GroupedBenchmark, TimerArgs
 
 Label = tuple[str, ...]
-"""A benchmark's whole name."""
+"""The complete name of a benchmark: the parts from all levels."""
 
 Definition = Mapping[Any, Union[TimerArgs, GroupedBenchmark, "Definition"]]
-"""Benchmarks under nested names: `Label`, `str` or None. (A mapping is invariant in its keys, hence `Any`.)"""
+"""Benchmarks by nested names of type `Label`, `str` or None. (The keys have the type `Any`, because `Mapping` is
+invariant in its keys.)"""
 
 FlatIntermediateDefinition = Mapping[Label, TimerArgs | GroupedBenchmark]
-"""Benchmarks under whole names, each still a group: what `harness.suite.utils.flatten` makes."""
+"""Grouped benchmarks by complete name: the result of `harness.suite.utils.flatten`."""
 
 FlatDefinition = tuple[tuple[Label, AutoLabels, TimerArgs], ...]
-"""Every benchmark by itself: what `harness.suite.expand.materialize` makes."""
+"""The list of all benchmarks: the result of `harness.suite.expand.materialize`."""

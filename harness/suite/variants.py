@@ -1,4 +1,4 @@
-"""The blocks of `GroupedVariants`: lines in two languages, put side by side by the labels in their comments."""
+"""Read the Python and the C++ code of `GroupedVariants`, and match their lines by the labels in comments."""
 
 import re
 import textwrap
@@ -9,19 +9,20 @@ from harness.errors import UsageError
 _SECTIONS: Final = ("SETUP", "GLOBAL_SETUP")
 
 Cases = dict[tuple[str, ...] | str | None, tuple[str, str]]
-"""By label, a Python and a C++ statement; either may be empty."""
+"""A Python statement and a C++ statement for each label. One of the two statements may be ""."""
 
 
 def parse_variants(py_block: str, cpp_block: str) -> tuple[Cases, str, str, str]:
-    """Read both blocks: the cases by label, and the setup in Python, in C++, and the global one.
+    """Return four values: the statements by label, the Python setup, the C++ setup, and the global C++ setup.
 
-    A label with several lines has a case for each, `("label", "Case:  0")` and so on.
+    If a label has several lines, each line gets its own label: `("label", "Case:  0")`, `("label", "Case:  1")` and so
+    on. Raise `UsageError` if the Python block has a global setup.
     """
     python, cpp = _by_label(py_block, "#"), _by_label(cpp_block, "//")
     py_setup, py_global = ("\n".join(python.pop(name, [])) for name in _SECTIONS)
     cpp_setup, global_setup = ("\n".join(cpp.pop(name, [])) for name in _SECTIONS)
     if py_global.strip():
-        raise UsageError("Only C++ has a global setup; put the lines below `# @Global Setup` under `# @setup`.")
+        raise UsageError("Only C++ has a global setup; move the lines below `# @Global Setup` to `# @setup`.")
     cases: Cases = {}
     for label in {**python, **cpp}:
         pairs = [pair for pair in _side_by_side(python.get(label, []), cpp.get(label, [])) if any(pair)]
@@ -39,7 +40,7 @@ def _by_label(block: str, comment: str) -> dict[str, list[str]]:
             section = label.replace(" ", "_").upper()
             label = section if section in _SECTIONS else label
         else:
-            # A comment keeps its place: the lines of both languages are matched by number.
+            # A comment becomes an empty line, because the Python and C++ lines are matched by line number.
             lines.setdefault(label, []).append("" if line.startswith(comment) else line)
     return lines
 

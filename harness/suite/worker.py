@@ -1,14 +1,14 @@
-"""What runs benchmarks: `python -m harness.suite.worker MODE`, started by `harness.suite.pool`.
+"""The program of a worker process, `python -m harness.suite.worker MODE`, which `harness.suite.pool` starts.
 
-It imports torch once, and then forks a child for each benchmark. So every child begins in the same state, whatever was
-run before it: that is what makes counts repeat. One that crashes ends itself alone. Requests come on standard input,
-one JSON line each, and are read by the child that serves them; answers are what comes out on standard output, one JSON
-line each. What benchmarks print goes to standard error, which is a file: nobody waits for it to be read.
+The worker imports torch once and forks a child for each benchmark. So every child starts in the same state, and counts
+are repeatable. A crash ends only the child. A child reads its request from standard input and writes its answer to
+standard output; each is one JSON line. The output of a benchmark goes to standard error, which is a file.
 
-Nothing in its command differs between two runs in as much as its length: Python finds attributes by the addresses of
-their names, so one more character moved counts by up to half a per cent.
+The command has the same length in every run. One additional character changed counts by up to 0.5 %. It moves data in
+memory, and Python's attribute cache uses memory addresses.
 
-MODE is "time", or "count" under valgrind. There the import is not instrumented: it would take fifty times as long.
+MODE is "time", or "count" under valgrind. In the mode "count", valgrind does not observe the import of torch, which
+would then take fifty times as long.
 """
 
 import ctypes
@@ -25,18 +25,18 @@ from typing import Any, Final
 import torch
 from torch.utils.benchmark import Timer
 
-from harness.compilers import deprecated
+from harness.compilers import torchscript_warnings_hidden
 from harness.suite import compiled, scripted
 
 ENDED: Final = 86
-"""A child's exit status when there is nothing more to do."""
+"""Exit status of a child process if there are no more requests."""
 
 _WARM_UPS: Final = 10
 _LINE: Final = 1 << 16
 
 
 def main(mode: str) -> None:
-    """Serve until standard input ends."""
+    """Run the requested benchmarks, each in a child process, until standard input ends."""
     answers = os.dup(1)
     os.dup2(2, 1)
     torch.set_num_threads(1)
@@ -45,7 +45,7 @@ def main(mode: str) -> None:
         subprocess.run(switch, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     gc.collect()
     gc.freeze()
-    _tell(answers, {"ready": True})
+    _answer(answers, {"ready": True})
     while True:
         child = os.fork()
         if not child:
@@ -55,7 +55,7 @@ def main(mode: str) -> None:
             os._exit(0)
         if status:
             ended = f"signal {-status}" if status < 0 else f"exit status {status}"
-            _tell(answers, {"failure": f"ended its process with {ended}"})
+            _answer(answers, {"failure": f"ended its process with {ended}"})
 
 
 def _serve(mode: str, answers: int) -> int:
@@ -67,27 +67,27 @@ def _serve(mode: str, answers: int) -> int:
         line += part
     request = json.loads(line)
     try:
-        with deprecated():
+        with torchscript_warnings_hidden():
             answer = (_time if mode == "time" else _count)(request)
-    except Exception as error:  # noqa: BLE001 - a benchmark may raise whatever it likes
+    except Exception as error:  # noqa: BLE001 - a benchmark may raise any exception
         answer = {"failure": f"{type(error).__name__}: {error}"}
     sys.stdout.flush()
-    _tell(answers, {**answer, "process": os.getpid()})
+    _answer(answers, {**answer, "process": os.getpid()})
     return 0
 
 
-def _tell(answers: int, answer: dict[str, Any]) -> None:
-    told = f"{json.dumps(answer)}\n".encode()
-    while told:
-        told = told[os.write(answers, told) :]
+def _answer(answers: int, answer: dict[str, Any]) -> None:
+    line = f"{json.dumps(answer)}\n".encode()
+    while line:
+        line = line[os.write(answers, line) :]
 
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
-    """Take wall times, as `Timer.blocked_autorange` does."""
+    """Measure a benchmark with `Timer.blocked_autorange`, and return its wall times."""
     names = _prepare(request)
     if request["library"]:
         timer = Timer(num_threads=request["num_threads"])
-        timer._timer = _Compiled(request)  # noqa: SLF001 - it needs nothing but timeit(n)
+        timer._timer = _Compiled(request)  # noqa: SLF001 - Timer calls only its timeit(n)
     else:
         timer = Timer(request["stmt"], request["setup"], globals=names, num_threads=request["num_threads"])
     measured = timer.blocked_autorange(min_run_time=request["min_run_time_s"])
@@ -95,10 +95,10 @@ def _time(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _count(request: dict[str, Any]) -> dict[str, Any]:
-    """Let Callgrind count; its dumps lie where valgrind was told to write, under the number of this process.
+    """Count a benchmark's instructions with Callgrind. The names of Callgrind's files contain the id of this process.
 
-    In a thread of its own: glibc gives each thread a heap of its own, and a fresh one is the same each time. How much
-    work an allocation is depends on what has been freed before, and in the old heap that moved counts by 1 %.
+    The benchmark runs in a new thread, because glibc gives each thread a new heap. A new heap is always in the same
+    state. In the old heap, the cost of an allocation depends on what was freed before, which changed counts by 1 %.
     """
     names = _prepare(request)
     with ThreadPoolExecutor(1) as fresh_heap:
@@ -120,14 +120,14 @@ def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any
 
 
 def _prepare(request: dict[str, Any]) -> dict[str, Any]:
-    """Make the benchmark's model, if it has one to make, and return the names that setup and statement need."""
+    """Compile the benchmark's model, if it has one, and return the global variables for its setup and statement."""
     if request["scripted"]:
         scripted.make(request["scripted"])
     return compiled.names(request["compiled"]) if request["compiled"] else {"torch": torch}
 
 
 def _switch() -> Callable[[], float]:
-    """A clock for `timeit` that tells no time: read before the loop it starts counting, and after it, it stops."""
+    """Return a function for `timeit` that switches counting on before the loop and off after it, instead of a clock."""
     counting = False
 
     def read() -> float:
@@ -143,7 +143,7 @@ def _switch() -> Callable[[], float]:
 
 
 class _Compiled:
-    """A benchmark of a library that `harness.suite.cpp` has built."""
+    """A C++ benchmark in a library that `harness.suite.cpp` has compiled."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         self._function = getattr(ctypes.CDLL(request["library"]), request["function"])
@@ -151,14 +151,14 @@ class _Compiled:
         self._function.restype = ctypes.c_char_p
 
     def timeit(self, number: int) -> float:
-        """Seconds that so many runs take, after a warm-up."""
+        """Run the benchmark to warm up, then return the seconds that `number` runs take."""
         return self.call(number, 1, counting=False)
 
     def call(self, number: int, repeats: int, *, counting: bool) -> float:
-        """Run it, and return the seconds that the last repeat took. Raises `RuntimeError` for what C++ throws."""
+        """Run the benchmark, and return the seconds of the last repeat. Raise `RuntimeError` for a C++ exception."""
         seconds = ctypes.c_double()
-        if (said := self._function(number, repeats, counting, ctypes.byref(seconds))) is not None:
-            raise RuntimeError(said.decode(errors="replace"))
+        if (message := self._function(number, repeats, counting, ctypes.byref(seconds))) is not None:
+            raise RuntimeError(message.decode(errors="replace"))
         return seconds.value
 
 

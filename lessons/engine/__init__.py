@@ -1,8 +1,22 @@
-"""How a lesson runs. A lesson's author needs these few names; `lesson.py` says how they fit together."""
+"""The names that lessons import from the engine. The module `lesson` explains how to write a lesson."""
 
-from lessons.engine.claim import Claim, Standing, claim, counted, every, middle
-from lessons.engine.lesson import Lesson, Step
+from lessons.engine.claim import Claim
+from lessons.engine.interval import Interval, largest, smallest
+from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page
 from lessons.engine.predict import Choice, Guess
+from lessons.engine.standing import Standing
+from lessons.engine.step import Step
 
-__all__ = ["Choice", "Claim", "Guess", "Lesson", "Page", "Standing", "Step", "claim", "counted", "every", "middle"]
+__all__ = [
+    "Choice",
+    "Claim",
+    "Guess",
+    "Interval",
+    "Lesson",
+    "Page",
+    "Standing",
+    "Step",
+    "largest",
+    "smallest",
+]

@@ -1,4 +1,4 @@
-"""Which lessons there are, read from their files without running them: importing torch takes a second."""
+"""The list of all lessons, read from their files without an import, because importing torch takes a second."""
 
 import ast
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ FOLDER = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A lesson as it is listed; `minutes` is what reading it takes."""
+    """The name, the title and the minutes of a lesson. `minutes` is the time that a student needs for the lesson."""
 
     name: str
     title: str
@@ -17,15 +17,15 @@ class Entry:
 
 
 def entries(folder: Path = FOLDER) -> tuple[Entry, ...]:
-    """Return every lesson whose file is in `folder`, in the order of their numbers."""
+    """Return the lessons whose files are in `folder`, ordered by number."""
     return tuple(_entry(path) for path in sorted(folder.glob("[0-9][0-9]_*.py")))
 
 
 def _entry(path: Path) -> Entry:
-    """Read the title and minutes, written as plain values in the file's one call of `Lesson`."""
+    """Return the entry of a lesson's file. The title and the minutes are literals in the file's call of `Lesson`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Lesson":
             written = {each.arg: each.value for each in node.keywords}
             title, minutes = ast.literal_eval(written["title"]), ast.literal_eval(written["minutes"])
             return Entry(path.stem, str(title), int(minutes))
-    raise ValueError(f"{path} is named like a lesson and has none: it never calls Lesson(…).")
+    raise ValueError(f"{path} has the name of a lesson, but it never calls Lesson(…).")

@@ -1,6 +1,6 @@
-"""Does every lesson still teach what is so? Each is run in a process of its own, and its claims are counted.
+"""Run each lesson in a separate process, and collect the results of its claims.
 
-What the lessons keep (progress, caches) goes into a folder apart: this is no reader taking them.
+These runs use a separate state folder, so they do not change the student's progress.
 """
 
 import json
@@ -11,35 +11,38 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.names import named
-from harness.state import FOLDER_VARIABLE, state_folder
-from lessons.engine.tally import Ran
+from harness.command_line.names import named
+from harness.storage.user_state import FOLDER_VARIABLE, state_folder
+from lessons.engine.tally import LessonRun
 
 LIMIT_S = 600
-"""How long one lesson may take before it is given up: twenty times what the slowest short run should."""
+"""The time limit of one lesson in seconds: twenty times the longest time of a short run."""
 
 
-def chosen(wanted: Sequence[str], there_are: Sequence[str]) -> tuple[str, ...]:
-    """Return the lessons that are wanted, by number or name, all when nothing is; in the lessons' order.
+def chosen(given: Sequence[str], lessons: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the lessons whose numbers or names are in `given`, in the order of `lessons`.
 
-    Raises `UsageError`, with close matches, for what means none or several.
+    If `given` is empty, return all lessons. Raise `UsageError` if a name fits no lesson or several lessons.
     """
-    meant = {named(each, there_are) for each in wanted}
-    return tuple(name for name in there_are if not wanted or name in meant)
+    meant = {named(each, lessons) for each in given}
+    return tuple(name for name in lessons if not given or name in meant)
 
 
-def run_all(lessons: Sequence[str], times: int, *, tell: Callable[[str], None]) -> tuple[Ran, ...]:
-    """Run every lesson `times` times, one after the other, each time all of them: so a bad moment hits one run."""
-    whole = [(turn, lesson) for turn in range(1, times + 1) for lesson in lessons]
+def run_all(lessons: Sequence[str], times: int, *, report: Callable[[str], None]) -> tuple[LessonRun, ...]:
+    """Run all lessons `times` times, and return the results. `report` receives the name of each run before the run.
+
+    All lessons run once before the second run of any lesson. A short disturbance then affects only one run of a lesson.
+    """
     runs = []
-    for turn, lesson in whole:
-        tell(f"{lesson}, run {turn} of {times}" if times > 1 else lesson)
-        runs.append(run_lesson(lesson))
+    for turn in range(1, times + 1):
+        for lesson in lessons:
+            report(f"{lesson}, run {turn} of {times}" if times > 1 else lesson)
+            runs.append(run_lesson(lesson))
     return tuple(runs)
 
 
-def run_lesson(lesson: str) -> Ran:
-    """Run a lesson with `--fast` and return what it wrote, or what it complained of."""
+def run_lesson(lesson: str) -> LessonRun:
+    """Run a lesson with `--fast`, and return its record, or the reason why it failed."""
     environment = {**os.environ, FOLDER_VARIABLE: str(state_folder() / "check-claims")}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "claims.json"
@@ -55,8 +58,8 @@ def run_lesson(lesson: str) -> Ran:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Ran(lesson, {}, f"was given up after {LIMIT_S} s")
+            return LessonRun(lesson, {}, f"was stopped after {LIMIT_S} s")
         if done.returncode or not file.exists():
-            said = done.stderr.strip().splitlines() or ["it said nothing"]
-            return Ran(lesson, {}, f"ended with {done.returncode}: {said[-1]}")
-        return Ran(lesson, json.loads(file.read_text(encoding="utf-8")))
+            errors = done.stderr.strip().splitlines() or ["no error message"]
+            return LessonRun(lesson, {}, f"ended with exit code {done.returncode}: {errors[-1]}")
+        return LessonRun(lesson, json.loads(file.read_text(encoding="utf-8")))

@@ -1,8 +1,11 @@
-"""A lesson as a command: options in, a run or a file out, an exit code back.
+"""The command of a lesson. It reads the options, runs the lesson or writes a file, and returns an exit code.
 
-0: the lesson ran, whatever its claims came to, or the reader left it with Ctrl-D. 2: the command line or a
-file was wrong. 130: Ctrl-C. 1: the lesson itself is at fault, or nobody reads what it prints. Every problem
-is one sentence on standard error.
+Each error is one line on standard error. The exit codes are:
+
+- 0: the lesson ran, with any results of its claims, or the student left it with Ctrl-D.
+- 1: the lesson has an error, or its output was closed.
+- 2: the command line or a file was wrong.
+- 130: the student pressed Ctrl-C.
 """
 
 import contextlib
@@ -16,44 +19,66 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harness import units
-from harness.command import INTERRUPTED, Version, guarded
+from harness.command_line.command import INTERRUPTED, Version, guarded
 from harness.errors import UsageError
+from harness.rendering import units
 from lessons.engine import notebook as notebooks
+from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
+from lessons.engine.markup import plain
 from lessons.engine.outputs import picture_saver, writable, write_json
-from lessons.engine.progress import Progress, Standings, length_of
+from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
-from lessons.engine.run import Session, Settings
+from lessons.engine.resume import Start, start_at, step_number, unfinished
+from lessons.engine.run import RunOptions, Session
+from lessons.engine.score import Score
 from lessons.engine.screen import Screen
-from lessons.engine.today import Today
+
+
+def main(lesson: Lesson) -> None:
+    """Run `lesson` with the arguments of this process, and end the process with the lesson's exit code."""
+    sys.exit(run_command(lesson, sys.argv[1:]))
 
 
 def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
-    """Run `lesson` as the command line `arguments` ask, and return the exit code."""
+    """Run `lesson` with the given command line, and return the exit code."""
     return guarded(_app(lesson), f"python -m lessons.{lesson.name}", arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of a run. `first` is the number of the step to start at, or None if the student named no step."""
+
+    fast: bool
+    interactive: bool
+    json_file: Path | None
+    plots: Path | None
+    first: int | None
 
 
 def _app(lesson: Lesson) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-    @app.command(help=f"Lesson {lesson.number}: {lesson.title} {lesson.objective}")
+    @app.command(help=plain(f"Lesson {lesson.number}: {lesson.title} {lesson.objective}"))
     def command(
-        no_input: Annotated[bool, typer.Option("--no-input", help="Never wait for a prediction.")] = False,
-        fast: Annotated[bool, typer.Option("--fast", help="A short run: shorter timings, more doubt.")] = False,
+        no_input: Annotated[bool, typer.Option("--no-input", help="Do not wait for predictions.")] = False,
+        fast: Annotated[bool, typer.Option("--fast", help="Measure for a shorter time, with wider intervals.")] = False,
+        from_step: Annotated[
+            str | None, typer.Option("--from", metavar="STEP", help="Start at the step with this number or name.")
+        ] = None,
         json_file: Annotated[
-            Path | None, typer.Option("--json", metavar="FILE", help="Write claims and environment there.")
+            Path | None, typer.Option("--json", metavar="FILE", help="Write the claims and the environment to FILE.")
         ] = None,
         notebook: Annotated[
-            Path | None, typer.Option(metavar="FILE", help="Write the lesson as a notebook, and run nothing.")
+            Path | None, typer.Option(metavar="FILE", help="Write the lesson to FILE as a notebook; do not run it.")
         ] = None,
-        plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures there, as SVG.")] = None,
+        plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures in DIR, as SVG.")] = None,
         force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
-        list_steps: Annotated[bool, typer.Option("--list-steps", help="List steps and claims only.")] = False,
-        debug: Annotated[bool, typer.Option("--debug", help="Show where a fault of the lesson lies.")] = False,
+        list_steps: Annotated[bool, typer.Option("--list-steps", help="List the steps and claims, and exit.")] = False,
+        debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
         version: Version = False,
     ) -> int:
-        del debug, version  # read by `guarded`, which also sees what goes wrong before this, and by its own callback
+        del debug, version  # `guarded` reads `debug` from the arguments, and the callback of `version` has already run
         if list_steps:
             return _list_steps(lesson)
         if notebook is not None:
@@ -61,22 +86,23 @@ def _app(lesson: Lesson) -> typer.Typer:
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
             return 0
         interactive = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
+        first = None if from_step is None else step_number(lesson, from_step)
         save = picture_saver(plots, lesson.name, force=force)
         with writable(json_file, force=force), _imports_frozen():
-            return _take(lesson, save, fast=fast, interactive=interactive, json_file=json_file, plots=plots)
+            return _run(lesson, save, _Options(fast, interactive, json_file, plots, first))
 
     return app
 
 
 @contextlib.contextmanager
 def _imports_frozen() -> Iterator[None]:
-    """Keep the garbage collector away from what the imports made: to search it takes each duel a tenth of a second.
+    """Exclude the imported objects from garbage collection, because searching them takes 0.1 s in each duel.
 
-    At the end the collector sees all of it again. Frozen objects are never freed when Python exits, and Triton 3.9
-    then reports each of its own as leaked.
+    The end of the `with` block includes them again. Otherwise Python would not free them at its exit, and Triton 3.9
+    would report its own objects as leaked.
     """
     gc.freeze()
-    gc.enable()  # see `lessons`
+    gc.enable()  # `lessons/__init__.py` disabled the garbage collector
     try:
         yield
     finally:
@@ -85,91 +111,99 @@ def _imports_frozen() -> Iterator[None]:
 
 def _list_steps(lesson: Lesson) -> int:
     for number, step in enumerate(lesson.steps, start=1):
-        print(f"{number}  {step.title}  ({step.name})")
-        for id_, sentence in step.claims.items():
-            print(f"     {id_}: {sentence.replace('`', '')}")
+        print(f"{number}  {plain(step.title)}  ({step.name})")
+        for id_, claim in step.claims.items():
+            print(f"     {id_}: {plain(claim.sentence)}")
     return 0
 
 
-def _take(
-    lesson: Lesson,
-    save: Callable[[str, str], None],
-    *,
-    fast: bool,
-    interactive: bool,
-    json_file: Path | None,
-    plots: Path | None,
-) -> int:
-    screen, progress = Screen(Console(highlight=False)), Progress()
+def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) -> int:
+    screen, progress = Screen(Console(highlight=False)), ProgressFile()
     before = progress.load().get(lesson.name)
+    conditions = _header(lesson, screen, progress, before, fast=options.fast)
+    left = unfinished(lesson, before)
+    saver = _Saver(progress, screen)
+    run_options = RunOptions(options.fast, options.interactive, save, saver)
+    session = Session(lesson, screen, run_options, conditions)
+    code = _play(session, saver, left, options)
+    if code == 0:
+        if session.done:
+            screen.score(Score.of(updated(before, session.record()).predictions.values()))
+        if session.start + len(session.done) == len(lesson.steps):
+            screen.your_turn(f"lessons/exercises/{lesson.name}.py", f"python -m grader check {lesson.name}")
+    if options.json_file is not None:
+        write_json(session.record().to_json(), options.json_file)
+        screen.note(f"Claims and environment: {options.json_file}")
+    if options.plots is not None:
+        screen.note(f"Pictures: {options.plots}")
+    return code
+
+
+def _header(
+    lesson: Lesson, screen: Screen, progress: ProgressFile, before: LessonProgress | None, *, fast: bool
+) -> Conditions:
+    """Measure the machine's noise, print the first lines of the lesson, and return the conditions of the run."""
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
-    limit_s = lesson.longest_s[fast]
-    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(limit_s)}"
-    today = Today.measure(fast=fast)
+    runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(lesson.longest_s[fast])}"
+    conditions = Conditions.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",
         f"{lesson.minutes} min, {runs}",
         lesson.objective,
-        today.describe(),
+        conditions.describe(),
     )
-    for note in filter(None, (today.environment.caution(), progress.remark)):
+    for note in filter(None, (conditions.environment.caution(), progress.warning)):
         screen.note(note)
-    left = _left(lesson, before) if interactive else None
-    whole = json_file is not None or plots is not None
-    if left and whole:
-        screen.note(f"You left after step {left.steps}. With --json or --plots, all steps run again.")
-    keeper = _Keeper(progress, screen)
-    session = Session(lesson, screen, Settings(fast, interactive, save, keeper), today)
-    code = _play(session, keeper, None if whole else left)
-    if json_file is not None:
-        sentences = {id_: sentence for step in lesson.steps for id_, sentence in step.claims.items()}
-        write_json(session.record().to_json(sentences), json_file)
-        screen.note(f"Claims and environment: {json_file}")
-    if plots is not None:
-        screen.note(f"Pictures: {plots}")
-    return code
-
-
-def _left(lesson: Lesson, before: Standings | None) -> Unfinished | None:
-    """Return the run to go on from: an unfinished one whose claims are those of the lesson's first steps."""
-    left = before.left if before else None
-    if left is None or not 0 < left.steps < len(lesson.steps):
-        return None
-    declared = {id_ for step in lesson.steps[: left.steps] for id_ in step.claims}
-    return left if declared == set(left.claims) else None
+    return conditions
 
 
 @dataclass(slots=True)
-class _Keeper:
-    """Keeps what has happened so far; the first time that this fails, the reader is told why."""
+class _Saver:
+    """A callable that saves the student's progress after each step. It prints only the first failure to save."""
 
-    progress: Progress
+    progress: ProgressFile
     screen: Screen
-    over: bool = False
-    complained: bool = False
+    restarted: bool = False
+    failed: bool = False
 
     def __call__(self, record: LessonRecord) -> None:
         try:
-            self.progress.keep(record, over=self.over)
+            self.progress.save(record, restarted=self.restarted)
         except UsageError as error:
-            if not self.complained:
+            if not self.failed:
                 self.screen.note(str(error))
-            self.complained = True
+            self.failed = True
 
 
-def _play(session: Session, keeper: _Keeper, left: Unfinished | None) -> int:
-    """Play the lesson, going on from `left` if the reader wants that; return the exit code."""
-    screen, steps = session.screen, len(session.lesson.steps)
+def _start(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> Start:
+    """Return the start of the run. If there is an unfinished run, ask the student whether to continue it."""
+    lesson, screen = session.lesson, session.screen
+    if options.first is not None:
+        return start_at(lesson, options.first, left)
+    if left is None or not options.interactive:
+        return Start()
+    if options.json_file is not None or options.plots is not None:
+        screen.note(f"Your last run ended after step {left.steps}. With --json or --plots, all steps run again.")
+    elif screen.continues(left.steps, len(lesson.steps)):
+        return Start(left.steps, left)
+    saver.restarted = True
+    return Start()
+
+
+def _play(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
+    """Run the lesson and return the exit code."""
+    screen, name = session.screen, session.lesson.name
     try:
-        if left and screen.goes_on(left.steps, steps):
-            session.earlier = left
-        keeper.over = left is not None and session.earlier is None
+        start = _start(session, saver, left, options)
+        session.start, session.earlier = start.steps_before, start.earlier
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
-        kept = _left(session.lesson, keeper.progress.load().get(session.lesson.name))
-        then = f"next time at a terminal: step {kept.steps + 1 if kept else 1}"
-        screen.note(f"You left here; what you did is kept; {'all is done' if session.record().complete else then}.")
+        kept = unfinished(session.lesson, saver.progress.load().get(name))
+        if session.record().complete:
+            screen.note("You left after the last step. Your results are saved.")
+        else:
+            following = kept.steps + 1 if kept else 1
+            screen.note("You left the lesson. Your finished steps are saved.")
+            screen.note(f"To continue with step {following}:  python -m lessons.{name}")
         return 0 if isinstance(leaving, EOFError) else INTERRUPTED
-    name = session.lesson.name
-    screen.your_turn(f"lessons/exercises/{name}.py", f"python -m grader check {name}")
     return 0

@@ -1,108 +1,102 @@
-"""What a lesson is made of, and how its author writes it down.
+'''A lesson, and how to write one.
 
-A lesson file reads top to bottom as it will be seen on the screen:
+A lesson is one file, `lessons/NN_name.py`. Its steps appear on the screen in the order of the file. This is a complete
+lesson of one step:
 
-    lesson = Lesson(__file__, title="…", objective="…", minutes=12)
+    from time import perf_counter
+    from typing import NamedTuple
+
+    import torch
+
+    from harness.rendering import units
+    from lessons.engine import Choice, Interval, Lesson, Page
+    from lessons.engine.command import main
+
+    lesson = Lesson(
+        __file__,
+        title="What does a sum cost?",
+        objective="You can compare two ways to add numbers.",
+        minutes=5,
+    )
+
 
     @lesson.given
-    def mul_sum(a, b): …                       # code that the next step uses, shown just before it
+    class Turn(NamedTuple):
+        by_python: float
+        by_torch: float
+
 
     @lesson.step(
-        "One long run",
-        predict=Choice("How many calls …?", {"a": "…", "b": "…"}),
-        claims={"long-enough": "one run lasts 0.2 s"},
-        fast={"seconds": 0.1},
+        "A sum in Python and in torch",
+        predict=Choice.ranges("What is the time of `sum` divided by the time of `torch.sum`?", (2, 20), units.ratio),
+        fast={"turns": 3},
     )
-    def one_long_run(seconds=0.5): …           # the teaching code; its docstring is printed above it
+    def two_sums(turns: int = 9) -> list[Turn]:
+        """We add the same numbers twice, with Python's `sum` and with `torch.sum`."""
+        numbers = torch.rand(10_000)
+        plain, result = numbers.tolist(), []
+        for _ in range(turns):
+            start = perf_counter()
+            sum(plain)
+            middle = perf_counter()
+            numbers.sum()
+            result.append(Turn(middle - start, perf_counter() - middle))
+        return result
 
-    @one_long_run.observe
-    def explain(page, result): page.say(…); page.reveal("b"); page.claim("long-enough", …)
 
-    lesson.take_along("…", "…", "…")
-    lesson.read_on("…")
+    TORCH_WINS = two_sums.claim("torch-wins", "`torch.sum` is faster than `sum`", at_least=1, unit=units.ratio)
+
+
+    @two_sums.explain
+    def _(page: Page, turns: list[Turn]) -> None:
+        times = Interval.every(turn.by_python / turn.by_torch for turn in turns)
+        page.reveal(times)
+        page.settle(TORCH_WINS, times)
+        page.say(
+            TORCH_WINS.words(
+                held="`torch.sum` was faster in each repetition.",
+                refuted="`sum` was faster in each repetition.",
+                unclear="The repetitions disagree, so this run does not show which sum is faster.",
+            ),
+        )
+
+
+    lesson.key_points = ("…", "…", "…")
+    lesson.references = ("Python, `sum`: docs.python.org/3/library/functions.html#sum",)
 
     if __name__ == "__main__":
-        lesson.main()
+        main(lesson)
 
-The variable is called `lesson`, always. A step's function takes keyword arguments only for what `fast`
-shortens. It imports nothing from the engine, so that its source runs in a notebook as it stands. Each claim
-declared at its step must be settled by `observe`, each time.
-"""
+Rules:
 
-import sys
+- The variable has the name `lesson`.
+- The screen shows the step's function, the code that `@lesson.given` decorates just before it, and the imports that
+  this code needs. Students can paste the shown code, so it uses nothing else from the file.
+- The docstring of the function is printed above the code.
+- The function has only those parameters that `fast` changes. It returns a NamedTuple or a frozen dataclass if its
+  result has several parts.
+- The explanation settles each claim of its step exactly once. A text that depends on a claim has a version for each
+  result: held, refuted, and unclear.
+- Each result of a comparison is an `Interval`, so that noise can make the result unclear.
+'''
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from lessons.engine.page import Page
-from lessons.engine.predict import Prediction
-from lessons.engine.source import code_of, defaults_of, prose_of
+from lessons.engine.source import defaults_of
+from lessons.engine.step import Number, Question, R, Step
 
-R = TypeVar("R")
 Given = TypeVar("Given", bound=Callable[..., object])
-Number = int | float
-Question = Prediction | Callable[[Page], Prediction] | None
-"""A question, or how to make one from what the steps before have measured; None asks nothing."""
-
-
-@dataclass(eq=False, slots=True)
-class Step(Generic[R]):
-    """One step: teaching code that gives an `R`, a question before it, and an explanation after it.
-
-    `claims` maps the id of each claim to its sentence; `fast` holds the arguments of the short run; `given`
-    are the functions and classes shown before this step. `needs` is an earlier step whose run leaves a file behind that
-    this step reads.
-    """
-
-    function: Callable[..., R]
-    title: str
-    claims: Mapping[str, str]
-    fast: Mapping[str, Number]
-    predict: Question
-    given: tuple[Callable[..., object], ...]
-    needs: "Step[Any] | None" = None
-    explanation: Callable[[Page, R], None] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the step's function, unique in its lesson."""
-        return self.function.__name__
-
-    @property
-    def code(self) -> str:
-        """The teaching code as it runs, without decorators and docstring."""
-        return code_of(self.function)
-
-    @property
-    def given_code(self) -> str:
-        """The code shown before this step's own; empty where there is none."""
-        return "\n\n\n".join(code_of(thing) for thing in self.given)
-
-    @property
-    def introduction(self) -> str:
-        """The paragraphs printed above the code."""
-        return prose_of(self.function)
-
-    def __call__(self, *, fast: bool = False) -> R:
-        """Run the teaching code, at its usual length or its short one."""
-        return self.function(**(self.fast if fast else {}))
-
-    def question(self, page: Page) -> Prediction | None:
-        """Return what is asked before this step, or None; `page` knows the results of earlier steps."""
-        return self.predict(page) if callable(self.predict) else self.predict
-
-    def observe(self, explanation: Callable[[Page, R], None]) -> Callable[[Page, R], None]:
-        """Decorate the function that shows the result, settles the claims, and explains what came out."""
-        self.explanation = explanation
-        return explanation
 
 
 @dataclass(eq=False)
 class Lesson:
-    """A lesson under construction, and complete once its file has been read to the end.
+    """A lesson. Python adds its steps when it imports the lesson's file.
 
-    `longest_s` is what a usual and a short run may take at most, shown until this reader's own machine has timed one.
+    `minutes` is the time that a student needs. `longest_s` are the longest times in seconds of a usual and of a short
+    run. The header shows these times until a run on this machine is complete.
     """
 
     file: str
@@ -114,19 +108,20 @@ class Lesson:
     key_points: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     _given: list[Callable[..., object]] = field(default_factory=list)
+    _ids: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
-        """The name it is run by, such as "04_autorange"."""
+        """The name of the lesson in commands, such as "04_autorange"."""
         return Path(self.file).stem
 
     @property
     def number(self) -> str:
-        """Its number in the curriculum, as in its name."""
+        """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
 
     def given(self, thing: Given) -> Given:
-        """Decorate a function or class that the next step uses; it is shown before that step's code."""
+        """Decorate a function or a Python class that the next step uses. The screen shows it with that step's code."""
         self._given.append(thing)
         return thing
 
@@ -134,42 +129,24 @@ class Lesson:
         self,
         title: str,
         *,
-        claims: Mapping[str, str],
         predict: Question = None,
         fast: Mapping[str, Number] | None = None,
         needs: Step[Any] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
-        `fast` gives the arguments of the short run; a name that is no parameter of the function with a
-        default is a `TypeError` at once, as is a claim whose id an earlier step has. `needs` names the step that is run
-        again when the reader goes on from here: one that leaves a file for this step.
+        `fast` gives the arguments of the short run. Raise `TypeError` if the function has no such parameter with a
+        default. `needs` is an earlier step whose code writes a file for this step. A run that starts at this step runs
+        the step `needs` too.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
             unknown = set(fast or {}) - set(defaults_of(function))
             if unknown:
-                raise TypeError(f"{function.__name__} takes no argument {', '.join(sorted(unknown))} to shorten.")
-            taken = {id_ for step in self.steps for id_ in step.claims} & set(claims)
-            if taken:
-                raise TypeError(f"{function.__name__}: an earlier step has the claim {', '.join(sorted(taken))}.")
-            step = Step(function, title, dict(claims), dict(fast or {}), predict, tuple(self._given), needs)
+                raise TypeError(f"{function.__name__} has no parameter {', '.join(sorted(unknown))} with a default.")
+            step = Step(function, title, dict(fast or {}), predict, tuple(self._given), needs, self._ids)
             self._given.clear()
-            self.steps.append(step)  # type: ignore[arg-type]  # a list of steps of every result type
+            self.steps.append(step)  # type: ignore[arg-type]  # a list of steps with results of all types
             return step
 
         return build
-
-    def take_along(self, *key_points: str) -> None:
-        """Set the three key points printed at the end."""
-        self.key_points = key_points
-
-    def read_on(self, *references: str) -> None:
-        """Set the references printed at the end."""
-        self.references = references
-
-    def main(self) -> None:
-        """Run the lesson as a command, and end the process with its exit code."""
-        from lessons.engine.command import run_command  # noqa: PLC0415 - the command knows the lesson, not the reverse
-
-        sys.exit(run_command(self, sys.argv[1:]))

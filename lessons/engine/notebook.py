@@ -1,47 +1,44 @@
-"""A lesson as a Jupyter notebook: its cells are the sources of the functions that the screen shows and runs.
+"""Functions that write a lesson as a Jupyter notebook. Its code cells contain the code that the screen shows.
 
-Each step becomes four cells: the words, the code, the question, and the run with its explanation. The
-notebook asks no input: a prediction is typed into the cell that poses the question, and `Guide` then judges
-it. Cell ids come from the steps' names, so a notebook written anew differs only where the lesson does.
+Each step becomes up to four cells: the text, the code, the question, and the run with its explanation. The student
+types a prediction into the cell of the question. The ids of the cells come from the names of the steps. If a lesson
+changes and its notebook is written again, only the cells of the changed steps differ.
 """
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from rich.console import Console
 
 from harness.errors import UsageError
-from harness.files import put
-from harness.notebook_files import Cell, as_bytes, is_unedited, notebook
-from harness.overwriting import refuse_edited
-from lessons.engine.lesson import Lesson, Step
+from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook
+from harness.storage.overwriting import refuse_edited
+from harness.storage.whole_files import write_whole
+from lessons.engine.conditions import Conditions
+from lessons.engine.glossary import COMMAND
+from lessons.engine.lesson import Lesson
+from lessons.engine.notebook_screen import for_this_process
 from lessons.engine.page import Page, Results
+from lessons.engine.predict import Answer, Prediction
 from lessons.engine.run import explain
-from lessons.engine.screen import WIDTH, Screen
 from lessons.engine.source import imports_of
-from lessons.engine.today import Today
-
-if TYPE_CHECKING:
-    from lessons.engine.predict import Answer, Prediction
+from lessons.engine.step import Step
 
 
 def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> None:
-    """Write the lesson to `path` as a valid notebook; `fast` makes its calls the short ones.
+    """Write the lesson to `path` as a notebook. With `fast`, its cells call the steps with the short run's arguments.
 
-    Raises `UsageError` when it cannot be written, and when a person may have edited what is there, unless `force` is
-    given.
+    Raise `UsageError` if the file cannot be written. Also raise it if the student may have edited the file, unless
+    `force` is true.
     """
-    data = made(lesson, fast=fast)
+    data = notebook_bytes(lesson, fast=fast)
     refuse_edited(path, force=force, is_ours=lambda old: is_unedited(old, data))
     try:
-        put(path, data)
+        write_whole(path, data)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
+        raise UsageError(f"{path} cannot be written ({error.strerror}). Name another file.") from error
 
 
-def made(lesson: Lesson, *, fast: bool) -> bytes:
-    """Return the lesson's notebook as its file holds it."""
+def notebook_bytes(lesson: Lesson, *, fast: bool) -> bytes:
+    """Return the content of the lesson's notebook file."""
     cells = [_words("title", _title(lesson)), _code("imports", _imports(lesson))]
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
@@ -50,17 +47,17 @@ def made(lesson: Lesson, *, fast: bool) -> bytes:
 
 
 class Guide:
-    """What the cells of a notebook call: `predict` poses a step's question, `observe` explains its result."""
+    """The object that a notebook's cells use to ask the questions of a lesson and to explain its results."""
 
     def __init__(self, module: str) -> None:
         self._lesson: Lesson = importlib.import_module(module).lesson
-        self._screen = Screen(Console(force_jupyter=False, width=WIDTH))
-        self._noise = Today.measure().noise
+        self._screen = for_this_process()
+        self._noise = Conditions.measure().noise
         self._results: Results = {}
         self._asked: dict[str, tuple[Prediction, Answer | None]] = {}
 
     def predict(self, name: str, answer: str = "") -> None:
-        """Pose the question of the step `name`; `answer` is the prediction, empty to skip."""
+        """Print the question of the step `name`, and keep the student's answer. An empty answer skips the question."""
         step = self._step(name)
         prediction = step.question(self._page(step))
         if prediction is None:
@@ -68,11 +65,13 @@ class Guide:
         self._screen.ask(prediction.question, prediction.offer())
         understood = prediction.parse(answer)
         if answer.strip() and understood is None:
-            self._screen.say(f"`{answer}` is none of the answers; put one between the quotes and run this cell again.")
+            self._screen.say(
+                f"`{answer}` is not one of the answers. Put an answer between the quotes and run this cell again."
+            )
         self._asked[name] = (prediction, understood)
 
-    def observe(self, name: str, result: object) -> None:
-        """Show and explain what the teaching code of the step `name` has given."""
+    def explain(self, name: str, result: object) -> None:
+        """Show and explain the result of the step `name`."""
         step = self._step(name)
         self._results[name] = result
         page = self._page(step)
@@ -95,7 +94,7 @@ def _step_cells(step: Step[object], number: int, *, fast: bool) -> list[Cell]:
     ]
     if step.predict is not None:
         cells.append(_code(f"{step.name}-predict", f'guide.predict("{step.name}", answer="")'))
-    run = f'guide.observe("{step.name}", {step.name}({arguments}))'
+    run = f'guide.explain("{step.name}", {step.name}({arguments}))'
     return [*cells, _code(f"{step.name}-run", run)]
 
 
@@ -116,16 +115,17 @@ def _imports(lesson: Lesson) -> str:
 def _title(lesson: Lesson) -> str:
     return (
         f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.objective}\n\n"
-        f"{lesson.minutes} minutes. Run the cells from top to bottom; each question takes your prediction "
-        "between its quotes, before you run what comes after it."
+        f"{lesson.minutes} minutes. Run the cells from top to bottom. Before you run a question's cell, type your "
+        "prediction between its quotes.\n\n"
+        f"`{COMMAND} TERM` explains a term."
     )
 
 
 def _closing(lesson: Lesson) -> str:
     points = "\n".join(f"- {point}" for point in lesson.key_points)
     references = "\n".join(f"- {reference}" for reference in lesson.references)
-    return f"## Take along\n\n{points}\n\n## Read on\n\n{references}\n\n## Your turn\n\n{_your_turn(lesson)}"
+    return f"## Key points\n\n{points}\n\n## References\n\n{references}\n\n## Your turn\n\n{_your_turn(lesson)}"
 
 
 def _your_turn(lesson: Lesson) -> str:
-    return f"Edit `lessons/exercises/{lesson.name}.py`, then `python -m grader check {lesson.name}`."
+    return f"Edit `lessons/exercises/{lesson.name}.py`, then run `python -m grader check {lesson.name}`."

@@ -1,4 +1,4 @@
-"""Numbers as people type them: "2 000", "2,000", "0,5", "2.5e3", "1 million", "60k", "3 ms", "50%"."""
+"""Read numbers as students type them: "2 000", "2,000", "0,5", "2.5e3", "1 million", "60k", "3 ms", "50%"."""
 
 import math
 import re
@@ -23,7 +23,7 @@ SECONDS: Final = {
     **dict.fromkeys(("min", "minute", "minutes"), 60.0),
 }
 RATIOS: Final = frozenset({"", "times"})
-"""Units in which a percentage is a number: 50 % is 0.5 times."""
+"""The units in which a student may also type a percentage: 50 % means 0.5 times."""
 
 _NUMBER: Final = re.compile(
     r"(?:about|around|roughly|circa|ca\.?|~|≈)?\s*([\d.,'_\s]*\d\.?(?:e[+-]?\d+)?)\s*(.*)", re.IGNORECASE
@@ -33,7 +33,10 @@ _PLAIN: Final = re.compile(r"(\d*[.,]?\d+|\d+\.)(e[+-]?\d+)?")
 
 
 def positive(typed: str, unit: str) -> float | None:
-    """Return the positive number of `unit` that was typed; None where it is none, or one of something else."""
+    """Return the number that was typed, in `unit`.
+
+    Return None if the text is not a positive number, or if its unit cannot be converted to `unit`.
+    """
     found = _NUMBER.fullmatch(typed.strip())
     if not found:
         return None
@@ -52,8 +55,8 @@ def _digits(text: str) -> float | None:
 
 
 def _factor(words: str, unit: str) -> float | None:
-    """Return what the words after the digits multiply the number by; None where they are not of this unit."""
-    if words == "M" and unit not in SECONDS:  # small, it may mean milli or metres
+    """Return the factor that `words`, the text after the digits, stands for. Return None if it does not fit `unit`."""
+    if words == "M" and unit not in SECONDS:  # a lower-case m may mean milli or metres
         return 1e6
     scale, own = 1.0, unit.casefold()
     words = words.casefold().rstrip(".")

@@ -1,6 +1,6 @@
-"""The files that a lesson writes for its reader: claims as JSON, pictures as SVG.
+"""Functions that write a lesson's files for the student: claims as JSON, and pictures as SVG.
 
-Whether a file can be written is found out before anything is measured: nobody waits for a run to lose it.
+Before it measures, the lesson checks that each file can be written. Otherwise the results of a run might be lost.
 """
 
 import contextlib
@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.overwriting import refuse_edited
+from harness.storage.overwriting import refuse_edited
 from lessons.engine.record import Json
 
 
 @contextlib.contextmanager
 def writable(path: Path | None, *, force: bool = False) -> Iterator[None]:
-    """Raise `UsageError` at once unless `path` can be written; leave no empty file. None is no file.
+    """Raise `UsageError` if the file `path` cannot be written, or if it exists and `force` is false.
 
-    A file that is there already is written with `force` alone.
+    The check creates the file. If the `with` block has written nothing into a new file, its end removes the file. With
+    None as the path, do nothing.
     """
     if path is None:
         yield
@@ -34,21 +35,21 @@ def writable(path: Path | None, *, force: bool = False) -> Iterator[None]:
 
 
 def write_json(value: Json, path: Path) -> None:
-    """Write a JSON file. Raises `UsageError` when it cannot be written."""
+    """Write `value` to `path` as JSON. Raise `UsageError` if the file cannot be written."""
     with _explained(path):
         path.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def picture_saver(folder: Path | None, lesson: str, *, force: bool = False) -> Callable[[str, str], None]:
-    """Return what saves a picture of `lesson`, given its name and its SVG, in `folder`; None saves nothing.
+    """Return a function that saves a picture in `folder`. Its arguments are the picture's name and its SVG text.
 
-    Raises `UsageError` when the folder cannot be made, when it holds pictures of this lesson and `force` is not given,
-    and when a picture cannot be written.
+    If `folder` is None, the function does nothing. Raise `UsageError` if the folder cannot be created, or if it
+    contains pictures of this lesson and `force` is false. The function raises `UsageError` if it cannot write a file.
     """
     if folder is None:
         return lambda _name, _svg: None
-    for there in sorted(folder.glob(f"{lesson}-*.svg")):
-        refuse_edited(there, force=force)
+    for picture in sorted(folder.glob(f"{lesson}-*.svg")):
+        refuse_edited(picture, force=force)
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -65,4 +66,4 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another place.") from error
+        raise UsageError(f"{path} cannot be written ({error.strerror}). Name another file or folder.") from error

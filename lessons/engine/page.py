@@ -1,167 +1,162 @@
-"""The page of one step: what its author writes the observation on.
+"""The page of a step. An explanation calls its methods to print texts, tables, pictures and claims.
 
-A page passes words, tables and pictures on to the screen, and keeps what must outlive them: the claims
-settled and how the reader's prediction fared. It knows the results of the steps before, and how restless the
-machine is.
+A page keeps the settled claims and the result of the student's prediction. It also contains the results of earlier
+steps and the machine's A/A noise.
 """
 
-from __future__ import annotations
-
-import math
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
-from harness import plots, units
-from lessons.engine.claim import Claim, bounds_in_words, claim, skipped, towards
+from harness.rendering import plots
+from harness.rendering.tables import Table
+from lessons.engine.claim import Claim, ClaimWords, SettledClaim
+from lessons.engine.interval import Interval, interval_of
+from lessons.engine.markup import plain
+from lessons.engine.predict import Answer, Prediction, PredictionResult, Truth
+from lessons.engine.screen import Screen
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.findings import Duel
-    from harness.tables import Table
-    from lessons.engine.lesson import Step
-    from lessons.engine.predict import Answer, Prediction
-    from lessons.engine.screen import Screen
-
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 Results = MutableMapping[str, object]
+"""The results of the steps, by the name of the step."""
+
+Words = str | ClaimWords
+"""A text, or one text for each result of a claim. The page prints the text that fits the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prophecy:
-    """What the reader said beforehand, and what came: None where it was skipped or could not be told."""
+class EarlierStep(Protocol[R_co]):
+    """The part of a `Step` that `Page.result` needs: its name, and the type of the result of its code."""
 
-    question: str
-    answer: str | None
-    truth: str | None
-    right: bool | None
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+
+    def __call__(self, *, fast: bool = False) -> R_co:
+        """Run the step's code."""
 
 
 @dataclass(slots=True)
 class Page:
-    """One step's page. Authors use the methods; the fields are set by whoever runs the lesson.
+    """The page of a step. Explanations call its methods, and the engine sets its fields.
 
-    `noise` is today's A/A error as a fraction: how far two measurements of the same code were apart.
+    `noise` is the machine's A/A noise as a fraction. In 95 % of comparisons of a function with itself, the two times
+    differ by less than `noise`. `declared` are the claims of this step by id.
     """
 
     screen: Screen
     noise: float
-    sentences: Mapping[str, str]
+    declared: Mapping[str, Claim]
     results: Results
     save: Callable[[str, str], None]
     prediction: Prediction | None = None
     answer: Answer | None = None
-    claims: list[Claim] = field(default_factory=list)
-    prophecy: Prophecy | None = None
+    claims: list[SettledClaim] = field(default_factory=list)
+    prediction_result: PredictionResult | None = None
 
-    def say(self, *sentences: str) -> None:
-        """Print a paragraph; words between backticks are set as code."""
-        self.screen.say(" ".join(sentences))
+    def say(self, *words: Words) -> None:
+        """Print a paragraph that consists of the given texts. Leave out texts about skipped claims."""
+        text = self._joined(words)
+        if text:
+            self.screen.say(text)
 
     def table(self, table: Table) -> None:
         """Print a table."""
         self.screen.table(table)
 
     def histogram(self, samples: Sequence[float], *, name: str, caption: str) -> None:
-        """Print samples in seconds as a one-line histogram, and keep the same as an SVG where asked to.
+        """Print a histogram of samples in seconds, on one line. With `--plots`, also save it as an SVG file.
 
-        `name` becomes part of the file's name; `caption` is printed and is the picture's alternative text.
+        `name` becomes part of the file's name. `caption` is printed, and is also the picture's alternative text.
         """
         self.screen.picture(plots.histogram(samples), caption)
-        self.save(name, plots.histogram_svg(samples, title=caption))
+        self.save(name, plots.histogram_svg(samples, title=plain(caption)))
 
     def drawing(self, text: str, svg: str, *, name: str, caption: str) -> None:
-        """Print a picture made of characters, and keep the same as an SVG where asked to; `name` as in `histogram`."""
+        """Print a picture made of characters. With `--plots`, also save its SVG."""
         self.screen.picture(text, caption)
         self.save(name, svg)
 
     def output(self, text: str, *, caption: str) -> None:
-        """Print what a program printed, its lines as they are."""
+        """Print the output of a program below its caption. Line breaks are kept."""
         self.screen.picture(text, caption)
 
-    def result(self, step: Step[R]) -> R:
-        """Return what an earlier step's teaching code gave in this run."""
-        return cast("R", self.results[step.name])
+    def result(self, step: EarlierStep[R_co]) -> R_co:
+        """Return the result of an earlier step."""
+        return cast("R_co", self.results[step.name])
 
-    def reveal(self, truth: str | float | None, *because: str) -> None:
-        """Set the measured truth beside the reader's prediction.
-
-        `truth` is the letter of a choice, or the number guessed at; None when this run could not tell.
-        `because` is said after it, also to a reader who skipped the question.
-        """
-        if self.prediction is None:
-            raise ValueError("This step asked nothing, so there is nothing to reveal.")
-        said = "" if truth is not None else "This run could not tell."
-        right = None
-        if self.answer is not None and truth is not None:
-            judgement = self.prediction.judge(self.answer, truth)
-            said, right = judgement.words, judgement.right
-        elif truth is not None:
-            said = f"{self.prediction.say(truth)}."
-        told = None if truth is None else self.prediction.say(truth)
-        self.prophecy = Prophecy(
-            self.prediction.question, None if self.answer is None else self.answer.text, told, right
-        )
-        words = " ".join([said, *because])
-        self.screen.reveal(words[:1].upper() + words[1:], right=right)
-
-    def claim(
+    def settle(
         self,
-        id: str,  # noqa: A002 - as in `claim.claim`
-        measured: float,
-        low: float = -math.inf,
-        high: float = math.inf,
+        claim: Claim,
+        measured: Interval | float,
         *,
-        error: float = 0.0,
-        noise: float = 0.0,
-        unit: Callable[[float], str] = units.number,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        unit: Callable[[float], str] | None = None,
         shown: str = "",
         remark: str = "",
-    ) -> Claim:
-        """Settle the claim `id` of this step (see `claim.claim`) and print how it fared.
+    ) -> None:
+        """Compare `measured` with the bounds of a claim of this step, and print and keep the claim's result.
 
-        `unit` writes the measured value and the bounds; `shown` stands for the value where it says more, such as a
-        median whose interval has another middle. `remark` is printed behind it. Give `noise` where the claim compares
-        times: half the width that `page.noise` puts around `measured`.
+        A number counts as an exact value. `at_least`, `at_most` and `unit` replace the bounds and the unit of the
+        claim, if these depend on the measurement. `shown` replaces the printed value, and `remark` is printed after it.
         """
-        settled = claim(id, measured, low, high, error=error, noise=noise)
-        words = shown or unit(measured)
-        return self._settle(replace(settled, shown=words, wanted=bounds_in_words(low, high, unit)), remark)
+        known = replace(
+            claim,
+            at_least=claim.at_least if at_least is None else at_least,
+            at_most=claim.at_most if at_most is None else at_most,
+            unit=unit or claim.unit,
+        )
+        self._record(known.settled(interval_of(measured), shown), remark)
 
-    def claim_duel(
-        self,
-        id: str,  # noqa: A002 - as in `claim.claim`
-        found: Duel,
-        low: float = -math.inf,
-        high: float = math.inf,
-        *,
-        unit: Callable[[float], str] = units.ratio,
-        remark: str = "",
-    ) -> Claim:
-        """Settle the claim `id` about the ratio of a duel: its interval is the doubt, and knows of today's noise."""
-        error = towards(found.ratio, (found.low, found.high), low, high)
-        return self.claim(id, found.ratio, low, high, error=error, unit=unit, remark=remark)
+    def skip(self, claim: Claim, reason: str) -> None:
+        """Skip a claim of this step because the machine lacks something, such as a compiler.
 
-    def skip(self, id: str, reason: str) -> Claim:  # noqa: A002 - as in `claim.claim`
-        """Skip the claim `id` of this step: this machine lacks a part, such as a compiler or a second core.
-
-        `reason` says which part, and what brings it; it is printed. A step that could not run at all also
-        says `reveal(None)` where it asked something. Use `claim` for what was measured but could not be told.
+        `reason` is printed. It names what is missing and how to get it.
         """
-        return self._settle(skipped(id, reason))
+        self._record(claim.skipped(reason))
 
-    def without(self, reason: str, shown: str) -> None:
-        """Skip every claim of a step that cannot run here: say why, and what it would have shown."""
+    def skip_step(self, reason: str, *, shows: str) -> None:
+        """Skip each claim of a step that cannot run on this machine.
+
+        `reason` names what is missing and how to get it. `shows` completes "If nothing is missing, this step shows …".
+        """
         if self.prediction is not None:
             self.reveal(None)
-        for id_ in self.sentences:
-            self.skip(id_, reason)
-        self.say(f"With it, this step shows {shown}.")
+        for claim in self.declared.values():
+            self.skip(claim, reason)
+        self.say(f"If nothing is missing, this step shows {shows}.")
 
-    def _settle(self, settled: Claim, remark: str = "") -> Claim:
-        if settled.id not in self.sentences:
+    def reveal(self, truth: Truth | ClaimWords, *because: Words) -> None:
+        """Print the right answer to this step's question, and whether the student's prediction was right.
+
+        `truth` is the letter of an option, or a measured interval or number. It can also be a `ClaimWords` that
+        contains the letter for each result of a claim. None means that this run could not decide the question.
+        `because` is printed after the answer.
+        """
+        if self.prediction is None:
+            raise ValueError("This step has no question, so there is no answer to reveal.")
+        known = (self._text(truth) or None) if isinstance(truth, ClaimWords) else truth
+        judged = self.prediction.judge(self.answer, known)
+        answer = None if self.answer is None else self.answer.text
+        self.prediction_result = PredictionResult(self.prediction.question, answer, judged.truth, judged.right)
+        words = self._joined((judged.words, *because))
+        self.screen.reveal(words[:1].upper() + words[1:], right=judged.right)
+
+    def _joined(self, words: Sequence[Words]) -> str:
+        return " ".join(filter(None, map(self._text, words)))
+
+    def _text(self, words: Words) -> str:
+        if isinstance(words, str):
+            return words
+        for settled in self.claims:
+            if settled.id == words.claim_id:
+                return words.text(settled.standing)
+        raise ValueError(f"The claim {words.claim_id} has no result yet. Settle it before you print a text about it.")
+
+    def _record(self, settled: SettledClaim, remark: str = "") -> None:
+        if settled.id not in self.declared:
             raise ValueError(f"The claim {settled.id} is not declared at its step.")
+        if any(each.id == settled.id for each in self.claims):
+            raise ValueError(f"The claim {settled.id} is already settled.")
         self.claims.append(settled)
-        self.screen.claim(settled, self.sentences[settled.id], remark)
-        return settled
+        self.screen.claim(settled, remark)

@@ -1,25 +1,35 @@
-"""Predictions: the reader commits to an answer before the measurement speaks, and then hears how near it was.
+"""Predictions: the student answers a question before the measurement. Afterwards the lesson judges the answer.
 
-A prediction is a value with pure functions: `parse` (what was typed → an answer) and `judge` (answer and
-truth → words). `ask` is the only part that waits for somebody, and it is handed how to read and how to
-speak.
+The methods of a question are pure: `parse` turns a typed line into an answer, and `judge` compares an answer with the
+measured value. Only the function `ask` reads input and prints. Its arguments are a function that reads a line and a
+function that prints.
 """
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
-from harness import units
+from harness.rendering import units
 from lessons.engine import numbers
+from lessons.engine.interval import Interval, interval_of
+from lessons.engine.standing import Standing
 
 BETWEEN = " " * 5
-"""Stands between two answers on offer."""
+"""The space between two options on one line."""
+
+UNCLEAR = "This run gives no clear answer."
+
+Truth = str | float | Interval | None
+"""The right answer: the letter of an option, or a measured number or interval. None if the run could not decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the reader said: the key or number that counts, and the same as the reader would say it."""
+    """The student's answer: the letter of an option or a number, and the same answer as text."""
 
     value: str | float
     text: str
@@ -27,48 +37,81 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether an answer was right, and the sentence that says so."""
+    """The comparison of the student's answer with the right answer.
 
-    right: bool
+    `right` is None if the student skipped the question, or if the run could not decide. `truth` is the right answer as
+    text, or None. `words` is the text that the lesson prints.
+    """
+
+    right: bool | None
+    truth: str | None
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class PredictionResult:
+    """A question with the student's answer and the right answer.
+
+    `answer` is None if the student skipped the question. `truth` is None if the run could not decide. `right` is None
+    in both cases.
+    """
+
+    question: str
+    answer: str | None
+    truth: str | None
+    right: bool | None
+
+
 class Prediction(Protocol):
-    """A question with a way to read its answer and a way to judge it."""
+    """A question with methods that read and judge an answer."""
 
     @property
     def question(self) -> str:
-        """What is asked, in full sentences."""
+        """The text of the question, in full sentences."""
 
     def offer(self) -> str:
-        """Return the line under the question: what may be typed."""
+        """Return the line below the question. It shows what the student may type."""
 
     def parse(self, typed: str) -> Answer | None:
-        """Return the answer that `typed` means, or None when it means none."""
+        """Return the answer that a typed line means, or None if the line is not an answer."""
 
     def accepts(self) -> str:
-        """Return what to type, for a reader who typed something else."""
+        """Return a short sentence about what to type."""
 
-    def judge(self, answer: Answer, truth: str | float) -> Judgement:
-        """Compare an answer with what was measured."""
-
-    def say(self, truth: str | float) -> str:
-        """Return the measured truth as an answer would be written."""
+    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+        """Return the comparison of an answer with the right answer. A skipped question has the answer None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A question with a few answers: `options` maps a letter to its words, in the order shown."""
+    """A question with a few options. `options` maps the letter of each option to its text, in the order shown.
+
+    `limits` are the measured values at which the second and each further option begins. With limits, a measured value
+    decides which option is right. Without limits, the lesson gives the letter of the right option.
+    """
 
     question: str
     options: Mapping[str, str]
+    limits: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        if self.limits and (len(self.limits) != len(self.options) - 1 or list(self.limits) != sorted(self.limits)):
+            raise ValueError(f"{self.question!r} needs one limit fewer than options, in ascending order.")
+
+    @classmethod
+    def ranges(cls, question: str, limits: Sequence[float], unit: Callable[[float], str]) -> "Choice":
+        """Return a question whose options are ranges. For the limit 2 s, they are "less than 2 s" and "2 s or more"."""
+        ends = [re.sub(r"(\.\d*[1-9])0+", r"\1", unit(limit)) for limit in limits]  # 1.5× instead of 1.50×
+        between = [f"{low} to {high}" for low, high in pairwise(ends)]
+        texts = [f"less than {ends[0]}", *between, f"{ends[-1]} or more"]
+        return cls(question, dict(zip("abcdefgh", texts, strict=False)), limits)
 
     def offer(self) -> str:
-        """Return every option with its letter, and how to skip."""
+        """Return one line with all options and their letters."""
         return BETWEEN.join(f"{key}  {words}" for key, words in self.options.items())
 
     def parse(self, typed: str) -> Answer | None:
-        """Return the option whose letter, or whose very words, were typed."""
+        """Return the option whose letter or text was typed, or None if the line is not an option."""
         typed = typed.strip().casefold().rstrip(".)")
         for key, words in self.options.items():
             if typed in {key.casefold(), words.casefold()}:
@@ -76,68 +119,102 @@ class Choice:
         return None
 
     def accepts(self) -> str:
-        """Return the letters."""
+        """Return a short sentence with the letters of the options."""
         *others, last = self.options
         return f"Type {', '.join(others)} or {last}"
 
-    def judge(self, answer: Answer, truth: str | float) -> Judgement:
-        """Return right for the option that was measured to be true."""
-        if answer.value == truth:
-            return Judgement(right=True, words=f"You said {answer.text}, and so it is.")
-        return Judgement(right=False, words=f"You said {answer.text}. It was {self.say(truth)}.")
+    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+        """Return whether the answer is right, with the words for the student.
 
-    def say(self, truth: str | float) -> str:
-        """Return the words of the option with the letter `truth`."""
-        return self.options[str(truth)]
+        A measured interval can contain values of several options. An answer that is one of these options is neither
+        right nor wrong. Each other answer is wrong.
+        """
+        possible = self._possible(truth)
+        texts = " or ".join(self.options[key] for key in possible)
+        if answer is None:
+            return Judgement(None, texts, f"{texts}.") if len(possible) == 1 else Judgement(None, None, UNCLEAR)
+        said = f"Your answer: {answer.text}."
+        if not possible or (len(possible) > 1 and answer.value in possible):
+            return Judgement(None, None, f"{said} {UNCLEAR}")
+        if answer.value in possible:
+            return Judgement(right=True, truth=texts, words=f"{said} That is right.")
+        return Judgement(right=False, truth=texts, words=f"{said} The right answer: {texts}.")
+
+    def _possible(self, truth: Truth) -> list[str]:
+        """Return the letters of all options that the measurement does not exclude."""
+        if truth is None:
+            return []
+        if isinstance(truth, str):
+            return [truth]
+        if not self.limits:
+            raise ValueError(
+                f"{self.question!r} has no limits, so a number does not decide it. Reveal a letter instead."
+            )
+        measured = interval_of(truth)
+        if math.isnan(measured.middle):
+            return []
+        first, last = (bisect_right(self.limits, end) for end in (measured.lowest, measured.highest))
+        return list(self.options)[first : last + 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A question after a positive number in `unit`; within a factor of `near` of the truth is right."""
+    """A question for a positive number in `unit`. A right answer is within the factor `near` of the measured number."""
 
     question: str
     unit: str = ""
     near: float = 2.0
 
     def offer(self) -> str:
-        """Return what kind of number is wanted."""
-        return f"A number of {self.unit}" if self.unit else "A number"
+        """Return the line below the question. It names the unit of the number, unless the number is a ratio."""
+        return "A number" if self.unit in numbers.RATIOS else f"A number of {self.unit}"
 
     def parse(self, typed: str) -> Answer | None:
-        """Return the number typed, as `numbers.positive` reads it."""
+        """Return the number that was typed, or None if `numbers.positive` cannot read it."""
         value = numbers.positive(typed, self.unit)
-        return None if value is None else Answer(value, self.say(value))
+        return None if value is None else Answer(value, self._text(value))
 
     def accepts(self) -> str:
-        """Return which numbers are understood."""
-        of = f" of {self.unit}" if self.unit else ""
+        """Return a short sentence with examples of numbers that can be read."""
+        of = "" if self.unit in numbers.RATIOS else f" of {self.unit}"
         more = ", 50 %" if self.unit in numbers.RATIOS else ", 3 ms" if self.unit in numbers.SECONDS else ""
         return f"Type a number{of} above 0, such as 3, 2.5e3, 1,000, 60k{more}"
 
-    def judge(self, answer: Answer, truth: str | float) -> Judgement:
-        """Return how many times too high or too low the guess was."""
-        said, measured = float(answer.value), float(truth)
-        times = max(said / measured, measured / said) if measured > 0 else math.inf
-        if times <= self.near:
-            return Judgement(right=True, words=f"You said {answer.text}, near the {self.say(measured)} measured.")
-        direction = "high" if said > measured else "low"
-        words = f"You said {answer.text}: {units.ratio(times, 2)} too {direction}. It was {self.say(measured)}."
-        return Judgement(right=False, words=words)
+    def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
+        """Return whether the answer is right, with the words for the student.
 
-    def say(self, truth: str | float) -> str:
-        """Return a number with its unit."""
-        return f"{units.number(float(truth))} {self.unit}".strip()
+        The words for a wrong answer state by which factor it is too high or too low. If the answer is near one part of
+        the measured interval but not near all of it, it is neither right nor wrong.
+        """
+        measured = interval_of(math.nan if truth is None else float(truth) if isinstance(truth, str) else truth)
+        text = self._text(measured.middle)
+        if math.isnan(measured.middle):
+            return Judgement(None, None, UNCLEAR if answer is None else f"Your answer: {answer.text}. {UNCLEAR}")
+        if answer is None:
+            return Judgement(None, text, f"{text}.")
+        said = float(answer.value)
+        standing = measured.compare(at_least=said / self.near, at_most=said * self.near)
+        if standing is Standing.HELD:
+            return Judgement(right=True, truth=text, words=f"Your answer: {answer.text}. It is close to {text}.")
+        if standing is Standing.INCONCLUSIVE:
+            return Judgement(None, None, f"Your answer: {answer.text}. Measured: {text}. {UNCLEAR}")
+        direction = "high" if said > measured.middle else "low"
+        times = units.ratio(max(said / measured.middle, measured.middle / said), 2) if measured.middle > 0 else "far"
+        return Judgement(False, text, f"Your answer: {answer.text}, {times} too {direction}. Measured: {text}.")
+
+    def _text(self, value: float) -> str:
+        return f"{units.number(value)} {self.unit}".strip()
 
 
-def ask(prediction: Prediction, read: Callable[[], str], tell: Callable[[str], None]) -> Answer | None:
-    """Ask until an answer is understood; an empty line skips, which is None.
+def ask(prediction: Prediction, read: Callable[[], str], show: Callable[[str], None]) -> Answer | None:
+    """Return the student's answer. Ask again until an answer can be read. Return None after an empty line.
 
-    `read` returns one typed line. What it raises at the end of input (`EOFError`) or on Ctrl-C passes
-    through: the caller knows how to end a lesson.
+    `read` returns one typed line, and `show` prints a sentence. The function does not catch `EOFError` (closed input)
+    and `KeyboardInterrupt` (Ctrl-C).
     """
     while typed := read().strip():
         answer = prediction.parse(typed)
         if answer is not None:
             return answer
-        tell(f"That is none of the answers. {prediction.accepts()}; Enter alone skips.")
+        show(f"This is not one of the answers. {prediction.accepts()}. Press Enter to skip.")
     return None

@@ -1,8 +1,7 @@
-"""What the reader has done so far: one JSON file in the user's state folder, always whole on the disk.
+"""The student's progress. It is kept in one JSON file in the user's state folder.
 
-It is written to a temporary file beside it and renamed, so a crash leaves the old one. A file that cannot be
-read back is set aside under another name, with one sentence about it: damaged progress is no reason to
-refuse a lesson, and none to throw it away.
+The file is replaced atomically, so that a crash leaves the previous file. A damaged file is renamed, the lesson prints
+a warning, and the progress starts again.
 """
 
 import datetime as dt
@@ -12,64 +11,58 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.files import put
-from harness.state import FOLDER_VARIABLE, state_folder
-from lessons.engine.claim import Standing
+from harness.storage.user_state import FOLDER_VARIABLE, state_folder
+from harness.storage.whole_files import write_whole
+from lessons.engine.predict import PredictionResult
 from lessons.engine.record import LessonRecord, Unfinished
+from lessons.engine.standing import Standing
 
 FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A prediction as it is remembered."""
+class LessonProgress:
+    """The student's progress in one lesson.
 
-    question: str
-    answer: str
-    truth: str | None
-    right: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Standings:
-    """One lesson's progress: the best result, where the reader left, and how long a run of each length took here.
-
-    `claims` maps an id to how it fared in the best run; `predictions` maps a step to the latest thing said there.
-    `durations_s` has the keys "default" and "fast", each once such a run was complete. `left` is the unfinished run to
-    go on from, or None.
+    `claims` maps the id of each claim to its result in the best run. `predictions` maps the name of a step to the
+    student's latest answer. `durations_s` are the seconds of the latest complete run, under "default" for a usual run
+    and under "fast" for a short run. `left` is the unfinished run that the student can continue, or None.
     """
 
     last_run_utc: str
     complete: bool
     steps_done: int
     claims: dict[str, str] = field(default_factory=dict)
-    predictions: dict[str, Told] = field(default_factory=dict)
+    predictions: dict[str, PredictionResult] = field(default_factory=dict)
     durations_s: dict[str, float] = field(default_factory=dict)
     left: Unfinished | None = None
 
     @property
     def held(self) -> int:
-        """How many claims of the best run held."""
+        """The number of claims that held in the best run."""
         return _held(self.claims)
 
     @property
-    def asked(self) -> int:
-        """How many claims of the best run could be asked here: all but those skipped."""
+    def measured(self) -> int:
+        """The number of claims that were measured in the best run: all except the skipped claims."""
         return sum(standing != Standing.SKIPPED for standing in self.claims.values())
 
 
-def after(record: LessonRecord, before: Standings | None) -> Standings:
-    """Return a lesson's progress once `record` has happened. Pure.
+def updated(before: LessonProgress | None, record: LessonRecord) -> LessonProgress:
+    """Return the progress in a lesson after the run `record`. This function is pure.
 
-    A lesson once complete stays so, with the most claims that ever held in a complete run. Of unfinished runs, the one
-    that came furthest is kept. What was predicted in earlier runs is kept where this run skipped it.
+    A complete lesson stays complete. Its claims are those of the complete run with the most held claims. Of several
+    unfinished runs, the progress keeps the run with the most steps. If the student skipped a question in this run, the
+    earlier answer stays. A run without the first steps of the lesson changes only the answers.
     """
     now, left = record.so_far, before.left if before else None
     predictions = dict(before.predictions) if before else {}
     for step in record.steps:
-        told = step.prophecy
-        if told is not None and told.answer is not None:
-            predictions[step.name] = Told(told.question, told.answer, told.truth, told.right)
+        if step.prediction is not None and step.prediction.answer is not None:
+            predictions[step.name] = step.prediction
+    if not record.gapless:
+        known = before or LessonProgress(record.started_utc, complete=False, steps_done=0)
+        return replace(known, last_run_utc=record.started_utc, predictions=predictions)
     durations = dict(before.durations_s) if before else {}
     if record.complete and record.earlier is None:
         durations[length_of(fast=record.fast)] = record.duration_s
@@ -77,7 +70,7 @@ def after(record: LessonRecord, before: Standings | None) -> Standings:
     best = now.claims if record.complete else furthest.claims
     if before and before.complete and not (record.complete and _held(best) >= before.held):
         best = before.claims
-    return Standings(
+    return LessonProgress(
         last_run_utc=record.started_utc,
         complete=record.complete or bool(before and before.complete),
         steps_done=now.steps if record.complete else furthest.steps,
@@ -93,79 +86,86 @@ def _held(claims: Mapping[str, str]) -> int:
 
 
 def length_of(*, fast: bool) -> str:
-    """Return the name that a run of this length has in `durations_s`."""
+    """Return the key of a short or a usual run in `LessonProgress.durations_s`."""
     return "fast" if fast else "default"
 
 
-class Progress:
-    """The progress file. `remark` is empty, or one sentence about a damaged file that was set aside."""
+class ProgressFile:
+    """The progress file. `warning` is the sentence to print if the file could not be read. Otherwise it is empty."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.path = (folder or state_folder()) / "progress.json"
-        self.remark = ""
+        self.warning = ""
 
-    def load(self) -> dict[str, Standings]:
-        """Return progress by lesson; empty where there is none yet. Sets a damaged file aside."""
+    def load(self) -> dict[str, LessonProgress]:
+        """Return a dict from the name of each lesson to the student's progress in this lesson.
+
+        If there is no file or it cannot be read, the result is empty. A damaged file is renamed.
+        """
         try:
             return _decode(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self.remark = f"Your progress in {self.path} cannot be read ({error.strerror}); this run starts afresh."
+            self.warning = f"Your progress in {self.path} cannot be read ({error.strerror}). This run does not use it."
         except (ValueError, KeyError, TypeError):
             aside = self.path.with_suffix(".damaged.json")
             try:
                 self.path.replace(aside)
-                self.remark = f"Your progress file was damaged; it is set aside as {aside}, and a new one begins."
+                self.warning = f"Your progress file was damaged. It was renamed to {aside}. Your progress starts again."
             except OSError as error:
-                self.remark = f"Your progress file {self.path} is damaged and cannot be moved ({error.strerror})."
+                self.warning = f"Your progress file {self.path} is damaged and cannot be renamed ({error.strerror})."
         return {}
 
-    def keep(self, record: LessonRecord, *, over: bool = False) -> None:
-        """Write `record` into the file; `over` says that the reader started over, and forgets where they had left.
+    def save(self, record: LessonRecord, *, restarted: bool = False) -> None:
+        """Add a run to the progress file. Raise `UsageError` if the file cannot be written.
 
-        Raises `UsageError` when it cannot be written.
+        With `restarted`, forget the earlier unfinished run when the new run has finished its first step.
         """
         lessons = self.load()
         before = lessons.get(record.lesson)
-        if before and over and record.so_far.steps == 1:
+        if before and restarted and record.so_far.steps == 1:
             before = replace(before, left=None)
-        lessons[record.lesson] = after(record, before)
+        lessons[record.lesson] = updated(before, record)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            put(self.path, _encode(lessons).encode(), mode=0o600)
+            write_whole(self.path, _encode(lessons).encode(), mode=0o600)
         except OSError as error:
             raise UsageError(
-                f"Your progress cannot be kept in {self.path} ({error.strerror}); set {FOLDER_VARIABLE} to "
-                "a folder that can be written."
+                f"Your progress cannot be saved in {self.path} ({error.strerror}). Set {FOLDER_VARIABLE} to a folder "
+                "that you can write to."
             ) from error
 
 
-def _encode(lessons: dict[str, Standings]) -> str:
+def _encode(lessons: dict[str, LessonProgress]) -> str:
     whole = {"format": FORMAT, "lessons": {name: asdict(each) for name, each in sorted(lessons.items())}}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _decode(text: str) -> dict[str, Standings]:
+def _decode(text: str) -> dict[str, LessonProgress]:
     whole = _mapping(json.loads(text))
     if whole["format"] != FORMAT:
         raise ValueError(f"format {whole['format']}")
-    return {str(name): _standings(_mapping(each)) for name, each in _mapping(whole["lessons"]).items()}
+    return {str(name): _progress(_mapping(each)) for name, each in _mapping(whole["lessons"]).items()}
 
 
-def _standings(each: Mapping[str, object]) -> Standings:
-    """Return what `_encode` wrote. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+def _progress(each: Mapping[str, object]) -> LessonProgress:
+    """Return the progress in one lesson from its JSON value.
+
+    Raise `ValueError`, `KeyError` or `TypeError` if `_encode` cannot have written this value.
+    """
     when, steps_done = each["last_run_utc"], each["steps_done"]
     if not (isinstance(when, str) and isinstance(steps_done, int)):
-        raise TypeError("a run has a time and a number of steps")
+        raise TypeError("a run needs a time and a number of steps")
     dt.datetime.fromisoformat(when)
     complete, claims = each["complete"] is True, _claims(each["claims"])
-    return Standings(
+    predictions = _mapping(each["predictions"]).items()
+    return LessonProgress(
         last_run_utc=when,
         complete=complete,
         steps_done=steps_done,
         claims=claims,
-        predictions={step: Told(**_mapping(told)) for step, told in _mapping(each["predictions"]).items()},  # type: ignore[arg-type]  # what is shown of it is only ever printed
+        predictions={step: PredictionResult(**_mapping(result)) for step, result in predictions},  # type: ignore[arg-type]  # these values are only printed
         durations_s={length: float(str(took_s)) for length, took_s in _mapping(each["durations_s"]).items()},
         left=_left(each["left"]) if "left" in each else None if complete else Unfinished(steps_done, claims),
     )
@@ -177,7 +177,7 @@ def _left(value: object) -> Unfinished | None:
     left = _mapping(value)
     steps = left["steps"]
     if not isinstance(steps, int):
-        raise TypeError("an unfinished run has a number of steps")
+        raise TypeError("an unfinished run needs a number of steps")
     return Unfinished(steps, _claims(left["claims"]))
 
 
@@ -187,5 +187,5 @@ def _claims(value: object) -> dict[str, str]:
 
 def _mapping(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise TypeError(f"{value!r} is no mapping")
+        raise TypeError(f"{value!r} is not a mapping")
     return {str(key): each for key, each in value.items()}

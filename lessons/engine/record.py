@@ -1,33 +1,33 @@
-"""What one run of a lesson leaves behind, as values: the `--json` and progress files are made from these."""
+"""The record of one run of a lesson. The contents of the `--json` file and of the progress file come from it."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.environment import Environment
-from lessons.engine.claim import Claim
-from lessons.engine.page import Prophecy
+from harness.machine.environment import Environment
+from lessons.engine.claim import SettledClaim
+from lessons.engine.predict import PredictionResult
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 FORMAT = 1
-"""Raised whenever a reader of the JSON file would have to change."""
+"""The version of the JSON file's format. Increase it with each change that can break programs that read the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One step as it went: how long its code ran, what the reader had said, and the claims it settled."""
+    """The record of one finished step: the seconds that its code ran, the student's prediction, and its claims."""
 
     name: str
     title: str
     duration_s: float
-    prophecy: Prophecy | None
-    claims: tuple[Claim, ...]
+    prediction: PredictionResult | None
+    claims: tuple[SettledClaim, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A run that the reader left: how many steps were done, and how each of their claims fared, by id."""
+    """A run that the student left: the number of finished steps, and the results of their claims by the claim's id."""
 
     steps: int
     claims: Mapping[str, str]
@@ -35,10 +35,11 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class LessonRecord:
-    """One run of a lesson. `duration_s` is the machine's time: waiting for the reader is not in it.
+    """The record of one run of a lesson. `duration_s` does not contain the time that the student took to answer.
 
-    `noise` is the A/A error of the run as a fraction; `complete` tells whether the reader stayed to the end. A run that
-    goes on from an unfinished one has that as `earlier`, and in `steps` only its own.
+    `noise` is the machine's A/A noise as a fraction. `complete` is true if all steps of the lesson are finished.
+    `steps` are the steps of this run only. If this run continues an unfinished run, `earlier` is the unfinished run.
+    `started_at` is the number of steps of the lesson before the first step of this run.
     """
 
     lesson: str
@@ -51,21 +52,27 @@ class LessonRecord:
     steps: tuple[StepRecord, ...]
     complete: bool
     earlier: Unfinished | None = None
+    started_at: int = 0
+
+    @property
+    def gapless(self) -> bool:
+        """Whether this run begins at step 1, or directly after the steps of `earlier`."""
+        return self.started_at == (self.earlier.steps if self.earlier else 0)
 
     @property
     def so_far(self) -> Unfinished:
-        """The steps and claims of this run and of the one that it goes on from."""
+        """The number of finished steps and the results of their claims, of this run and of `earlier` together."""
         before = self.earlier or Unfinished(0, {})
-        now = {claim.id: claim.standing.value for claim in self.claims}
+        now = {settled.id: settled.standing.value for settled in self.claims}
         return Unfinished(before.steps + len(self.steps), {**before.claims, **now})
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
-        """Every claim settled, in order."""
-        return tuple(claim for step in self.steps for claim in step.claims)
+    def claims(self) -> tuple[SettledClaim, ...]:
+        """All claims with their results, in the order of the steps."""
+        return tuple(settled for step in self.steps for settled in step.claims)
 
-    def to_json(self, sentences: dict[str, str]) -> Json:
-        """Return the record for a JSON file; a missing bound, or a value that is no number, is null."""
+    def to_json(self) -> Json:
+        """Return the record as a JSON value. Infinite bounds and other numbers that are not finite become null."""
         environment = self.environment.to_dict()
         return {
             "format": FORMAT,
@@ -76,43 +83,39 @@ class LessonRecord:
             "started_utc": self.started_utc,
             "duration_s": self.duration_s,
             "noise": _finite(self.noise),
-            "environment": environment,  # type: ignore[dict-item]  # made of JSON values, typed more loosely
-            "claims": [_claim(claim, sentences[claim.id], step.name) for step in self.steps for claim in step.claims],
+            "environment": environment,  # type: ignore[dict-item]  # JSON values with a wider type
+            "claims": [_claim(settled, step.name) for step in self.steps for settled in step.claims],
             "steps": [_step(step) for step in self.steps],
         }
 
 
-def _claim(claim: Claim, sentence: str, step: str) -> Json:
+def _claim(settled: SettledClaim, step: str) -> Json:
+    measured, claim = settled.measured, settled.claim
     return {
         "id": claim.id,
         "step": step,
-        "sentence": sentence,
-        "measured": _finite(claim.measured),
-        "low": _finite(claim.low),
-        "high": _finite(claim.high),
-        "error": _finite(claim.error),
-        "noise": _finite(claim.noise),
-        "verdict": claim.standing.value,
-        "reason": claim.reason,
-        "shown": claim.shown,
-        "wanted": claim.wanted,
+        "sentence": claim.sentence,
+        "measured": _finite(measured.middle),
+        "low": _finite(claim.at_least),
+        "high": _finite(claim.at_most),
+        "error": _finite(measured.half_width),
+        "noise": _finite(measured.noise),
+        "verdict": settled.standing.value,
+        "reason": settled.reason,
+        "shown": settled.shown,
+        "wanted": claim.bounds,
     }
 
 
 def _step(step: StepRecord) -> Json:
-    prophecy = step.prophecy
+    result = step.prediction
     return {
         "name": step.name,
         "title": step.title,
         "duration_s": step.duration_s,
         "prediction": None
-        if prophecy is None
-        else {
-            "question": prophecy.question,
-            "answer": prophecy.answer,
-            "truth": prophecy.truth,
-            "right": prophecy.right,
-        },
+        if result is None
+        else {"question": result.question, "answer": result.answer, "truth": result.truth, "right": result.right},
     }
 
 

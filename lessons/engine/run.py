@@ -1,24 +1,27 @@
-"""A lesson, played from first line to last: the imperative shell around steps, pages and the screen."""
+"""One run of a lesson: it asks the questions, runs the code of the steps, and collects the results."""
 
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from lessons.engine.lesson import Lesson, Step
+from lessons.engine.conditions import Conditions
+from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page, Results
 from lessons.engine.predict import Answer, Prediction, ask
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
 from lessons.engine.screen import Screen
-from lessons.engine.today import Today
+from lessons.engine.step import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How a run goes: `fast` shortens every step, `interactive` waits for predictions and after each result.
+class RunOptions:
+    """The options of a run.
 
-    `save` takes the name and text of each SVG picture, `keep` what has happened so far, after every step.
+    With `fast`, the steps make short runs. With `interactive`, the run waits for the student's predictions, and for the
+    Enter key after each step. `save` is called with the name and the text of each SVG picture. `keep` is called with
+    the record of the run after each step.
     """
 
     fast: bool
@@ -29,19 +32,21 @@ class Settings:
 
 @dataclass(slots=True)
 class Session:
-    """One run of a lesson in the making; `record()` may be asked at any time and says if it is complete.
+    """A run of a lesson that has not ended yet.
 
-    A run with an `earlier` one goes on with the step after it.
+    `earlier` is the unfinished run that this run continues, or None. `start` is the number of steps before the first
+    step of this run.
     """
 
     lesson: Lesson
     screen: Screen
-    settings: Settings
-    today: Today
+    options: RunOptions
+    conditions: Conditions
+    earlier: Unfinished | None = None
+    start: int = 0
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     began_s: float = field(default_factory=time.perf_counter)
     waited_s: float = 0.0
-    earlier: Unfinished | None = None
     results: Results = field(init=False)
     done: list[StepRecord] = field(default_factory=list)
 
@@ -49,37 +54,38 @@ class Session:
         self.results = _Results(self._measure_again)
 
     def play(self) -> None:
-        """Play every step that is not done yet and print the closing words; wait for the reader after each result.
+        """Run each step after the first `start` steps, and print the key points.
 
-        A prompt's `EOFError` and Ctrl-C pass through.
+        An interactive run waits for the student after each step. This method does not catch `EOFError` (closed input)
+        and `KeyboardInterrupt` (Ctrl-C).
         """
         steps = list(enumerate(self.lesson.steps, start=1))
-        for number, step in steps[self.earlier.steps if self.earlier else 0 :]:
+        for number, step in steps[self.start :]:
             self.screen.open_step(number, len(steps), step.title, step.introduction)
             self.done.append(self._play(step))
-            self.settings.keep(self.record())
+            self.options.keep(self.record())
             self._wait()
         self.screen.closing(self.lesson.key_points, self.lesson.references)
 
     def record(self) -> LessonRecord:
-        """Return what has happened so far."""
-        return LessonRecord(
+        """Return the record of the steps that this run has finished so far."""
+        record = LessonRecord(
             lesson=self.lesson.name,
             title=self.lesson.title,
-            fast=self.settings.fast,
+            fast=self.options.fast,
             started_utc=self.started.isoformat(timespec="seconds"),
             duration_s=time.perf_counter() - self.began_s - self.waited_s,
-            environment=self.today.environment,
-            noise=self.today.noise,
+            environment=self.conditions.environment,
+            noise=self.conditions.noise,
             steps=tuple(self.done),
-            complete=(self.earlier.steps if self.earlier else 0) + len(self.done) == len(self.lesson.steps),
+            complete=False,
             earlier=self.earlier,
+            started_at=self.start,
         )
+        return replace(record, complete=record.gapless and record.so_far.steps == len(self.lesson.steps))
 
     def _play(self, step: Step[object]) -> StepRecord:
-        if step.given:
-            self.screen.code(step.given_code)
-        self.screen.code(step.code)
+        self.screen.code(step.shown_code)
         page = self._page(step)
         page.prediction = step.question(page)
         if page.prediction is not None:
@@ -87,33 +93,33 @@ class Session:
         if step.needs:
             self.results[step.needs.name]
         began_s = time.perf_counter()
-        result = step(fast=self.settings.fast)
+        result = step(fast=self.options.fast)
         duration_s = time.perf_counter() - began_s
         self.results[step.name] = result
         explain(step, page, result)
-        return StepRecord(step.name, step.title, duration_s, page.prophecy, tuple(page.claims))
+        return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims))
 
     def _page(self, step: Step[object]) -> Page:
         def save(name: str, svg: str) -> None:
-            self.settings.save(f"{self.lesson.name}-{step.name}-{name}", svg)
+            self.options.save(f"{self.lesson.name}-{step.name}-{name}", svg)
 
-        return Page(self.screen, self.today.noise, step.claims, self.results, save)
+        return Page(self.screen, self.conditions.noise, step.claims, self.results, save)
 
     def _ask(self, prediction: Prediction) -> Answer | None:
         self.screen.ask(prediction.question, prediction.offer())
-        if not self.settings.interactive:
+        if not self.options.interactive:
             return None
         with self._waiting():
             return ask(prediction, self.screen.read, self.screen.say)
 
     def _wait(self) -> None:
-        if self.settings.interactive:
+        if self.options.interactive:
             with self._waiting():
                 self.screen.wait()
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
-        """Count the time as the reader's."""
+        """Exclude the time inside the `with` block from the duration of the run."""
         began_s = time.perf_counter()
         try:
             yield
@@ -121,14 +127,14 @@ class Session:
             self.waited_s += time.perf_counter() - began_s
 
     def _measure_again(self, name: str) -> object:
-        """Return the result of a step that an earlier run did: its claims are kept, what it measured is not."""
+        """Run an earlier step again, because a later step uses its result, and return the result."""
         number, step = next((at, step) for at, step in enumerate(self.lesson.steps, start=1) if step.name == name)
-        self.screen.note(f"Step {number} runs again, because this step uses what it measures.")
-        return step(fast=self.settings.fast)
+        self.screen.note(f"Step {number} runs again because this step uses the result of step {number}.")
+        return step(fast=self.options.fast)
 
 
 class _Results(dict[str, object]):
-    """The results of the steps by name; one that is missing is measured when it is asked for."""
+    """The results of the steps by name. If a result is missing, reading it runs the step."""
 
     def __init__(self, measure: Callable[[str], object]) -> None:
         super().__init__()
@@ -140,16 +146,15 @@ class _Results(dict[str, object]):
 
 
 def explain(step: Step[object], page: Page, result: object) -> None:
-    """Let a step's author explain `result`, and hold them to their word.
+    """Print the step's explanation of `result`.
 
-    Raises `RuntimeError`, a fault of the lesson, when a declared claim was not settled exactly once or a
-    question was left open: nothing that a lesson promises to measure may go missing quietly.
+    Raise `RuntimeError` if the explanation has not settled a claim of the step, or not revealed the right answer.
     """
     if step.explanation is None:
-        raise RuntimeError(f"The step {step.name} has nothing that observes its result.")
+        raise RuntimeError(f"The step {step.name} has no explanation.")
     step.explanation(page, result)
-    settled = sorted(claim.id for claim in page.claims)
+    settled = sorted(each.id for each in page.claims)
     if settled != sorted(step.claims):
-        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)} and settled {settled}.")
-    if page.prediction is not None and page.prophecy is None:
-        raise RuntimeError(f"The step {step.name} asks a question and never reveals the answer.")
+        raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)}, but it settled {settled}.")
+    if page.prediction is not None and page.prediction_result is None:
+        raise RuntimeError(f"The step {step.name} asks a question, but it does not reveal the answer.")

@@ -1,9 +1,8 @@
-"""What the reader sees: every line of a lesson goes through here, and nothing else prints one.
+"""The screen of a lesson. It prints all output of a running lesson.
 
-Made for 80 columns and at home in 100; plain text survives when the output is no terminal.
+Lines are at most as wide as the terminal, and have at most 100 columns. Without a terminal, the output is plain text.
 """
 
-import re
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -14,19 +13,22 @@ from rich.syntax import Syntax
 from rich.table import Table as Grid
 from rich.text import Text
 
-from harness.tables import Table
-from lessons.engine.claim import Claim, Standing
+from harness.rendering.tables import Table
+from lessons.engine.claim import SettledClaim
+from lessons.engine.markup import styled
 from lessons.engine.predict import BETWEEN
+from lessons.engine.score import Score
+from lessons.engine.standing import Standing
 
 WIDTH = 100
-"""Columns at most: a longer line is hard to read."""
+"""The largest number of columns. Longer lines are hard to read."""
 
 INDENT = 3
 GUTTER = "{:>4} │ "
-"""Before a line of code: its number, or nothing where a long line goes on."""
+"""The text before each line of code: the line's number, or spaces where a long line continues."""
 
 LEAST = 20
-"""Code is not pressed into fewer columns than this."""
+"""The smallest number of columns in which code is printed, even if the terminal is narrower."""
 
 _MARKS = {
     Standing.HELD: ("✓", "bold green"),
@@ -36,14 +38,8 @@ _MARKS = {
 }
 
 
-def prose(text: str) -> Text:
-    """Return text for the screen, with `code` between backticks set as code and the backticks left out."""
-    parts = re.split(r"`([^`]+)`", text)
-    return Text.assemble(*((part, "cyan" if place % 2 else "") for place, part in enumerate(parts)))
-
-
 class Screen:
-    """A lesson's screen on a rich console. Parts of different kinds are set apart by an empty line."""
+    """The output of a lesson on a `rich` console. An empty line separates parts of different kinds."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -51,27 +47,27 @@ class Screen:
 
     @property
     def _width(self) -> int:
-        """Columns to print in: those of the terminal at this moment, for a reader may resize it between two prints."""
+        """The number of columns to print in. It can change when the student resizes the terminal."""
         return min(self._console.width, WIDTH)
 
     def header(self, title: str, times: str, objective: str, machine: str) -> None:
-        """Print the lesson's first lines."""
+        """Print the first lines of a lesson: title, times, objective, and the machine."""
         self._part("header")
         line = Grid.grid(expand=True)
         line.add_column()
         line.add_column(justify="right", no_wrap=True)
-        line.add_row(Text(title, "bold"), Text(times, "dim"))
+        line.add_row(styled(title, "bold"), Text(times, "dim"))
         self._print(line, indent=1)
-        self._print(prose(objective), indent=1)
+        self._print(styled(objective), indent=1)
         self._print(Text(f"This machine: {machine}", "dim"), indent=1)
 
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
-        """Print a step's title and the paragraphs above its code."""
+        """Print the title of a step and the paragraphs above its code."""
         self._part("title")
         self._print(_rule(f"{number} of {steps} · {title}"), indent=0)
         for paragraph in introduction.split("\n\n"):
             self._part("")
-            self._print(prose(paragraph))
+            self._print(styled(paragraph))
 
     def code(self, code: str) -> None:
         """Print code with its line numbers."""
@@ -94,57 +90,59 @@ class Screen:
     def say(self, text: str) -> None:
         """Print a paragraph."""
         self._part("words")
-        self._print(prose(text))
+        self._prose(text)
 
     def ask(self, question: str, offer: str) -> None:
-        """Print a question and what may be typed, each answer on a line of its own where one line is too short."""
+        """Print a question and its options. If the options do not fit on one line, each option has its own line."""
         self._part("question")
-        self._print(Text.assemble(("Predict  ", "bold magenta"), prose(question)))
-        if len(offer) + INDENT + 3 > self._width:  # no answer is torn in two
-            offer = offer.replace(BETWEEN, "\n")
-        self._print(Text(offer), indent=INDENT + 2)
+        self._prose(question, "Predict", "bold magenta")
+        shown = styled(offer)
+        if len(shown) + INDENT + 3 > self._width:
+            shown = styled(offer.replace(BETWEEN, "\n"))
+        self._print(shown, indent=INDENT + 2)
 
     def read(self) -> str:
-        """Wait for one line from the reader."""
+        """Wait until the student has typed a line, and return the line."""
         return self._console.input(Text(f"{' ' * INDENT}(Enter skips) > ", "magenta"))
 
     def wait(self) -> None:
-        """Wait until the reader has seen the result of a step."""
+        """Wait until the student presses Enter after the result of a step."""
         self._part("wait")
-        self._console.input(Text(f"{' ' * INDENT}(Enter goes on) > ", "magenta"))
+        self._console.input(Text(f"{' ' * INDENT}(Enter continues) > ", "magenta"))
 
-    def goes_on(self, done: int, steps: int) -> bool:
-        """Ask whether to go on after the steps that are done; False is to start over."""
+    def continues(self, done: int, steps: int) -> bool:
+        """Ask the student whether to continue after step `done`. Return False to start again at step 1."""
         self._part("wait")
-        asked = f" You left after step {done} of {steps}. Enter goes on with step {done + 1}; s starts over > "
+        asked = f" You left after step {done} of {steps}. Enter continues with step {done + 1}, s starts at step 1 > "
         while (typed := self._console.input(Text(asked, "magenta")).strip().casefold()) not in {"", "s"}:
-            self.note(f"{typed} is neither.")
+            self.note(f"{typed} is not one of the answers.")
         return not typed
 
     def reveal(self, text: str, *, right: bool | None) -> None:
-        """Print how the prediction fared."""
+        """Print `text`, which names the right answer, in the colour for a right, wrong or undecided prediction."""
         self._part("measured")
         style = {True: "bold green", False: "bold yellow", None: "bold"}[right]
-        self._print(Text.assemble(("Measured  ", style), prose(text)))
+        self._prose(text, "Measured", style)
 
     def table(self, table: Table) -> None:
-        """Print a table under its title."""
+        """Print a table with its title above it."""
         self._part("table")
-        self._print(Text(table.title, "dim"))
+        self._print(styled(table.title, "dim"))
         grid = table.__rich__()
         for column in grid.columns:
-            column.overflow = "fold"  # a long word goes on below, and is not cut
+            column.overflow = "fold"  # a long word continues on the next line
+            column.header = styled(str(column.header))
         grid.title, grid.box, grid.show_edge, grid.header_style = None, SIMPLE_HEAD, False, "dim"
         self._print(grid, indent=INDENT - 1)
 
     def picture(self, text: str, caption: str) -> None:
-        """Print a drawing made of characters, its caption above it."""
+        """Print a picture made of characters below its caption."""
         self._part("picture")
-        self._print(Text(caption, "dim"))
+        self._print(styled(caption, "dim"))
         self._print(Text.from_ansi(text, style="blue") if "\033[" in text else Text(text, "blue"))
 
-    def claim(self, settled: Claim, sentence: str, remark: str) -> None:
-        """Print a claim: mark, sentence, measured value."""
+    def claim(self, settled: SettledClaim, remark: str) -> None:
+        """Print a claim: a mark for its result, its sentence, and the measured value."""
         self._part("claim")
         mark, style = _MARKS[settled.standing]
         line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
@@ -152,34 +150,48 @@ class Screen:
         line.add_column(ratio=5, overflow="fold")
         line.add_column(ratio=3, overflow="fold")
         reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
-        words = ", ".join(part for part in (settled.shown, remark, reason) if part)
-        line.add_row(Text(mark, style), prose(sentence), Text(words, "dim"))
+        words = ", ".join(part for part in (settled.range_shown, remark if settled.shown else "", reason) if part)
+        line.add_row(Text(mark, style), styled(settled.claim.sentence), styled(words, "dim"))
         self._print(line)
 
     def closing(self, key_points: Sequence[str], references: Sequence[str]) -> None:
         """Print the key points and references."""
         self._part("closing")
-        self._print(_rule("Take along"), indent=0)
+        self._print(_rule("Key points"), indent=0)
         for point in key_points:
             self._listed("·", point)
         self._part("")
-        self._print(Text("Read on", "bold"), indent=1)
+        self._print(Text("References", "bold"), indent=1)
         for reference in references:
             self._listed(" ", reference)
 
+    def score(self, score: Score) -> None:
+        """Print the score of the student's predictions. For each wrong prediction, also print the right answer."""
+        if not score.sentence():
+            return
+        self._part("score")
+        self._print(Text.assemble(("Your score   ", "bold"), score.sentence()), indent=1)
+        for each in score.wrong:
+            self._listed("✗", each.question)
+            self._listed(" ", f"your answer: {each.answer}; right: {each.truth}")
+
     def your_turn(self, file: str, command: str) -> None:
-        """Print where the exercise is and how to check it."""
+        """Print the file of the exercise and the command that checks it."""
         self._part("your turn")
         self._print(Text.assemble(("Your turn   ", "bold"), (file, "cyan")), indent=1)
         self._print(Text.assemble("     then   ", (command, "cyan")), indent=1)
 
     def note(self, text: str) -> None:
-        """Print a remark of the engine's own, such as where a file was written."""
+        """Print a note about the run, such as the name of a written file."""
         self._part("note")
-        self._print(Text(text, "dim"), indent=1)
+        self._print(styled(text, "dim"), indent=1)
+
+    def _prose(self, text: str, label: str = "", style: str = "") -> None:
+        """Print a paragraph, with its label in front of it if it has one."""
+        self._print(Text.assemble((f"{label}  ", style), styled(text)) if label else styled(text))
 
     def _part(self, kind: str) -> None:
-        """Leave an empty line, but not between two parts of one kind."""
+        """Print the empty line before a part, unless the previous part had the same kind."""
         if not kind or kind != self._last:
             self._console.print()
         self._last = kind
@@ -191,9 +203,9 @@ class Screen:
         line = Grid.grid(padding=(0, 1, 0, 0))
         line.add_column(width=1)
         line.add_column(overflow="fold")
-        line.add_row(mark, prose(text))
+        line.add_row(mark, styled(text))
         self._print(line)
 
 
 def _rule(title: str) -> Rule:
-    return Rule(Text(title, "bold"), align="left", style="dim")
+    return Rule(styled(title, "bold"), align="left", style="dim")

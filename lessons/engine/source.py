@@ -1,54 +1,105 @@
-"""The text of teaching code, exactly as it runs: what the screen shows and what a notebook's cells hold.
+"""The source text of teaching code, as the screen and the notebooks show it.
 
-Docstrings (printed above the code) and the engine's own decorators (`@lesson.…`) are left out; no other
-character is touched.
+The shown code leaves out four parts of the source, which do not change what the code does:
+
+- the docstring, which is printed above the code
+- the engine's decorators (`@lesson.…`)
+- annotations of return types
+- comments for tools, such as `# noqa`
 """
 
 import ast
 import inspect
+import io
+import re
 import textwrap
-from collections.abc import Callable
+import tokenize
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
+from typing import Final
+
+LONGEST_LINE: Final = 73
+"""The largest number of columns of a line of code. With a line number, the line fits a terminal of 80 columns."""
+
+_FOR_TOOLS: Final = re.compile(r"#\s*(noqa|type:|fmt:|mypy:|ruff:|pragma:)")
+_OPEN, _CLOSE = "([{", ")]}"
+
+Place = tuple[int, int]
+"""A place in a source text: the line, counted from 1, and the column, counted from 0."""
 
 
 def code_of(thing: Callable[..., object]) -> str:
-    """Return the source of a function or class without docstring and `@lesson.…`, ending in no newline."""
+    """Return the source of a function or Python class as the screen shows it, without a newline at the end."""
     text = textwrap.dedent(inspect.getsource(thing)).rstrip()
-    lines = text.splitlines()
     node = ast.parse(text).body[0]
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
         raise TypeError(f"{thing!r} is neither a function nor a class, so it has no body to show.")
-    first = node.body[0]
-    skipped: set[int] = set()
+    hidden: list[ast.expr | ast.stmt] = [
+        each for each in node.decorator_list if ast.unparse(each).startswith("lesson.")
+    ]
     if ast.get_docstring(node, clean=False) is not None:
-        skipped = set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    for decorator in node.decorator_list:
-        if ast.unparse(decorator).startswith("lesson."):
-            skipped |= set(range(decorator.lineno, (decorator.end_lineno or decorator.lineno) + 1))
-    return "\n".join(line for number, line in enumerate(lines, start=1) if number not in skipped)
+        hidden.append(node.body[0])
+    left_out = {line for each in hidden for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
+    lines = text.splitlines()
+    for (first, start), (last, end) in reversed(list(_for_tools_only(text))):
+        kept = lines[first - 1][:start].rstrip() + lines[last - 1][end:]
+        lines[first - 1 : last] = [kept.rstrip(), *[""] * (last - first)]
+        left_out |= set(range(first + 1, last + 1)) | ({first} if not kept.strip() else set())
+    return "\n".join(line for number, line in enumerate(lines, start=1) if number not in left_out)
+
+
+def _for_tools_only(text: str) -> Iterator[tuple[Place, Place]]:
+    """Yield the start and the end of each annotation of a return type and of each comment for tools, in order."""
+    arrow, depth = None, 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and _FOR_TOOLS.match(token.string):
+            yield token.start, token.end
+        if token.type != tokenize.OP:
+            continue
+        if token.string == "->":
+            arrow, depth = token.start, 0
+        elif arrow:
+            depth += (token.string in _OPEN) - (token.string in _CLOSE)
+            if token.string == ":" and not depth:
+                yield arrow, token.start
+                arrow = None
 
 
 def prose_of(function: Callable[..., object]) -> str:
-    """Return the docstring of a function, its line breaks undone within paragraphs."""
+    """Return the docstring of a function, with each paragraph on one line."""
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
+def file_of(function: Callable[..., object]) -> Path:
+    """Return the path of the file that defines a function."""
+    return Path(inspect.getfile(function))
+
+
 def imports_of(module_file: Path, *, needed_by: str) -> str:
-    """Return those of a module's top-level imports whose names the code `needed_by` uses."""
+    """Return the source text of a module's top-level imports whose names occur in the code `needed_by`."""
     used = {node.id for node in ast.walk(ast.parse(needed_by)) if isinstance(node, ast.Name)}
     kept = []
     for node in ast.parse(module_file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             node.names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
             if node.names:
-                kept.append(ast.unparse(node))
+                kept.append(_wrapped(node))
     return "\n".join(kept)
 
 
+def _wrapped(node: ast.Import | ast.ImportFrom) -> str:
+    """Return the text of an import. If it is too long for one line, each name has its own line."""
+    line = ast.unparse(node)
+    if len(line) <= LONGEST_LINE or isinstance(node, ast.Import):
+        return line
+    names = "".join(f"    {ast.unparse(each)},\n" for each in node.names)
+    return f"from {node.module} import (\n{names})"
+
+
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """Return the keyword parameters of a function with their default values."""
+    """Return the default values of a function's parameters, by name. Leave out parameters without a default."""
     assert isinstance(function, FunctionType)
     parameters = inspect.signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.default is not each.empty}

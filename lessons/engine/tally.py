@@ -1,19 +1,19 @@
-"""How claims fared over several runs of several lessons. Pure: what the runs wrote in, counts and a table out."""
+"""Functions that summarize the results of claims over several runs of several lessons. All functions are pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from harness.tables import Cell, Column, Table
-from harness.units import count
-from lessons.engine.claim import Standing
+from harness.rendering.tables import Cell, Column, Table
+from harness.rendering.units import count
 from lessons.engine.record import Json
+from lessons.engine.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """One run of one lesson: what it wrote with `--json`, or why it wrote nothing."""
+class LessonRun:
+    """One run of a lesson. `record` is the content of its `--json` file. If the run failed, `fault` is the reason."""
 
     lesson: str
     record: Mapping[str, Json]
@@ -21,10 +21,10 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """One claim over all runs of its lesson: how often it came to each verdict.
+class ClaimSummary:
+    """A claim with the number of runs in which it had each result.
 
-    `shown` is the measured value of the only run, or the least and the largest of several, as people read it.
+    `shown` is the measured value as text. After several runs, it is the smallest and the largest value.
     """
 
     lesson: str
@@ -40,33 +40,33 @@ class Fate:
 
     @property
     def verdict(self) -> str:
-        """The verdict in a word where all runs agree; else each with its number of runs."""
+        """The result if all runs have the same result. Otherwise the number of each, such as "2 held, 1 refuted"."""
         counts = {standing.value: getattr(self, standing.value) for standing in Standing}
-        came = {verdict: runs for verdict, runs in counts.items() if runs}
-        return next(iter(came)) if len(came) == 1 else ", ".join(f"{runs} {verdict}" for verdict, runs in came.items())
+        seen = {verdict: runs for verdict, runs in counts.items() if runs}
+        return next(iter(seen)) if len(seen) == 1 else ", ".join(f"{runs} {verdict}" for verdict, runs in seen.items())
 
 
-def fates(runs: Sequence[Ran]) -> tuple[Fate, ...]:
-    """Return every claim that any run settled, in the order in which lessons and claims first came."""
-    told: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
+def summaries(runs: Sequence[LessonRun]) -> tuple[ClaimSummary, ...]:
+    """Return a summary of each claim that has a result in at least one run, in the order of the runs."""
+    settled: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
     for run in runs:
         for claim in cast("list[Mapping[str, Json]]", run.record.get("claims", [])):
-            told.setdefault((run.lesson, str(claim["id"])), []).append(claim)
-    return tuple(_fate(lesson, each) for (lesson, _), each in told.items())
+            settled.setdefault((run.lesson, str(claim["id"])), []).append(claim)
+    return tuple(_summary(lesson, each) for (lesson, _), each in settled.items())
 
 
-def all_well(runs: Sequence[Ran]) -> bool:
-    """Tell whether every lesson ran to its end and no claim was refuted."""
-    return all(not run.fault for run in runs) and all(not fate.refuted for fate in fates(runs))
+def all_well(runs: Sequence[LessonRun]) -> bool:
+    """Return whether all lessons ran to their end and no claim was refuted."""
+    return all(not run.fault for run in runs) and all(not each.refuted for each in summaries(runs))
 
 
-def summary(runs: Sequence[Ran]) -> str:
-    """Return the last line: how many claims came to what, and which were refuted."""
-    counts = Counter[str]()
-    for fate in fates(runs):
-        counts.update({standing.value: getattr(fate, standing.value) for standing in Standing})
+def summary(runs: Sequence[LessonRun]) -> str:
+    """Return the report's last line: the number of each result, the refuted claims, and the lessons that failed."""
+    counts, claims = Counter[str](), summaries(runs)
+    for each in claims:
+        counts.update({standing.value: getattr(each, standing.value) for standing in Standing})
     words = ", ".join(f"{counts[standing.value]} {standing.value}" for standing in Standing)
-    refuted = [f"{fate.lesson} {fate.id}" for fate in fates(runs) if fate.refuted]
+    refuted = [f"{each.lesson} {each.id}" for each in claims if each.refuted]
     failed = [run.lesson for run in runs if run.fault]
     sentences = [f"{words}."]
     sentences += [f"Refuted: {', '.join(refuted)}."] if refuted else []
@@ -74,31 +74,33 @@ def summary(runs: Sequence[Ran]) -> str:
     return " ".join(sentences)
 
 
-def table(runs: Sequence[Ran]) -> Table:
-    """Return one row a claim: measured, wanted, verdict; over several runs, how often it came to each verdict."""
+def table(runs: Sequence[LessonRun]) -> Table:
+    """Return a table with one row per claim: the measured value, the bounds, and the result.
+
+    If a lesson ran several times, the table contains the number of runs with each result.
+    """
     several = len(runs) > len({run.lesson for run in runs})
     verdicts = tuple(Column(standing.value, count) for standing in Standing) if several else (Column("verdict"),)
     columns = (Column("lesson"), Column("claim"), Column("measured"), Column("wanted"), *verdicts)
-    rows = tuple(_row(fate, several=several) for fate in fates(runs))
-    return Table("", columns, rows)
+    return Table("", columns, tuple(_row(each, several=several) for each in summaries(runs)))
 
 
-def to_json(runs: Sequence[Ran], *, fast: bool) -> Json:
-    """Return everything for a JSON file: the counts, and below them each run as its lesson wrote it."""
+def to_json(runs: Sequence[LessonRun], *, fast: bool) -> Json:
+    """Return the summaries of the claims and the record of each run as a JSON value."""
     return {
         "format": 1,
         "fast": fast,
         "all_well": all_well(runs),
-        "claims": [cast("Json", {**asdict(fate), "reasons": list(fate.reasons)}) for fate in fates(runs)],
+        "claims": [cast("Json", {**asdict(each), "reasons": list(each.reasons)}) for each in summaries(runs)],
         "runs": [{"lesson": run.lesson, "fault": run.fault, "record": dict(run.record)} for run in runs],
     }
 
 
-def _fate(lesson: str, claims: Sequence[Mapping[str, Json]]) -> Fate:
+def _summary(lesson: str, claims: Sequence[Mapping[str, Json]]) -> ClaimSummary:
     counts = Counter(str(claim["verdict"]) for claim in claims)
     measured = [claim for claim in claims if claim["measured"] is not None]
     ends = [end(measured, key=lambda claim: float(str(claim["measured"]))) for end in (min, max)] if measured else []
-    return Fate(
+    return ClaimSummary(
         lesson=lesson,
         id=str(claims[0]["id"]),
         sentence=str(claims[0]["sentence"]),
@@ -112,6 +114,6 @@ def _fate(lesson: str, claims: Sequence[Mapping[str, Json]]) -> Fate:
     )
 
 
-def _row(fate: Fate, *, several: bool) -> tuple[Cell, ...]:
-    verdicts = tuple(getattr(fate, standing.value) for standing in Standing) if several else (fate.verdict,)
-    return (fate.lesson, fate.id, fate.shown, fate.wanted, *verdicts)
+def _row(each: ClaimSummary, *, several: bool) -> tuple[Cell, ...]:
+    verdicts = tuple(getattr(each, standing.value) for standing in Standing) if several else (each.verdict,)
+    return (each.lesson, each.id, each.shown, each.wanted, *verdicts)

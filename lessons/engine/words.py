@@ -1,33 +1,38 @@
-"""How lessons write what they have measured, where `harness.units` alone does not: with a sign, with a noun, as a yes.
+"""Functions that format measured values, in addition to those of `harness.rendering.units`.
 
-Each can be the `unit` of a claim or what shows a column of a table.
+A format is a function that turns a number into text. It can be the `unit` of a claim or of a table's column.
 """
 
 from collections.abc import Callable
 
-from harness import units
+from harness.rendering import units
 
 
 def signed(unit: Callable[[float], str]) -> Callable[[float], str]:
-    """Return what writes a value in `unit` with its sign: 0.03 is "+3 %", of percent."""
+    """Return a format that prints a plus sign before positive numbers. With `units.percent`, 0.03 is "+3 %"."""
     return lambda value: f"{'+' if value > 0 else ''}{unit(value)}"
 
 
 def change(fraction: float) -> str:
-    """Return what something grew by, in percent with its sign: 0.03 is "+3 %"; less than a millionth is nothing."""
+    """Return a relative change in percent with its sign: 0.03 is "+3 %". Changes below a millionth are "0 %"."""
     return signed(units.percent)(round(fraction, 6))
 
 
 def followed(words: str, unit: Callable[[float], str] = units.count) -> Callable[[float], str]:
-    """Return what writes a value and then `words`: 4 is "4 of 5", a share "28 % of the rows"."""
+    """Return a format that adds `words` after the value. With the words "of 5", 4 is "4 of 5"."""
     return lambda value: f"{unit(value)} {words}"
 
 
 def things(one: str) -> Callable[[float], str]:
-    """Return what writes a number of things, whose plural ends in s: "1 row", "2 rows"."""
+    """Return a format for a number of things, such as "1 row" and "2 rows". The plural of `one` must end in s."""
     return lambda value: units.some(value, one)
 
 
 def yes_no(value: float) -> str:
-    """Return a truth value in words."""
+    """Return "yes" for 1 and "no" for 0."""
     return "yes" if value else "no"
+
+
+def part_of(count: int, total: int, *, none: str, some: str, every: str) -> str:
+    """Return `none` if `count` is 0, `every` if `count` equals `total`, and otherwise `some`."""
+    return none if not count else every if count == total else some

@@ -1,10 +1,10 @@
 """Exercise of lesson 02: measure one call yourself, then repair five benchmarks.
 
-Your code runs on a simulated machine. Its clock moves only when something is done on it, so every answer is
-either right or wrong, and busy neighbours on your own machine change nothing.
+Your code runs on a simulated machine. Its clock advances only when your code does something on that machine. So every
+answer is either right or wrong, and other programs on your own machine change nothing.
 
-    clock()    reads the clock: seconds as a float. Only differences of two readings mean anything.
-               The clock moves in small steps, and reading it takes a moment too.
+    clock()    reads the clock and returns seconds as a float. Use only differences between two readings.
+               The clock advances in small steps, and each reading takes time too.
 
 Check your work with      python -m grader check 02_timeit_vs_timer
 """
@@ -16,24 +16,24 @@ from collections.abc import Callable
 
 
 def time_per_call(fn: Callable[[], None], clock: Callable[[], float]) -> float:
-    """Return how many seconds one call of `fn` takes.
+    """Return the seconds that one call of `fn` takes.
 
-    fn       call it as fn(); it returns nothing, it only takes time
-    clock    read it as clock(); seconds
+    fn       fn() takes time and returns nothing
+    clock    clock() reads the clock, in seconds
 
-    Return one float, in seconds, at most 1 % away from the time that an undisturbed call takes. What stands
-    in the way:
+    Return one float, in seconds, at most 1 % away from the time of an undisturbed call. Three things make the
+    measurement difficult:
 
-    - up to three first calls are much slower than all later ones, and do not count;
-    - one call is short compared with the steps of the clock, so one call cannot be timed on its own;
-    - now and then something else interrupts the machine for a while. That only ever adds time.
+    - up to three calls at the beginning are much slower than all later calls. They do not count;
+    - one call is short compared with the steps of the clock, so you cannot time a single call;
+    - interruptions of the machine add time now and then. They never make a call shorter.
 
-    Your function is tried in 37 simulated worlds, and may be wrong in 2 of them. In some, an interruption hits an early
-    call: the one by which you choose how many calls make a block, for example.
+    The grader runs your function in 37 simulated scenarios. Its answer may be wrong in 2 scenarios. In some scenarios
+    an interruption hits an early call, such as one that you time to choose the number of calls in a block.
 
-    Points: 4 of 10 for right answers. The fewer calls of fn you need, the more points: 6 for 1.4 times fewer than a
-    wasteful benchmark makes, 8 for 2.6 times, all 10 for 4.5 times. Reading the clock is free. In each
-    world you may call fn and clock 200000 times together.
+    Points: 4 of 10 for right answers. The baseline is a wasteful benchmark. You get 6 points for 1.4 times fewer calls
+    of fn than the baseline. You get 8 points for 2.6 times fewer calls, and all 10 for 4.5 times fewer. Reading the
+    clock is free. In each scenario you may call fn and clock 200000 times together.
     """
     raise NotImplementedError("Measure fn() with clock() and return the seconds one call takes.")
 
@@ -41,15 +41,15 @@ def time_per_call(fn: Callable[[], None], clock: Callable[[], float]) -> float:
 # ------------------------------------------------------------------------------------------------------------
 # Task (b), 10 points
 #
-# Each function below is to return the seconds that ONE call of the function it measures takes, once warm,
-# within 1 %. All five run. All five report something else, each for a reason of its own, and a line or two
-# repairs each of them. How many calls they make is not graded; each may call what it is given 200000 times.
+# Each function below should return the seconds that ONE warm call of the measured function takes, within 1 %. All five
+# run, but each returns a wrong number, because each has a different fault. One or two changed lines repair a function.
+# The number of calls is not graded. Each function may make 200000 calls of its arguments.
 
 
 def time_sum(make_list: Callable[[], str], add_up: Callable[[str], None], clock: Callable[[], float]) -> float:
     """Return the seconds that add_up(numbers) takes.
 
-    make_list() returns a new list (here only its name, to be passed on). Making one takes time as well.
+    make_list() makes a new list and returns its name, which you pass to add_up. Making a list takes time too.
     """
     calls = 20
     start = clock()
@@ -69,7 +69,7 @@ def time_multiply(multiply: Callable[[], None], clock: Callable[[], float]) -> f
 
 
 def time_matmul(matmul: Callable[[], None], clock: Callable[[], float]) -> float:
-    """Return the seconds that matmul() takes once it is warm. Its first call loads a library."""
+    """Return the seconds that a warm call of matmul() takes. Its first call loads a library."""
     calls = 100
     start = clock()
     for _ in range(calls):
@@ -80,7 +80,7 @@ def time_matmul(matmul: Callable[[], None], clock: Callable[[], float]) -> float
 def time_sort(make_list: Callable[[], str], sort: Callable[[str], None], clock: Callable[[], float]) -> float:
     """Return the seconds that sort(numbers) takes on a new, unsorted list.
 
-    make_list() returns a new one, and sort works in place, like list.sort.
+    make_list() makes a new unsorted list and returns its name. sort works in place, like list.sort.
     """
     calls = 20
     numbers = make_list()
@@ -91,7 +91,7 @@ def time_sort(make_list: Callable[[], str], sort: Callable[[str], None], clock: 
 
 
 def time_hash(hash_text: Callable[[], None], clock: Callable[[], float]) -> float:
-    """Return the seconds that hash_text() takes when nothing interrupts. Now and then something does."""
+    """Return the seconds that hash_text() takes without an interruption. Some calls are interrupted."""
     calls, blocks = 50, 10
     times = []
     for _ in range(blocks):

@@ -1,8 +1,9 @@
-"""Exercise of lesson 03: time work that runs behind your back.
+"""Exercise of lesson 03: time work that runs asynchronously.
 
-Your code runs on a simulated device. It works off a queue while your code goes on, as a GPU does; its clock moves only
-when something is done, so every answer is either right or wrong, and busy neighbours on your own machine change
-nothing. The same function times a real GPU: hand it a launch, torch.cuda.synchronize and time.perf_counter.
+Your code uses a simulated device. Like a GPU, the device works through a queue while your code continues. The simulated
+clock advances only when your code or the device does something. So every answer is either right or wrong, and other
+programs on your own machine change nothing. Your function can time a real GPU too: pass it a launch,
+torch.cuda.synchronize and time.perf_counter.
 
 Check your work with      python -m grader check 03_cuda_sync
 """
@@ -12,26 +13,26 @@ from collections.abc import Callable
 
 
 def time_async(launch: Callable[[], object], synchronize: Callable[[], object], clock: Callable[[], float]) -> float:
-    """Return how many seconds the device takes for one launch of the work.
+    """Return the seconds that the device takes for one launch of the work.
 
     launch         launch() puts the work in the device's queue and returns at once
-    synchronize    synchronize() returns when the device has done everything launched so far
-    clock          clock() reads the host's clock, in seconds; only differences mean anything
+    synchronize    synchronize() returns when the device has finished all work launched so far
+    clock          clock() reads the host's clock, in seconds; use only differences between two readings
 
-    Return one float, in seconds, at most 1 % away from what the undisturbed device takes for one launch, when one
-    follows the other. What stands in the way:
+    Return one float, in seconds. It must be at most 1 % away from the time per launch on the undisturbed device, where
+    launches follow each other without a gap. Four things make the measurement difficult:
 
-    - launch() returns long before the work is done. It takes a few microseconds, whatever the work takes;
-    - the first launch loads a library, which takes much longer, and does not count;
-    - synchronize() costs some 20 µs by itself, even when there is nothing to wait for;
-    - now and then others use the device for about 10 ms, and then not for 30 ms or more. That only ever adds time.
+    - launch() returns long before the work is done. It takes a few microseconds, however long the work takes;
+    - the first launch loads a library. This takes much longer than a launch, and does not count;
+    - synchronize() takes about 20 µs by itself, even when there is nothing to wait for;
+    - other programs sometimes use the device for about 10 ms, at least 30 ms apart. They only add time.
 
-    Your function is tried in 26 simulated worlds, and may be wrong in 2 of them. In some, others come during an early
-    launch: one of those by which you choose how many launches make a block, for example.
+    The grader runs your function in 26 simulated scenarios. Its answer may be wrong in 2 scenarios. In some scenarios
+    other programs delay an early launch, such as one that you time to choose the number of launches in a block.
 
-    Points: 4 of 10 for right answers. The fewer calls of synchronize you need, the more points: 6 for 1.4 times fewer
-    than a wasteful benchmark makes, 8 for 3.1 times, all 10 for 6.2 times. One call per block is enough: where one
-    block ends, the device is idle, and the next can begin. In each world you may call launch, synchronize and clock
-    200000 times together.
+    Points: 4 of 10 for right answers. The baseline is a wasteful benchmark. You get 6 points for 1.4 times fewer calls
+    of synchronize than the baseline. You get 8 points for 3.1 times fewer calls, and all 10 for 6.2 times fewer. One
+    call of synchronize per block is enough: at the end of a block the device is idle, and the next block can begin. In
+    each scenario you may call launch, synchronize and clock 200000 times together.
     """
     raise NotImplementedError("Launch, synchronize, and return the seconds one launch takes on the device.")

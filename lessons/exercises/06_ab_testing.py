@@ -1,7 +1,7 @@
-"""Exercise of lesson 06: is B slower than A? A decision that keeps two promises.
+"""Exercise of lesson 06: decide whether B is slower than A, with two guaranteed error rates.
 
-Your code runs in simulated worlds, where it is known whether B is slower. Busy neighbours on your own machine change
-nothing.
+Your code runs in simulated scenarios, in which the grader knows whether B is slower. Other programs on your own machine
+change nothing.
 
 Check your work with      python -m grader check 06_ab_testing
 """
@@ -10,24 +10,24 @@ from collections.abc import Callable
 
 
 def is_slower(next_pair: Callable[[], tuple[float, float]], threshold: float) -> bool:
-    """Return whether B is slower than A: by `threshold`, or not at all.
+    """Return True if B is slower than A by `threshold`, and False if B is as fast as A.
 
     next_pair   next_pair() measures A and B back to back, in random order, and returns (seconds of A, seconds of B)
     threshold   the slowdown that matters: 0.05 is 5 %
 
-    In each world B takes either as long as A or `threshold` longer. Ask for as many pairs as you need, 2000 at most,
-    and answer. You promise two things:
+    In each scenario B takes either as long as A or `threshold` longer. You may measure up to 2000 pairs before you
+    answer. Your answers must keep two error rates:
 
-    - No more than 1 % false alarms: True in a world without a slowdown.
-    - No more than 5 % misses: False in a world with one.
+    - At most 1 % false alarms. A false alarm is True in a scenario without a slowdown.
+    - At most 5 % misses. A miss is False in a scenario with a slowdown.
 
-    What disturbs: the times of a pair scatter, by how much you are not told; in some worlds a few pairs are wildly off;
-    and in some the machine gets slower all the time, but for both sides of a pair alike.
+    There are disturbances. The noise of the times is unknown. In some scenarios a few pairs are outliers. In others the
+    machine becomes slower all the time, but both times of a pair are affected equally.
 
-    Your answers are judged over 132 worlds together, so one wrong answer is no failure; many are. The odds on which
-    you raise an alarm are looked at as well: luck does not pass for evidence.
+    The grader judges your answers to 132 simulated scenarios together, so you can pass with a few wrong answers. It
+    also computes how strong the evidence was for your alarms. Lucky alarms on weak evidence do not pass.
 
-    Points: 4 of 10 for promises kept. The fewer pairs, the more points: 6 for 1.25 times fewer than 300 in each world,
-    8 for 2.7 times fewer, all 10 for 5 times fewer.
+    Points: 4 of 10 if your answers keep both error rates. The baseline measures 300 pairs in each scenario. You get 6
+    points for 1.25 times fewer pairs than the baseline, 8 for 2.7 times fewer, and all 10 for 5 times fewer.
     """
-    raise NotImplementedError("Ask for pairs, and return True or False.")
+    raise NotImplementedError("Measure pairs, and return True or False.")

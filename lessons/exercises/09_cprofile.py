@@ -1,14 +1,14 @@
-"""Exercises of lesson 09: from a call tree to own times, and a hot spot that is not where it seems to be.
+"""Exercises of lesson 09: compute own times from a call tree, and find a hidden hot spot.
 
-(a) `own_time` is plain Python. What it costs is counted: the opcodes that the interpreter executes for it.
-(b) `scores` is timed. The plain way, `plain`, is written out below: profile it first.
+(a) `own_time` is plain Python. Its cost is the number of opcodes that the interpreter executes for it.
+(b) `scores` is timed. Its baseline is the function `plain` below, so profile `plain` first.
 
 Check your work with      python -m grader check 09_cprofile
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # (a) is counted where there is no torch, and (b) needs nothing of it but what a tensor can do
+if TYPE_CHECKING:  # task (a) is counted without torch, and task (b) needs only the methods of tensors
     from torch import Tensor
 
 Row = list[str | int]
@@ -18,28 +18,29 @@ Row = list[str | int]
 
 
 def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
-    """Return for each function [name, calls, own µs, cumulative µs], most own time first.
+    """Return a row [name, calls, own µs, cumulative µs] for each function, the largest own time first.
 
-    `stats` is a call tree, a row for each place in it: (depth, name, calls, total µs). A row's caller is the nearest
-    row above it that is one less deep; at depth 0 there is none. So a function has a row for each way it was come to:
+    `stats` is a call tree of rows (depth, name, calls, total µs). A function has one row for each path of calls that
+    leads to it. The caller of a row is the nearest row above it whose depth is one less. A row at depth 0 has no
+    caller. An example:
 
         0  main   1  100        main      1  10  100
         1  load   2   60        load      2  20   60
         2  parse  9   40   →    parse    12  70   70
         1  parse  3   30
 
-    The total of a row holds the totals of the rows that it calls, one deeper. Its own time is what remains. A
-    function's own time is the sum over its rows. So is its cumulative time, but without the rows that lie below another
-    row of the same function: their totals are within that one's. Equal own times come in order of name. All times are
-    whole numbers. Trees may be thousands of rows deep.
+    The own time of a row is its total minus the totals of the rows that it calls, which are one deeper. The own time of
+    a function is the sum over its rows. Its cumulative time is the sum of the totals of its rows. Rows below another
+    row of the same function do not count, because the total of that row includes them. Sort equal own times by name.
+    All times are whole numbers. Trees may be thousands of rows deep.
 
-    While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
-    collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing. If (b) takes another,
-    import that inside (b).
+    During the count, your code can import only array, bisect, collections, dataclasses, functools, heapq, itertools,
+    math, operator, re, string and typing. If task (b) needs another module, import it inside `scores`.
 
-    Points: 4 of 10 for right answers, 6 for 1.25 times fewer opcodes than the plain way (which looks for callers and
-    called among all rows, for each function anew), 8 for 4 times, all 10 for 8 times. The CPU time is read as well: a
-    count is believed up to the third power of the gain that it shows.
+    Points: 4 of 10 for right answers. The baseline searches callers and called rows among all rows, for each function
+    again. You get 6 points for 1.25 times fewer opcodes than the baseline, 8 for 4 times fewer, and all 10 for 8 times
+    fewer. The grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU
+    time.
     """
     raise NotImplementedError("Return rows of name, calls, own and cumulative time.")
 
@@ -47,11 +48,11 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
 # ------------------------------------------------------------------------------------------------------------
 # Task (b), 10 points
 #
-# These six functions are the plain way. Leave them as they are, to compare with.
+# These six functions are the baseline. Do not change them, because your function is compared with them.
 
 
 def without_trend(x: "Tensor") -> "Tensor":
-    """Return each row less the straight line that fits it best."""
+    """Return each row minus the straight line that fits it best."""
     t = x.new_tensor(range(x.shape[1]))
     t = t - t.mean()
     slope = (x * t).sum(1, keepdim=True) / (t * t).sum().clamp(min=1.0)
@@ -59,7 +60,7 @@ def without_trend(x: "Tensor") -> "Tensor":
 
 
 def smoothed(x: "Tensor") -> "Tensor":
-    """Return each row averaged with its neighbours, two on either side; the ends are neighbours."""
+    """Return weighted means of each number and two neighbours on each side. The last number is next to the first."""
     total = x * 0.4
     for distance, weight in ((1, 0.2), (2, 0.1)):
         for direction in (-1, 1):
@@ -68,13 +69,13 @@ def smoothed(x: "Tensor") -> "Tensor":
 
 
 def spread(x: "Tensor", row: int) -> "Tensor":
-    """Return how far the numbers of one row lie from their median: the median of that."""
+    """Return the spread of one row: the median distance of its numbers from their median."""
     middle = x.median(1, keepdim=True).values
     return (x - middle).abs().median(1).values[row]
 
 
 def bounded(x: "Tensor") -> "Tensor":
-    """Return each row cut off at three times its spread, below and above."""
+    """Return each row clipped to plus or minus three times its spread."""
     y = x.clone()
     for row in range(len(y)):
         limit = 3 * spread(x, row)
@@ -83,30 +84,30 @@ def bounded(x: "Tensor") -> "Tensor":
 
 
 def scaled(x: "Tensor") -> "Tensor":
-    """Return each row divided by one more than its largest size."""
+    """Return each row divided by (its largest absolute value + 1)."""
     return x / (x.abs().amax(1, keepdim=True) + 1)
 
 
 def plain(x: "Tensor") -> "Tensor":
-    """Return the scores of some series, the plain way."""
+    """Return the scores of each row. This is the baseline, which computes them step by step."""
     return scaled(bounded(smoothed(without_trend(x))))
 
 
 def scores(x: "Tensor") -> "Tensor":
-    """Return what `plain` returns, faster.
+    """Return the same scores as `plain`, in less time.
 
-    `x` has a series in each row: (n, d) of float32 or float64, all finite, maybe not contiguous. n may be 0; d is 2 or
-    more. The answer is a new tensor of that shape and dtype. Leave `x` as it is. (A median is the lower of the two in
-    the middle where d is even, as it is torch's.)
+    `x` has a series in each row. It has shape (n, d) and dtype float32 or float64, and may be not contiguous. All
+    numbers are finite. n may be 0, and d is at least 2. The answer is a new tensor of that shape and dtype. Do not
+    change `x`. If d is even, a median is the lower of the two middle numbers, as in torch.
 
-    One of the steps takes nearly all of the time, and it is not the one that looks like it. Do not guess:
-    `python -i lessons/exercises/09_cprofile.py`, and then
+    One of the four steps of `plain` takes nearly all of the time, although it does not look expensive. So profile
+    `plain` first: run `python -i lessons/exercises/09_cprofile.py`, and then
 
         import cProfile, torch
-        cProfile.run("plain(torch.rand(64, 96))", sort="tottime")
+        cProfile.run("plain(torch.rand(128, 96))", sort="tottime")
 
-    It is timed on (64, 96) float32, on one thread.
+    The timed input is (128, 96) float32, on one thread.
 
     Points: 4 of 10 for right answers, 7 when 1.35 times as fast as `plain`, all 10 at 5×.
     """
-    raise NotImplementedError("Return what plain(x) returns, without its hot spot.")
+    raise NotImplementedError("Return the same as plain(x), without its hot spot.")

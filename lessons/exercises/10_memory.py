@@ -1,7 +1,7 @@
-"""Exercises of lesson 10: the same answer in half of the memory, and a pipeline that asks for memory once.
+"""Exercises of lesson 10: the same answer with less peak memory, and a pipeline that allocates memory only once.
 
-(a) `nearest` is measured by the most memory that its process holds at once. Linux tells that; elsewhere it cannot be
-    graded.
+(a) `nearest` is graded by its peak memory: the most memory that its process holds at once. Only Linux reports this, so
+    other systems cannot grade the task.
 (b) `tone_curve` is timed.
 
 Check your work with      python -m grader check 10_memory
@@ -14,18 +14,18 @@ import torch
 
 
 def nearest(x: torch.Tensor, y: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """Return for each row of `x` the squared distance to the nearest row of `y`, each column measured in its own scale.
+    """Return for each row of `x` the squared distance to the nearest row of `y`, with a scale for each column.
 
-    The distance of two rows is the sum over columns of ((x - y) / scale)². `x` is (n, d), `y` is (m, d), `scale` is
-    (d,) and positive; all are float32 or all float64, maybe not contiguous. The answer is a new tensor (n,) of that
-    dtype. n may be 0, m and d are 1 or more. Leave the inputs as they are; rows may be far from zero and near each
-    other, and a NaN in either row gives a NaN.
+    The squared distance of two rows is the sum over columns of ((x - y) / scale)². `x` is (n, d), `y` is (m, d), and
+    `scale` is (d,) and positive. All are float32 or all float64, and may be not contiguous. The answer is a new tensor
+    (n,) of that dtype. n may be 0, and m and d are at least 1. Do not change the inputs. The numbers in rows may be far
+    from zero, and rows may be near each other. A NaN in either row gives a NaN.
 
-    It is measured on n = m = 1024, d = 24, in float32. All that your file holds counts, from its import on, for three
-    calls in a row. While it is measured it can make no files, pipes or processes.
+    The grader measures n = m = 1024, d = 24, in float32. All memory that your file uses counts, during its import and
+    during three calls in a row. Meanwhile your code cannot make files, pipes or processes.
 
-    Points: 4 of 10 for right answers, 7 for 83 % of the peak of the plain way (which gives a name to the array of all
-    differences, to the scaled one and to the squared one), all 10 for 25 %.
+    Points: 4 of 10 for right answers, 7 for 83 % of the baseline's peak, all 10 for 25 %. The baseline keeps three
+    arrays for all pairs of rows: differences, scaled differences and their squares.
     """
     raise NotImplementedError("Return the distance to the nearest row of y, for each row of x.")
 
@@ -35,16 +35,16 @@ def nearest(x: torch.Tensor, y: torch.Tensor, scale: torch.Tensor) -> torch.Tens
 
 
 def tone_curve(x: torch.Tensor) -> torch.Tensor:
-    """Return a picture with more contrast: t = 1.5x - 0.25, cut off below 0 and above 1; then 255 t² (3 - 2t) + 16.
+    """Return a picture with more contrast: 255 t² (3 - 2t) + 16, where t is 1.5x - 0.25 clipped to 0 and 1.
 
-    `x` has any shape, maybe empty or not contiguous, in float32 or float64, and the answer has that shape and dtype. A
-    NaN stays one. Leave `x` as it is: it is the caller's. Everything else is yours, and may be changed in place. Your
-    answer is copied as soon as you have returned it, so that you may write over it in the next call.
+    `x` has any shape, may be empty or not contiguous, and is float32 or float64. The answer has that shape and dtype. A
+    NaN stays a NaN. Do not change `x`. You may change all other tensors in place. The grader copies your answer as soon
+    as you return it, so the next call may overwrite it.
 
-    It is timed on 262144 numbers in float32, on one thread, where every large tensor is new memory from the system, as
-    it is anywhere beyond 32 MiB.
+    The function is timed on 262144 numbers in float32, on one thread. During the timing, every new large tensor takes
+    new memory from the system, as tensors above 32 MiB always do.
 
-    Points: 4 of 10 for right answers, all 10 when 2.7 times as fast as the plain way, a new tensor for each of nine
-    steps.
+    Points: 4 of 10 for right answers, all 10 when 2.7 times as fast as the baseline. The baseline makes a new tensor
+    for each of nine steps.
     """
     raise NotImplementedError("Return the picture with more contrast.")

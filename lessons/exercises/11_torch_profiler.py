@@ -1,7 +1,7 @@
-"""Exercises of lesson 11: own times from the events of a trace, and the boxes of a flame graph.
+"""Exercises of lesson 11: compute own times from the events of a trace, and the boxes of a flame graph.
 
-Both are plain Python. What (a) costs is counted in instructions of the processor, by valgrind, (b) in opcodes that the
-interpreter executes.
+Both tasks are plain Python. The cost of task (a) is the number of processor instructions, counted by valgrind. The cost
+of task (b) is the number of opcodes that the interpreter executes.
 
 Check your work with      python -m grader check 11_torch_profiler
 """
@@ -15,27 +15,32 @@ Row = list[str | int]
 
 
 def self_times(trace: list[dict[str, Any]]) -> list[Row]:
-    """Return for each name [name, calls, own ns], most own time first: what the table of a profiler begins with.
+    """Return a row [name, calls, own ns] for each name, the largest own time first, as in a profiler's table.
 
-    `trace` is the list of events of a trace in Chrome's format. Those with "ph": "X" are complete. Only these count:
+    `trace` is the list of events of a trace in Chrome's format. Only complete events count; they have "ph": "X". The
+    event
 
         {"ph": "X", "name": "aten::conv2d", "pid": 7, "tid": 7, "ts": 1200, "dur": 417, "cat": …}
 
-    began at 1200 and took 417, until just before 1617, in thread 7 of process 7. (Here times are whole nanoseconds; a
-    file has microseconds with a fraction.) pid and tid may be numbers or texts. Events stand in any order, and nothing
-    says who called whom. But an event that lies within the time of another one of the same pid and tid was called by
-    it, or by what lies within that. No two of them overlap in part. Of two that begin together the longer is the
-    outer one, of two with the same times the one that stands first. What begins when another ends is not within it.
+    began at 1200 and took 417, so it ended just before 1617. It ran in thread 7 of process 7. In this exercise, times
+    are whole nanoseconds. A trace file has microseconds with a fraction. pid and tid may be numbers or texts. Events
+    may come in any order, and no event names its caller. Two events of the same pid and tid never overlap in part.
+    These rules give the callers:
 
-    Own time is an event's duration less the durations of those that lie directly within it. `calls` counts events.
-    Equal own times come in order of name. Events may lie within thousands of others.
+    - an event was called by the innermost event of the same pid and tid whose time contains it;
+    - of two events that begin together, the longer one is the outer one;
+    - of two events with the same times, the first in the list is the outer one;
+    - an event that begins when another event ends is not within that event.
 
-    While it is counted, it is alone with the language, its builtins and a few modules that only compute: array, bisect,
-    collections, dataclasses, functools, heapq, itertools, math, operator, re, string and typing.
+    The own time of an event is its duration minus the durations of the events directly within it. `calls` counts
+    events. Sort equal own times by name. Events may be nested thousands deep.
 
-    Points: 4 of 10 for right answers, 6 for 4 times fewer instructions than the plain way (which looks for the
-    outer one of each event among all), 8 for 10 times, all 10 for 25 times. The CPU time is read as well: a count
-    is believed up to the third power of the gain that it shows.
+    During the count, your code can import only array, bisect, collections, dataclasses, functools, heapq, itertools,
+    math, operator, re, string and typing.
+
+    Points: 4 of 10 for right answers. The baseline searches the outer event of each event among all events. You get 6
+    points for 4 times fewer instructions than the baseline, 8 for 10 times fewer, and all 10 for 25 times fewer. The
+    grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
     """
     raise NotImplementedError("Return rows of name, calls and own time.")
 
@@ -45,10 +50,10 @@ def self_times(trace: list[dict[str, Any]]) -> list[Row]:
 
 
 def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
-    """Return the boxes of a flame graph: [depth, name, left µs, width µs], from the bottom up and from left to right.
+    """Return the boxes of a flame graph as rows [depth, name, left µs, width µs].
 
-    `stacks` holds frames, the outermost first, and the microseconds of own time that were measured there. The same
-    stack may come many times. Stacks that begin with the same frames share the boxes of these:
+    Each stack is a list of frames, the outermost first, with the microseconds of own time in this stack. The same stack
+    may occur many times. Stacks that begin with the same frames share the boxes of these frames:
 
         train, forward, conv   30                                         [ conv   30 ]
         train, backward        50                 [   backward   50  ][  forward   40 ]
@@ -57,15 +62,16 @@ def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
 
         [0, "train", 0, 95], [1, "backward", 5, 50], [1, "forward", 55, 40], [2, "conv", 65, 30]
 
-    A box is as wide as all stacks that begin with its path: its own frame and all frames below it. From left to right,
-    above a box, come its own time and then the boxes on it, in order of name. At the bottom the boxes stand in order of
-    name as well, the first at 0. A box comes before those that stand on it, and these before the next one beside it. A
-    stack without frames has no box, and takes no place. A name may hold any character. Times are 1 or more.
+    The path of a box is its own frame and all frames below it. The width of a box is the total time of all stacks that
+    begin with its path. On top of a box, the space for its own time is on the left. Then come the boxes on top, in
+    order of name. The boxes at the bottom are in order of name too, and the first begins at 0. In the answer, a box
+    comes before the boxes on top of it, and these come before the next box beside it. A stack without frames has no
+    box, and takes no space. A name may contain any character. Times are at least 1.
 
-    While it is counted, it is alone with the same modules as (a).
+    During the count, your code can import the same modules as in task (a).
 
-    Points: 4 of 10 for right answers, 6 for 1.8 times fewer opcodes than the plain way (which goes through all boxes
-    for each frame of each stack), 8 for 5.2 times, all 10 for 13 times. The CPU time is read as well: a count is
-    believed up to the third power of the gain that it shows.
+    Points: 4 of 10 for right answers. The baseline goes through all boxes for each frame of each stack. You get 6
+    points for 1.8 times fewer opcodes than the baseline, 8 for 5.2 times fewer, and all 10 for 13 times fewer. The
+    grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
     """
     raise NotImplementedError("Return rows of depth, name, left edge and width.")

@@ -1,11 +1,11 @@
-"""What does asking for a timed call cost, and how much of it could a submission save that serves itself?
+"""Measure the overhead of requesting a timed call, and how much of it a cheating submission could save.
 
     python tests/benchmarks/asking.py --rounds 400
 
-Three workers of the grader take turns on the same inputs of `batched_dot`: two with the same fast code, and one whose
-second call never returns. That one serves all later calls by the shortest loop there is. The price of asking is taken
-off each turn, as in a duel, so whoever is asked for less seems to compute less. Prints the CPU time of a call of each,
-the price of asking, and how much faster than it is the one that serves itself would seem.
+Three workers of the grader are called alternately with the same inputs of `batched_dot`. Two have the same fast code.
+The third cheats: its second call never returns, but serves all later calls with the shortest possible loop. The request
+overhead is subtracted from each turn, as in a duel, so a worker with less overhead seems to compute less. The benchmark
+prints the CPU time per call of each worker, the overhead, and how much faster the cheating worker seems.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from statistics import median
 
 from grader import catalogue
 from grader.isolation.pool import Pool
+from grader.seeds import generator
 from grader.task import TensorExam
-from grader.trials.inputs import generator
-from grader.trials.supervisor import worker
 from grader.trials.turns import Supply
-from harness import units
-from harness.lanes import lane
+from grader.trials.worker_client import worker
+from harness.machine.lanes import lane
+from harness.rendering import units
 
 HONEST = "def batched_dot(a, b):\n    return (a * b).sum(1)\n"
 SERVES_ITSELF = """
@@ -47,9 +47,9 @@ def batched_dot(a, b):
 
 
 def main() -> None:
-    """Take the CPU times, and print them."""
+    """Measure the CPU times and print them."""
     parser = argparse.ArgumentParser(description="The price of asking, and what of it can be saved.")
-    parser.add_argument("--rounds", type=int, default=400, metavar="N", help="turns of each worker (default: 400)")
+    parser.add_argument("--rounds", type=int, default=400, metavar="N", help="calls of each worker (default: 400)")
     rounds = parser.parse_args().rounds
     (task,) = (each for each in catalogue.all_tasks() if each.name == "batched_dot")
     assert isinstance(task.exam, TensorExam)
@@ -67,14 +67,12 @@ def main() -> None:
                 drawn.packed.write(one.inputs)
                 taken[name].append(median([one.timed(drawn.size_bytes)[0].cpu_s for _ in range(4)][1:]))
             asked = [workers["honest"].timed(drawn.size_bytes, null=True)[0].cpu_s for _ in range(2)]
-            taken["asking"].append(asked[1])  # the first meets the caches as others have left them
+            taken["asking"].append(asked[1])  # before the first call, other code has filled the caches
     calls = {name: median(times) for name, times in taken.items()}
     for name, call_s in calls.items():
         print(f"{name:16}{units.seconds(call_s):>10}")
     honest, other, again = (calls[name] - calls["asking"] for name in workers)
-    print(
-        f"Serving itself seems {units.ratio(honest / other)} as fast, honest work again {units.ratio(honest / again)}."
-    )
+    print(f"Seems {units.ratio(honest / other)} as fast as honest work; honest again: {units.ratio(honest / again)}.")
 
 
 if __name__ == "__main__":

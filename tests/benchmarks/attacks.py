@@ -1,7 +1,7 @@
-"""What attacks got of two graders: the evidence, what it proves, and the table of it. Starts nothing.
+"""Compare the results of attacks on two graders, and make a table of them. This module starts no process.
 
-An attack earns nothing honestly: what it hands in is as wrong as the wrong control. So any point it has, and any secret
-that reaches whoever listens, is what the attack got.
+The answers of an attack are as wrong as those of the wrong control, so they are worth no points. All points of an
+attack, and every secret that reaches the listener, are therefore successes of the attack.
 """
 
 import ast
@@ -12,7 +12,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Got:
-    """What one hand-in has of one grader: points (None: it gave no grade), how it says so, a secret that came out."""
+    """The result of one hand-in: points (None without a grade), the grader's text, and a secret that reached the
+    listener.
+    """
 
     points: float | None
     of: float
@@ -21,7 +23,7 @@ class Got:
 
     @property
     def succeeded(self) -> bool:
-        """Whether an attack, whose honest work is worth nothing, got something."""
+        """Whether an attack got points or a secret."""
         return bool(self.points) or self.leaked
 
     def __str__(self) -> str:
@@ -31,7 +33,7 @@ class Got:
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack in two dialects, and what each grader gave for it."""
+    """An attack, written once for each of two graders, and its results."""
 
     name: str
     tries: str
@@ -41,7 +43,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Control:
-    """An honest hand-in, the points it is worth, and what each grader gave for it."""
+    """An honest hand-in, the points that it is worth, and each grader's result."""
 
     name: str
     worth: float
@@ -50,18 +52,23 @@ class Control:
 
     @property
     def as_it_should(self) -> bool:
-        """Whether both graders gave what it is worth: else nothing that they say of attacks proves anything."""
+        """Whether both graders gave the points that the hand-in is worth. If not, their results on attacks prove
+        nothing.
+        """
         return self.elsewhere.points == self.here.points == self.worth
 
 
-def first_line(source: str) -> str:
-    """What a file of an attack says that it tries: the first line of its docstring, without its row's number."""
-    said = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-    return said.partition(". ")[2] if said.startswith("Row ") else said
+def first_paragraph(source: str) -> str:
+    """Return the first paragraph of an attack's docstring, which describes the attack, on one line."""
+    docstring = ast.get_docstring(ast.parse(source)) or ""
+    return " ".join(docstring.partition("\n\n")[0].split())
 
 
 def pairs(theirs: Path, ours: Sequence[Path]) -> list[tuple[Path, Path]]:
-    """Each attack of the folder `theirs` with its namesake in the folders `ours`; `LookupError` when one has none."""
+    """Return each attack in the folder `theirs` with the file of the same name in the folders `ours`.
+
+    Raise `LookupError` if a file is missing.
+    """
     found = []
     for path in sorted(theirs.glob("*.py")):
         namesakes = [folder / path.name for folder in ours if (folder / path.name).exists()]
@@ -72,7 +79,7 @@ def pairs(theirs: Path, ours: Sequence[Path]) -> list[tuple[Path, Path]]:
 
 
 def markdown(versions: tuple[str, str], attacks: Iterable[Attack], controls: Iterable[Control]) -> str:
-    """Both graders' answers side by side: attacks first, then the controls."""
+    """Return a table of both graders' results: attacks first, then the controls."""
     lines = [f"| hand-in | what it tries | {versions[0]} | {versions[1]} |", "| --- | --- | --- | --- |"]
     lines += [
         f"| {_spoken(one.name)} | {one.tries} | {_told(one.elsewhere)} | {_told(one.here)} |"
@@ -94,7 +101,7 @@ def _told(got: Got) -> str:
 
 
 def summary(versions: tuple[str, str], attacks: Sequence[Attack]) -> str:
-    """How many succeeded with each."""
+    """Return a sentence with the number of attacks that succeeded with each grader."""
     counts = [
         sum(got.succeeded for got in side) for side in zip(*((a.elsewhere, a.here) for a in attacks), strict=True)
     ]

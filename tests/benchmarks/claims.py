@@ -1,14 +1,14 @@
-"""Do the lessons claim what is so, or what is so on a quiet machine? Their claims, settled again and again under load.
+"""Check the lessons' claims again and again while other programs load the machine.
 
     python tests/benchmarks/claims.py --times 3 --load bursty
     python tests/benchmarks/claims.py --load "as it is" --load full --lessons 05 06 --json claims.json
 
-What `python -m lessons check-claims` does, `--times` over, beside the neighbours of each `--load` (`neighbours.py`).
-Under each load every claim has its row: between which values it was measured, what was wanted, and how often it was
-held, refuted, inconclusive and skipped.
+For each `--load` (`neighbours.py`), it runs `python -m lessons check-claims` `--times` times and prints a table with
+one row per claim. A row has the range of the measured values, the claimed range, and the number of runs with each
+verdict: held, refuted, inconclusive and skipped.
 
-A claim may well be inconclusive beside neighbours, and none should be refuted by them: whoever cannot tell says so.
-Exit code 1 when one was refuted, or a lesson did not run to its end.
+Under load a claim may be inconclusive, but must not be refuted. Exit code 1 if a claim was refuted, or a lesson did not
+run to its end.
 """
 
 import argparse
@@ -20,27 +20,27 @@ from pathlib import Path
 
 from neighbours import LOADS, Load, disturbed
 
-from harness import units
 from harness.errors import UsageError
-from harness.tables import Heads, Table
+from harness.rendering import units
+from harness.rendering.tables import Heads, Table
 from lessons.engine import tally
 from lessons.engine.catalogue import entries
 from lessons.engine.check_claims import chosen, run_all
-from lessons.engine.claim import Standing
 from lessons.engine.outputs import write_json
-from lessons.engine.tally import Ran
+from lessons.engine.standing import Standing
+from lessons.engine.tally import LessonRun
 
-Runs = Mapping[str, Sequence[Ran]]
-"""The runs under each load, by its name."""
+Runs = Mapping[str, Sequence[LessonRun]]
+"""The results of all runs, by the name of the load."""
 
 
 def main() -> int:
-    """Run the lessons under each load, and print how every claim fared there."""
-    parser = argparse.ArgumentParser(description="How the lessons' claims fare beside neighbours.")
+    """Run the lessons under each load, and print the verdicts on every claim."""
+    parser = argparse.ArgumentParser(description="Check the lessons' claims while other programs load the machine.")
     parser.add_argument("--times", type=int, default=3, help="runs of each lesson under each load")
     parser.add_argument("--load", action="append", choices=[load.name for load in LOADS], help="default: bursty")
     parser.add_argument("--lessons", nargs="*", default=[], help="beginnings of names, such as 05; default: all")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write counts, claims and every run there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write counts, claims and every run to this file")
     options = parser.parse_args()
     try:
         names = chosen(options.lessons, [entry.name for entry in entries()])
@@ -62,19 +62,22 @@ def under_each(
     tell: Callable[[str], None],
     load_on: Callable[[Load], AbstractContextManager[None]] = disturbed,
 ) -> Runs:
-    """Run all lessons `times` times under each load, which is on from first to last; `tell` what came of each run."""
-    runs: dict[str, list[Ran]] = {load.name: [] for load in loads}
+    """Run all lessons `times` times under each load. `tell` is called with the result of each run.
+
+    A load stays on from its first run to its last.
+    """
+    runs: dict[str, list[LessonRun]] = {load.name: [] for load in loads}
     for load in loads:
         with load_on(load):
             for turn in range(1, times + 1):
                 for lesson in lessons:
-                    runs[load.name] += run_all([lesson], 1, tell=lambda _: None)
+                    runs[load.name] += run_all([lesson], 1, report=lambda _: None)
                     tell(f"{load.name}, {turn} of {times}, {lesson}: {tally.summary(runs[load.name][-1:])}")
     return runs
 
 
 def report(runs: Runs) -> str:
-    """Return a table of all claims for each load, what went wrong there, and the sum of it all."""
+    """Return the report: for each load, a table of all claims, the failed lessons, and the totals."""
     parts = []
     for load, some in runs.items():
         parts.append(table(load, some).to_text())
@@ -83,13 +86,13 @@ def report(runs: Runs) -> str:
     return "\n\n".join(parts)
 
 
-def table(load: str, runs: Sequence[Ran]) -> Table:
-    """Return how often each claim came to each verdict under one load."""
+def table(load: str, runs: Sequence[LessonRun]) -> Table:
+    """Return a table of how often each claim got each verdict under one load."""
     heads: Heads = dict.fromkeys(("lesson", "claim", "measured", "wanted"))
     verdicts: Heads = dict.fromkeys([standing.value for standing in Standing], units.count)
     rows = [
         (fate.lesson, fate.id, fate.shown, fate.wanted, *(getattr(fate, standing.value) for standing in Standing))
-        for fate in tally.fates(runs)
+        for fate in tally.summaries(runs)
     ]
     return Table.of(f"Machine: {load}", {**heads, **verdicts}, rows)
 

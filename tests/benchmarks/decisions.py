@@ -1,14 +1,15 @@
-"""Does `harness.decide` keep its promise? The real contest on planted data, ten thousand verdicts a setting.
+"""Test the guarantee of `harness.paired.decide` on planted data: ten thousand verdicts for each setting.
 
     python tests/benchmarks/decisions.py --verdicts 10000 --jobs 2
 
-No code is timed: rounds are drawn from machines of `planted.py`, and seconds are fake. The promise is that at most
-`error_rate` of contests end with a false verdict, or with an interval that misses the truth. A rate stands beside its
-upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that break an assumption on purpose have no promise;
-their rates tell what that costs. Exactly at a tier nothing can be told: UNDECIDED is right there, and so is the tier.
-An interval that misses the tier ends the contest there, so that row counts the misses at any look.
+No code is timed: the rounds come from the simulated machines of `planted.py`, and their seconds are not real. The
+guarantee is that at most `error_rate` of contests end with a false verdict, or with an interval that does not contain
+the true ratio. Each rate is printed with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that
+break an assumption on purpose have no guarantee; their rates show the cost. If the true ratio is exactly at a tier,
+both UNDECIDED and the tier are right. There, an interval that misses the tier ends the contest, so that row counts
+misses at any look.
 
-Exit code 1 when a rate is above the promised one where there is a promise.
+Exit code 1 if a rate is above the guaranteed one.
 """
 
 import argparse
@@ -23,19 +24,20 @@ from planted import Machine, Played, machines, play
 from rich.console import Console
 from rich.progress import track
 
-from harness import duel, units
-from harness.decide import Rules
-from harness.noise import p95
-from harness.tables import Column, Table
+from harness.paired import duel
+from harness.paired.decide import Rules
+from harness.paired.noise import p95
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
 RULES = Rules(layout_sd=duel.LAYOUT_SD, cap_s=1.0)
-"""A duel's rules, with its usual budget."""
+"""The rules of a duel, with its usual time budget."""
 
 ROUND_S = 5e-3
-"""Fake length of a round: some 200 fit in the cap. A duel plays about 1600 of 0.6 ms in that time."""
+"""The simulated length of a round: about 200 rounds fit in the cap. A real duel plays about 1600 rounds of 0.6 ms."""
 
 CONFIDENCE = 0.95
-"""Of the upper bounds of rates."""
+"""The confidence of the upper bounds of rates."""
 
 _MARGINS = (1 / (1 + duel.MARGIN), 1 + duel.MARGIN)
 _TIERS = (2.0, 4.0)
@@ -48,7 +50,7 @@ TRUTHS: dict[str, tuple[float, Sequence[float]]] = {
     "exactly at a tier": (_TIERS[0], _TIERS),
     "2× from each tier": (_TIERS[0] / 2, _TIERS),
 }
-"""True ratio, and the thresholds that it is judged by."""
+"""The true ratio, and the tiers with which it is compared."""
 
 
 MACHINES = machines(RULES.layout_sd)
@@ -56,7 +58,7 @@ MACHINES = machines(RULES.layout_sd)
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What came of the contests on one machine with one truth: how many were false, and what they cost."""
+    """The results of all contests on one simulated machine with one true ratio: shares of false verdicts, and costs."""
 
     name: str
     promised: bool
@@ -71,12 +73,12 @@ class Rates:
 
     @property
     def kept(self) -> bool:
-        """Whether no rate is above the promised one."""
+        """Whether all rates are at most the guaranteed rate."""
         return max(self.false, self.missed) <= RULES.error_rate * self.contests
 
 
 def measure(machine: Machine, truth: str, contests: int, round_s: float = ROUND_S, seed: int = 1) -> Rates:
-    """Play that many contests and count."""
+    """Play `verdicts` contests and return the rates of false verdicts."""
     ratio, thresholds = TRUTHS[truth]
     played: list[Played] = list(play(machine, ratio, thresholds, RULES, contests, round_s=round_s, seed=seed))
     timing_s = [one.timing_s for one in played]
@@ -95,7 +97,7 @@ def measure(machine: Machine, truth: str, contests: int, round_s: float = ROUND_
 
 
 def upper_bound(hits: int, tries: int) -> float:
-    """Return the highest probability of a hit that so few `hits` do not refute."""
+    """Return the upper confidence bound of a hit's probability, from the number of `hits` in `tries`."""
     low, high = hits / tries, 1.0
     while high - low > 1e-7:
         middle = (low + high) / 2
@@ -104,7 +106,7 @@ def upper_bound(hits: int, tries: int) -> float:
 
 
 def _at_most(hits: int, tries: int, p: float) -> float:
-    """Return the probability of no more than `hits` in `tries`, each a hit with probability `p`."""
+    """Return the probability of at most `hits` in `tries`, each a hit with probability `p`."""
     if hits == tries or p == 0:
         return 1.0
     logs = (
@@ -116,7 +118,7 @@ def _at_most(hits: int, tries: int, p: float) -> float:
 
 
 def table(results: Sequence[Rates]) -> Table:
-    """Return what came of all truths on one machine."""
+    """Return a table of the results on one simulated machine, with a row per true ratio."""
     first = results[0]
     promise = f"promised at most {units.percent(RULES.error_rate)}" if first.promised else "beyond the promise"
     return Table(
@@ -150,12 +152,12 @@ def _rate(hits: int, tries: int) -> str:
 
 
 def main() -> int:
-    """Play everything, a table a machine as they come."""
+    """Play all contests, and print each machine's table when it is complete."""
     parser = argparse.ArgumentParser(description="False verdicts of the decision on planted data.")
-    parser.add_argument("--verdicts", type=int, default=10_000, help="contests for each machine and truth")
+    parser.add_argument("--verdicts", type=int, default=10_000, help="contests for each machine and true ratio")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--round-ms", type=float, default=1e3 * ROUND_S, help="fake length of a round")
-    parser.add_argument("--only", default="", help="machines whose name has this in it")
+    parser.add_argument("--only", default="", help="only machines whose name contains this text")
     options = parser.parse_args()
     chosen = [number for number, machine in enumerate(MACHINES) if options.only in machine.name]
     tasks = [(number, truth, options.verdicts, options.round_ms / 1e3) for number in chosen for truth in TRUTHS]
@@ -168,8 +170,8 @@ def main() -> int:
                 console.print(table(done))
                 broken |= not all(each.kept for each in done if each.promised)
                 done = []
-    print(f"A margin of {units.percent(duel.MARGIN)}, tiers at {_TIERS}; {options.verdicts} contests a row.")
-    print("A rate is above the promised one." if broken else "Every promised rate is kept.")
+    print(f"A margin of {units.percent(duel.MARGIN)}, tiers at {_TIERS}; {options.verdicts} contests per row.")
+    print("A rate is above the guaranteed rate." if broken else "Every rate is within its guarantee.")
     return 1 if broken else 0
 
 

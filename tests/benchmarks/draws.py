@@ -1,17 +1,18 @@
-"""Does luck decide a grade? Every known submission is judged on many draws of its task's inputs, not only on one.
+"""Grade every known submission on many draws of its task's inputs, to see whether a grade depends on chance.
 
     python tests/benchmarks/draws.py --draws 1000 --seconds 3600      # every lesson; hours
     python tests/benchmarks/draws.py 02 05.crossover --draws 3000
 
-What a submission meets is drawn from its digest and the instructor's secret. So nobody's grade changes from one run to
-the next, and yet a draw in which right code fails, or wrong code passes, would hit one student in some hundred. Counts
-how often each submission gets which grade. A way to solve a task must get one grade, the one in its name, in 99.5 % of
-the draws; the exit status is 1 if one does not. Of instructions and opcodes only the answers are judged here. For
-tensors, counts right ones that fail, wrong ones that pass, and wrong ones that another one's sentence would explain;
-the exit status is 1 if a right one ever failed.
+The inputs of a submission are drawn from its digest and the instructor's secret. So a student's grade does not change
+from run to run. But if right code fails in one of a hundred draws, or wrong code passes, about one of a hundred
+students is affected. This benchmark counts how often each submission gets each grade. A submission must get the grade
+in its name in 99.5 % of the draws; else the exit status is 1. For tasks with counted instructions or opcodes, only the
+answers are checked. For tensors, it counts right submissions that fail, wrong submissions that pass, and wrong
+submissions that would get the explanation of another wrong submission. The exit status is 1 if a right submission ever
+failed.
 
-Known submissions are the kit's own, so all this happens without workers and without timing. Functions in C are left
-out.
+The benchmark uses no workers, because known submissions are trusted code, and times nothing. It leaves out functions in
+C.
 """
 
 import argparse
@@ -34,34 +35,35 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader" / "tasks"))
 from playing import find_task, play, tier_reached
 
-from grader import catalogue
-from grader.task import CountedExam, Inputs, MeteredExam, Task, TensorExam
+from grader import catalogue, overlays, paths
+from grader.seeds import generator
+from grader.task import CountedExam, Inputs, SimulatedExam, Task, TensorExam
 from grader.trials.correctness import Answer, Expected, judge
-from grader.trials.inputs import generator, pack
-from grader.trials.tensors import Failure, alike
+from grader.trials.inputs import pack
+from grader.trials.tensors import Failure, count_reproduced
 
 Known = dict[str, str]
-"""Source texts of a task's known submissions, by name."""
+"""The source texts of a task's known submissions, by name."""
 
 ONE_GRADE: Final = 0.995
-"""In how large a part of the draws a submission must get the grade in its name."""
+"""The share of draws in which a submission must get the grade in its name."""
 
 WRONG: Final = "wrong"
 FAILED: Final = " is right, and failed"
 BATCH: Final = 16
-"""Draws between two looks at the clock."""
+"""The number of draws between two checks of the time."""
 
 T = TypeVar("T")
 
 
 def main() -> int:
-    """Go through the lessons, and print what is odd about each task."""
+    """Grade the known submissions of each lesson, and print the irregularities of each task."""
     parser = argparse.ArgumentParser(description="Known submissions on many draws of their inputs.")
     parser.add_argument("targets", nargs="*", default=catalogue.load().lessons, metavar="LESSON[.TASK]")
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--first", type=int, default=0, help="number of the first draw, to go on from an earlier run")
-    parser.add_argument("--seconds", type=float, default=60.0, help="stop earlier, after so long for a task")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes to play in")
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw, to continue an earlier run")
+    parser.add_argument("--seconds", type=float, default=60.0, help="most seconds per task")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes")
     options = parser.parse_args()
     draws, unfair = range(options.first, options.first + options.draws), False
     with ProcessPoolExecutor(options.jobs, initializer=_begin) as pool:
@@ -87,7 +89,7 @@ def _begin() -> None:
 def _drawn(
     pool: ProcessPoolExecutor, judged: Callable[[str, str, int], T], task: Task, draws: range, seconds: float
 ) -> Iterator[T]:
-    """Yield what comes of each draw, in as many processes as the pool has, until the time is over."""
+    """Yield the result of `grade` for each draw, computed by a process pool, until the time is over."""
     end_s = time.monotonic() + seconds
     for at in range(0, len(draws), BATCH):
         yield from pool.map(partial(judged, task.lesson, task.name), draws[at : at + BATCH])
@@ -98,20 +100,22 @@ def _drawn(
 @cache
 def _known(lesson: str, name: str) -> tuple[Task, Known]:
     task = find_task(lesson, name)
-    files = [*sorted(task.known.glob("*.py")), catalogue.solution(task.lesson)]
-    return task, {path.stem: path.read_text(encoding="utf-8") for path in files}
+    files = [*sorted(task.known.glob("*.py")), paths.solution(task.lesson)]
+    return task, {path.stem: overlays.whole(path) for path in files}
 
 
 def _grades(lesson: str, name: str, draw: int) -> dict[str, str]:
     """Return the grade of each known submission in one draw: wrong, right, or its tier."""
     task, known = _known(lesson, name)
     if isinstance(task.exam, CountedExam):
-        task = replace(task, exam=MeteredExam(task.exam.scenarios), tiers=())  # what is counted is not asked for here
+        task = replace(
+            task, exam=SimulatedExam(task.exam.scenarios), tiers=()
+        )  # this benchmark does not use the counts
     return {stem: _grade(task, source, draw) for stem, source in known.items()}
 
 
 def _grade(task: Task, source: str, draw: int) -> str:
-    assert isinstance(task.exam, MeteredExam)
+    assert isinstance(task.exam, SimulatedExam)
     try:
         game = play(task, source, draw, enough=task.exam.forgiven)
     except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
@@ -122,7 +126,7 @@ def _grade(task: Task, source: str, draw: int) -> str:
 
 
 def _tell_grades(task: Task, drawn: list[dict[str, str]]) -> bool:
-    """Print what each submission got that did not always get one grade; return whether any is graded by luck."""
+    """Print the submissions with a grade other than in their name. Return whether any grade depends on chance."""
     odd, unfair = [], False
     for stem in drawn[0]:
         got = Counter(grades[stem] for grades in drawn)
@@ -130,14 +134,16 @@ def _tell_grades(task: Task, drawn: list[dict[str, str]]) -> bool:
         unfair |= as_named < ONE_GRADE
         if as_named < 1:
             told = ", ".join(f"{grade}: {times}" for grade, times in got.most_common())
-            odd.append(f"\n    {stem}: {told}{'' if as_named >= ONE_GRADE else '  BY LUCK, OR MISNAMED'}")
+            odd.append(
+                f"\n    {stem}: {told}{'' if as_named >= ONE_GRADE else '  DEPENDS ON CHANCE, OR HAS THE WRONG NAME'}"
+            )
     rest = f"{len(drawn[0]) - len(odd)} of {len(drawn[0])} submissions always got the grade in their names"
     print(f"{task.full_name}, {len(drawn)} draws: {rest}{''.join(odd)}", flush=True)
     return unfair
 
 
 def _grade_in_name(task: Task, stem: str) -> str:
-    """Return what the name of a known submission promises; a solution's is that of the lesson."""
+    """Return the grade in a known submission's name. The solution's grade is the top tier."""
     if stem.startswith("wrong_"):
         return WRONG
     if not task.tiers or isinstance(task.exam, CountedExam):
@@ -149,17 +155,17 @@ def _grade_in_name(task: Task, stem: str) -> str:
 
 
 def _tell_odd(task: Task, drawn: list[dict[str, int]]) -> bool:
-    """Print what was odd about tensors, and how often; return whether a right one ever failed."""
+    """Print each irregularity of a tensor task, and how often it occurred. Return whether a right submission failed."""
     found = Counter[str]()
     for each in drawn:
         found.update(each)
     told = "; ".join(f"{what}: {times}" for what, times in sorted(found.items()))
-    print(f"{task.full_name}, {len(drawn)} draws: {told or 'nothing odd'}", flush=True)
+    print(f"{task.full_name}, {len(drawn)} draws: {told or 'nothing irregular'}", flush=True)
     return any(what.endswith(FAILED) for what in found)
 
 
 def _odd(lesson: str, name: str, draw: int) -> dict[str, int]:
-    """Return what is odd about one draw of tensors."""
+    """Return the irregularities in one draw of a tensor task."""
     task, known = _known(lesson, name)
     assert isinstance(task.exam, TensorExam)
     found = Counter[str]()
@@ -169,12 +175,15 @@ def _odd(lesson: str, name: str, draw: int) -> dict[str, int]:
         elif explained_by is None:
             found[f"{stem} passed"] += 1
         elif explained_by not in ("", stem):
-            found[f"{stem} would be told what {explained_by} is"] += 1
+            found[f"{stem} would get the explanation of {explained_by}"] += 1
     return dict(+found)
 
 
 def _failed_tensors(function: str, exam: TensorExam, known: Known, draw: int) -> dict[str, str | None]:
-    """None for who was right in all cases; otherwise who explains it, as the grader finds that out."""
+    """Return None if the submission was right in all cases, else the known answer that explains its error.
+
+    The explanation is found as the grader finds it.
+    """
     cases = exam.cases(generator(f"draw {draw}", "cases"))
     expected = [Expected.of(exam, inputs) for inputs in cases]
     answers: dict[str, dict[int, Answer | None]] = {}
@@ -190,7 +199,7 @@ def _failed_tensors(function: str, exam: TensorExam, known: Known, draw: int) ->
             return None
 
         def shared(other: str) -> int:
-            return alike(failures, lambda inputs: answers[other][id(inputs)])
+            return count_reproduced(failures, lambda inputs: answers[other][id(inputs)])
 
         best = max(wrong, key=shared)
         return best if shared(best) else ""
@@ -201,12 +210,15 @@ def _failed_tensors(function: str, exam: TensorExam, known: Known, draw: int) ->
 @cache
 def _loaded(source: str) -> dict[str, Callable[..., Any]]:
     names: dict[str, Callable[..., Any]] = {}
-    exec(compile(source, "known", "exec"), names)  # noqa: S102 - it is the kit's own
+    exec(compile(source, "known", "exec"), names)  # noqa: S102 - the kit's own source
     return names
 
 
 def _answer(function: Callable[..., Any], inputs: Inputs) -> Answer | None:
-    """What came back, None for an exception. Views of one array are given as views of one tensor."""
+    """Return the submission's answer, or None if it raised an exception.
+
+    Views of one array are passed as views of one tensor.
+    """
     packed = pack(inputs)
     copies = [base.reshape(-1).copy() for _, base in packed.bases]
     whole = {at: copy for (at, _), copy in zip(packed.bases, copies, strict=True)}

@@ -1,10 +1,11 @@
-"""What do the system call filters cost a submission that is being timed? One code in two trees, with and without.
+"""Measure what the seccomp filters cost a timed submission: the same code in two process trees, with and without
+filters.
 
     python tests/benchmarks/filters.py --times 30
 
-Duels of `batched_dot`'s baseline against itself, as grading fights them: with filters on both sides, and on one side
-alone. Prints the ratios, and the CPU time of calls of nothing, asked in turns on either side: a handful of system
-calls, and little else.
+It plays duels of `batched_dot`'s baseline against itself, as grading does: with filters on both sides, and with filters
+on one side only. It prints the ratios, and the CPU time of no-op calls, measured alternately on both sides. A no-op
+call makes a few system calls and does hardly anything else.
 """
 
 import argparse
@@ -22,22 +23,22 @@ from grader.isolation import namespaces, seccomp
 from grader.isolation.forkserver import ForkServer
 from grader.task import Task, TensorExam
 from grader.trials.speed import Contestants
-from grader.trials.supervisor import worker
 from grader.trials.turns import Supply
-from harness import twins
-from harness.lanes import lane
-from harness.noise import p95
-from harness.units import percent, ratio, seconds
+from grader.trials.worker_client import worker
+from harness.machine.lanes import lane
+from harness.paired import process_env
+from harness.paired.noise import p95
+from harness.rendering.units import percent, ratio, seconds
 
 CALLS = 2000
 
 
 class Unfiltered(ForkServer):
-    """A tree as on a machine that has no filters."""
+    """A process tree without seccomp filters, as on a machine that has none."""
 
     def __init__(self) -> None:
-        way = namespaces.tried(namespaces.bwrap() or "bwrap")
-        with mock.patch.object(namespaces, "tried", return_value=replace(way, filtered=False)):
+        way = namespaces.probe(namespaces.bwrap() or "bwrap")
+        with mock.patch.object(namespaces, "probe", return_value=replace(way, filtered=False)):
             super().__init__(tensors=True, sandboxed=True)
 
     def fork(self, *given: object) -> object:  # type: ignore[override]
@@ -47,7 +48,7 @@ class Unfiltered(ForkServer):
 
 
 def main() -> None:
-    """Duel, and print what was found."""
+    """Play the duels, and print the results."""
     parser = argparse.ArgumentParser(description="The price of the system call filters.")
     parser.add_argument("--times", type=int, default=20)
     options = parser.parse_args()
@@ -60,18 +61,18 @@ def main() -> None:
                 f"{name}: ratio {ratio(median(found), 4)}; off by {percent(p95(off))} (p95), {percent(off[-1])} (worst)"
             )
         filtered_s, bare_s = nothing(task, held.cores)
-        print(f"a call of nothing: {seconds(filtered_s)} with filters, {seconds(bare_s)} without")
+        print(f"no-op call: {seconds(filtered_s)} with filters, {seconds(bare_s)} without")
 
 
 class Filtered(ForkServer):
-    """A tree as grading starts it."""
+    """A process tree with seccomp filters, as grading starts it."""
 
     def __init__(self) -> None:
         super().__init__(tensors=True, sandboxed=True)
 
 
 def fight(task: Task, other: type[Filtered | Unfiltered], cores: tuple[int, ...], seed: int) -> float:
-    """The ratio of one duel: above 1 when the other side is faster than one with filters."""
+    """Return the ratio of one duel. It is above 1 if the other side is faster than the side with filters."""
     assert isinstance(task.exam, TensorExam)
     rng = np.random.default_rng(seed)
     with ExitStack() as stack:
@@ -79,17 +80,17 @@ def fight(task: Task, other: type[Filtered | Unfiltered], cores: tuple[int, ...]
         stack.callback(one.close)
         stack.callback(two.close)
         contestants = Contestants(task, task.baseline, one, two, cores)
-        outcome, _ = contestants.fight(Supply(task.exam, rng), random.Random(seed))
+        outcome, _ = contestants.run(Supply(task.exam, rng), random.Random(seed))
         return outcome.estimate.ratio
 
 
 def nothing(task: Task, cores: tuple[int, ...]) -> tuple[float, float]:
-    """CPU seconds of a call that does nothing, the median of many: with filters, and without."""
+    """Return the median CPU seconds of a no-op call in each tree."""
     assert isinstance(task.exam, TensorExam)
     supply = Supply(task.exam, np.random.default_rng(0))
     first = supply.first
     with ExitStack() as stack:
-        stack.enter_context(twins.pinned(cores))
+        stack.enter_context(process_env.pinned(cores))
         workers = []
         for tree in (Filtered(), Unfiltered()):
             stack.callback(tree.close)

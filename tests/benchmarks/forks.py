@@ -1,7 +1,7 @@
-"""A warm process that forks twins: exec'd, it has imported torch, and gives each request a fresh fork of itself.
+"""A process that has imported torch and forks paired processes from itself on request.
 
 `python tests/benchmarks/forks.py SOCKET` serves over an inherited socket. A request carries the two pipe ends that
-become a twin's standard input and output; the answer is its process id.
+become the new process's standard input and output. The answer is its process id.
 """
 
 import gc
@@ -15,11 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from harness import twin, twins
+from harness.paired import paired_process_main, process_env
 
 
 class Forked:
-    """A fork, held by its pipes. Its parent is the warm process, which lets the kernel reap it."""
+    """A forked process and its pipes. The warm process is its parent."""
 
     def __init__(self, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self.pid = pid
@@ -27,30 +27,32 @@ class Forked:
         self.stdout: IO[bytes] | None = stdout
 
     def wait(self, timeout: float | None = None) -> int:
-        """Leave it to its parent; nobody here can know its exit status."""
+        """Do nothing, because only the parent process can get the exit status."""
         del timeout
         return 0
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill the forked process."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
 
 class WarmProcess:
-    """The parent of forks. `environment` is theirs; they have a fixed layout as twins do."""
+    """The parent of all forked processes. They get `environment` and a fixed memory layout, as other paired processes
+    do.
+    """
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                twins.command([sys.executable, "-P", "-s", str(Path(__file__).resolve()), str(theirs.fileno())]),
+                process_env.command([sys.executable, "-P", "-s", str(Path(__file__).resolve()), str(theirs.fileno())]),
                 env=environment,
                 pass_fds=[theirs.fileno()],
             )
 
     def fork(self) -> Forked:
-        """Fork a twin that has nothing to do yet."""
+        """Fork a paired process that is ready for work."""
         requests, ask = os.pipe()
         hear, answers = os.pipe()
         socket.send_fds(self._ours, [b"f"], [requests, answers])
@@ -59,13 +61,13 @@ class WarmProcess:
         return Forked(int(self._ours.recv(32)), os.fdopen(ask, "wb", buffering=0), os.fdopen(hear, "rb", buffering=0))
 
     def end(self) -> None:
-        """Close its socket, at which it ends."""
+        """Close the socket of the warm process, so that the process ends."""
         self._ours.close()
         self._process.wait()
 
 
 def main() -> None:
-    """Import torch, then fork a twin for each request."""
+    """Import torch, then fork a paired process for each request."""
     import torch
 
     torch.set_num_threads(1)
@@ -85,7 +87,7 @@ def main() -> None:
             for standard, descriptor in enumerate(descriptors):
                 os.dup2(descriptor, standard)
                 os.close(descriptor)
-            twin.main()
+            paired_process_main.main()
             return
         for descriptor in descriptors:
             os.close(descriptor)

@@ -1,11 +1,11 @@
-"""Does a hostile fifth of a class move any honest grade? Hundreds of students, graded by the real command.
+"""Check that hostile hand-ins do not change honest grades, in a class of hundreds graded by the real command.
 
     python tests/benchmarks/hostile_class.py --students 200 --jobs 2
 
-Each honest file (`tests/honest`) is graded alone first, in a class of one kind: no hostile hand-in and no second job.
-Then a class is graded in which every fifth student hands in an exploit (`tests/exploits`, also those of `handed_in`).
-Prints every grade that differs from the grade alone, what is left running, and the supervisor's peak memory; ends with
-1 when a grade differs or something is left.
+First, each honest file (`tests/honest`) is graded in a class without hostile hand-ins, with one job. Then a class is
+graded in which every fifth student hands in an exploit (`tests/exploits`, also `handed_in`). It prints every honest
+grade that changed, the processes left running, and the supervisor's peak memory. Exit code 1 if a grade changed or a
+process is left.
 """
 
 import argparse
@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 from commanding import command, nothing_left_running, outcomes, peak_of
 from promises import EXPLOITS, HANDED_IN, HONEST, Promised, all_promised, hand_in
 
-from harness.units import number, seconds
+from harness.rendering.units import number, seconds
 
 HOSTILE_SHARE = 5
 PEAK = 1 << 20
@@ -35,7 +35,7 @@ Grades = dict[str, tuple[str, float]]
 
 
 def main() -> int:
-    """Grade alone, grade together, compare."""
+    """Grade the honest files without hostile ones, grade the mixed class, and compare."""
     parser = argparse.ArgumentParser(description="Honest grades in a hostile class.")
     parser.add_argument("--students", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -66,19 +66,19 @@ def main() -> int:
         got = by_student.get(student)
         if one.path.parent == HONEST:
             moved += _differs(one, by_name[one.path.stem], got)
-        elif got is None or got[1] > one.points:  # each must be told that it was refused, not left out
+        elif got is None or got[1] > one.points:  # None: the file was left out without a refusal
             paid += 1
             print(f"PAID   {one.path.stem}: {got} instead of {one.points:g} points")
     print(
-        f"{options.students - n_hostile} honest grades beside {len(made) - options.students + n_hostile} hostile ones: "
-        f"{moved} moved, {paid} paid"
+        f"{options.students - n_hostile} honest grades, {len(made) - options.students + n_hostile} hostile: "
+        f"{moved} honest grades changed, {paid} exploits were paid"
     )
     print(f"supervisor's peak memory: {number(peak_bytes / PEAK)} MiB")
     return 1 if moved or paid else 0
 
 
 def _fill(folder: Path, students: Iterable[tuple[str, Promised]]) -> dict[str, Promised]:
-    """Make a class: who handed in what. What names its own students does so once."""
+    """Write a class, and return the file of each student. Files that choose the names of their students occur once."""
     folder.mkdir(parents=True)
     made: dict[str, Promised] = {}
     for student, one in students:
@@ -92,7 +92,7 @@ def _fill(folder: Path, students: Iterable[tuple[str, Promised]]) -> dict[str, P
 
 
 def _graded(folder: Path, *, jobs: int) -> tuple[Grades, int]:
-    """Grades of the first task of each student, and the supervisor's peak memory in bytes."""
+    """Return each student's grade for the first task, and the supervisor's peak memory in bytes."""
     out, began_s, peak_bytes = folder.parent / "grades", time.perf_counter(), 0
     with nothing_left_running():
         running = subprocess.Popen(command("run", folder, "--out", out, "--jobs", str(jobs)))
@@ -110,7 +110,7 @@ def _graded(folder: Path, *, jobs: int) -> tuple[Grades, int]:
 def _differs(one: Promised, alone: tuple[str, float], got: tuple[str, float] | None) -> bool:
     if got == alone:
         return False
-    print(f"MOVED  {one.path.stem}: alone {alone[1]:g} ({alone[0]}), in the class {got}")
+    print(f"CHANGED  {one.path.stem}: alone {alone[1]:g} ({alone[0]}), in the class {got}")
     return True
 
 

@@ -1,4 +1,4 @@
-"""Jobs, and the fresh process that plays a few of them."""
+"""Jobs of a benchmark, and the new process that runs a few of them."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from pathlib import Path
 
 from tally import MARGIN, Judgement
 
-from harness.findings import Finding
+from harness.paired.duel_result import Finding
 
 _HERE = Path(__file__).parent
 
 
 class BenchmarkError(Exception):
-    """A job could not be played; the message carries what was printed."""
+    """A job could not be run. The message contains its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One tool that judges one piece of work with that true slowdown, within a budget of timing, at that margin."""
+    """One comparison: the tool, the work with its true slowdown, the time budget, and the margin."""
 
     tool: str
     work: str
@@ -32,7 +32,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Jobs for one process, played in their order while the machine is under a load."""
+    """Jobs for one process, run in order while the machine is under a load."""
 
     load: str
     repetition: int
@@ -40,7 +40,7 @@ class Batch:
 
 
 def play(jobs: Sequence[Job]) -> list[list[Judgement]]:
-    """Play the jobs one after the other in a fresh process; return what was said, a list for each.
+    """Run the jobs one after the other in a new process; return a list of results for each.
 
     Raises `BenchmarkError` when the process fails.
     """

@@ -1,8 +1,8 @@
-"""Tools that time code in the process that asks them: ours, `timeit`, `torch.utils.benchmark`.
+"""Tools that time code in the calling process: fairclock's, `timeit`, `torch.utils.benchmark`.
 
-A tool is given both sides and a budget of wall time for timing them, and says how much slower the candidate is. Those
-that time one side and then the other get half of the budget for each, in random order. Whoever has no verdict of its
-own gets the rule of thumb of `tally`.
+A tool gets both sides and a budget of wall time for timing them. It returns the slowdown of the candidate. Tools that
+time one side after the other get half of the budget for each side, in random order. For tools that give no verdict,
+`tally` applies a rule of thumb.
 """
 
 import random
@@ -15,15 +15,15 @@ from time import perf_counter, thread_time
 from tally import rule_of_thumb
 from workloads import Sides
 
-from harness.duel import duel
-from harness.findings import Finding
+from harness.paired.duel import duel
+from harness.paired.duel_result import Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One figure of a tool: the slowdown it measured, its verdict, and the wall seconds of samples behind it.
+    """One result of a tool: the measured slowdown, the verdict, and the wall seconds of its samples.
 
-    `figure` tells several figures of one tool apart; it is empty where there is one.
+    `figure` distinguishes several results of one tool; it is empty for a single result.
     """
 
     figure: str
@@ -34,14 +34,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What every tool is held to: wall seconds for timing both sides together, and the margin below which is SAME."""
+    """The conditions for every tool: wall seconds for timing both sides, and the largest slowdown called SAME."""
 
     budget_s: float
     margin: float
 
 
 Judge = Callable[[Sides, Terms], list[Said]]
-"""Judges both sides; one entry for every figure that its users look at."""
+"""A function that judges both sides. It returns an entry for every figure that the tool prints for users."""
 
 REPEATS = 5
 _CALIBRATED_S, _TRIES = 0.01, 3
@@ -49,7 +49,7 @@ _CHECK_TURN_S = 0.5e-3
 
 
 def calls_that_fill(statement: str, setup: str, seconds: float) -> int:
-    """Return how many calls take about that long, at least 1. Of a few tries the shortest counts."""
+    """Return the number of calls that take about `seconds`, at least 1. It uses the shortest of a few trial calls."""
     timer = timeit.Timer(statement, setup)
     calls = 1
     while (taken_s := min(timer.repeat(_TRIES, calls))) < _CALIBRATED_S:
@@ -58,21 +58,26 @@ def calls_that_fill(statement: str, setup: str, seconds: float) -> int:
 
 
 def ours(sides: Sides, terms: Terms) -> list[Said]:
-    """A duel in this process."""
+    """Judge with fairclock's duel in this process."""
     fought = duel(sides.candidate, sides.baseline, setup=sides.setup, margin=terms.margin, budget_s=terms.budget_s)
     return [Said("", 1 / fought.ratio, fought.verdict, fought.spent_s)]
 
 
 def twins(sides: Sides, terms: Terms) -> list[Said]:
-    """A duel of twin processes."""
+    """Judge with fairclock's duel of paired processes."""
     fought = duel(
-        sides.candidate, sides.baseline, setup=sides.setup, margin=terms.margin, budget_s=terms.budget_s, twins=True
+        sides.candidate,
+        sides.baseline,
+        setup=sides.setup,
+        margin=terms.margin,
+        budget_s=terms.budget_s,
+        paired_processes=True,
     )
     return [Said("", 1 / fought.ratio, fought.verdict, fought.spent_s)]
 
 
 def timeit_min(sides: Sides, terms: Terms) -> list[Said]:
-    """`timeit`: the shortest of five repeats a side."""
+    """Judge with `timeit`: the shortest of five repeats per side."""
 
     def measure(statement: str) -> tuple[float, float]:
         calls = calls_that_fill(statement, sides.setup, terms.budget_s / 2 / REPEATS)
@@ -83,7 +88,7 @@ def timeit_min(sides: Sides, terms: Terms) -> list[Said]:
 
 
 def torch_blocked(sides: Sides, terms: Terms) -> list[Said]:
-    """`Timer.blocked_autorange`: medians, as `Compare` prints them."""
+    """Judge with `Timer.blocked_autorange`: medians, as `Compare` prints them."""
     from torch.utils.benchmark import Timer
 
     def measure(statement: str) -> tuple[float, float]:
@@ -94,7 +99,7 @@ def torch_blocked(sides: Sides, terms: Terms) -> list[Said]:
 
 
 def torch_adaptive(sides: Sides, terms: Terms) -> list[Said]:
-    """`Timer.adaptive_autorange`: medians; it stops by itself when its samples lie close, often long before."""
+    """Judge with `Timer.adaptive_autorange`: medians. It stops when its samples agree, often long before its limit."""
     from torch.utils.benchmark import Timer
 
     def measure(statement: str) -> tuple[float, float]:
@@ -105,7 +110,7 @@ def torch_adaptive(sides: Sides, terms: Terms) -> list[Said]:
 
 
 def _one_after_the_other(sides: Sides, terms: Terms, measure: Callable[[str], tuple[float, float]]) -> list[Said]:
-    """Measure each side by itself: `measure` returns seconds a call, and seconds spent on samples."""
+    """Measure each side alone. `measure` returns seconds per call, and the seconds spent on samples."""
     statements = {"baseline": sides.baseline, "candidate": sides.candidate}
     known = {side: measure(statements[side]) for side in random.sample(list(statements), 2)}
     slowdown = known["candidate"][0] / known["baseline"][0]
@@ -113,16 +118,16 @@ def _one_after_the_other(sides: Sides, terms: Terms, measure: Callable[[str], tu
 
 
 def paired_check(sides: Sides, terms: Terms) -> list[Said]:
-    """What the truth by construction is checked against: A B B A, then B A A B, on the CPU clock, for the whole budget.
+    """Measure the true slowdown: rounds A B B A and B A A B on the CPU clock, for the whole budget.
 
-    No tool of ours takes part. It is no verdict, so it says UNDECIDED.
+    It uses no tool of fairclock. It is not a verdict, so it returns UNDECIDED.
     """
     baseline, candidate = (_prepared(code, sides.setup) for code in (sides.baseline, sides.candidate))
     calls = calls_that_fill(sides.baseline, sides.setup, _CHECK_TURN_S)
     slowdowns: list[float] = []
     begun_s = perf_counter()
     while (spent_s := perf_counter() - begun_s) < terms.budget_s:
-        # Whoever is first after this loop's own work finds colder caches, so that is the candidate as often.
+        # The first side finds colder caches after this loop's own work, so each side goes first equally often.
         inner, outer = (baseline, candidate) if len(slowdowns) % 2 else (candidate, baseline)
         first, second, third, fourth = (side.timeit(calls) for side in (outer, inner, inner, outer))
         slowdown = (second + third) / (first + fourth)
@@ -131,7 +136,7 @@ def paired_check(sides: Sides, terms: Terms) -> list[Said]:
 
 
 def _prepared(statement: str, setup: str) -> timeit.Timer:
-    """Return a timer on the CPU clock after a setup of its own, as every tool makes one for each side."""
+    """Return a timer on the CPU clock with a new setup. Every tool makes a new timer for each side."""
     names: dict[str, object] = {}
-    exec(setup, names)  # noqa: S102 - our own text, as timeit does
+    exec(setup, names)  # noqa: S102 - the benchmark's own text, as timeit does
     return timeit.Timer(statement, timer=thread_time, globals=names)

@@ -1,6 +1,6 @@
-"""One process of a benchmark run: plays the jobs it reads as JSON from standard input, writes what each tool said.
+"""One process of a benchmark run: read jobs as JSON from standard input, run them, and print each tool's results.
 
-A fresh process is a fresh memory layout, so every repetition starts one. It is started by `jobs.play`.
+A new process has a new memory layout, so every repetition starts one. `jobs.play` starts this program.
 """
 
 import json
@@ -16,7 +16,7 @@ from workloads import work_named
 
 
 def judge_of(tool: str) -> Judge:
-    """Return the tool of that name."""
+    """Return the tool with this name."""
     if tool in {"pytest-benchmark", "pyperf"}:
         import runners
 
@@ -32,7 +32,7 @@ def judge_of(tool: str) -> Judge:
 
 
 def play(job: Job) -> list[Judgement]:
-    """Let the tool judge, and take the time."""
+    """Let the tool judge, and measure the time that it takes."""
     judge, sides = judge_of(job.tool), work_named(job.work).sides(job.truth)
     begun_s = perf_counter()
     said = judge(sides, Terms(job.budget_s, job.margin))
@@ -45,11 +45,11 @@ def play(job: Job) -> list[Judgement]:
 
 
 def main() -> int:
-    """Read the jobs, play them in their order, write a list of judgements for each."""
+    """Read the jobs, run them in order, and print a list of judgements for each."""
     asked = [Job(**job) for job in json.load(sys.stdin)]
-    # What a job imports is not part of its time: whoever times torch has it loaded.
+    # Imports are not part of a job's time, because users who time torch have imported it already.
     for setup in {work_named(job.work).sides(job.truth).setup for job in asked}:
-        exec(setup, {})  # noqa: S102 - our own texts
+        exec(setup, {})  # noqa: S102 - the benchmark's own texts
     for tool in {job.tool for job in asked}:
         judge_of(tool)
     json.dump([[asdict(judgement) for judgement in play(job)] for job in asked], sys.stdout)

@@ -1,12 +1,12 @@
-"""A large class whose run is killed again and again: is each hand-in graded once, rightly, and none lost?
+"""Kill the run of a large class again and again, and check that each hand-in is graded exactly once and rightly.
 
     python tests/benchmarks/killed.py --students 1000 --jobs 2 --every 100
 
-Every student hands in one lesson: a known answer of a truth table or the reference solution, with words of their own,
-so that no two hand-ins are the same file. `kill -9` ends the run every so many seconds, and the same command goes on.
-Afterwards the journal must hold one grade for each hand-in, each must be what the same answer earns in a small class of
-its own, and points in the gradebook and in every student's results must be those. Prints the rate, the kills, the
-supervisor's peak memory and the journal's size; ends with 1 when anything differs.
+Every student hands in one lesson: a known answer of a task or the reference solution. A comment makes each file unique.
+`kill -9` ends the run every `--every` seconds, and the same command continues it. Afterwards the journal must have one
+grade for each hand-in. A small class without kills gives the expected grade of each answer. The journal, the gradebook
+and every student's results must agree with it. It prints the rate, the number of kills, the supervisor's peak memory
+and the journal's size. Exit code 1 if anything differs.
 """
 
 import argparse
@@ -29,15 +29,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
 from commanding import Outcome, command, nothing_left_running, outcomes, peak_of, rows
 
-from grader import catalogue
-from harness.units import number, seconds, size, some
+from grader import catalogue, overlays, paths
+from harness.rendering.units import number, seconds, size, some
 
 SAID = ("I tried the loop first.", "Is there a faster way?", "This took me all night.", "Works on my machine.")
 LOOK_S = 0.2
 
 
 def main() -> int:
-    """Grade each answer alone, then the class with all its kills; compare."""
+    """Grade each answer once without kills, grade the class with all kills, and compare the grades."""
     parser = argparse.ArgumentParser(description="A class whose run is killed again and again.")
     parser.add_argument("--students", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -68,37 +68,37 @@ def main() -> int:
     for line in trouble:
         print(line)
     print(
-        f"{some(options.students, 'hand-in')} in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} a minute"
+        f"{some(options.students, 'hand-in')} in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} per minute"
     )
     print(f"{some(kills, 'kill')}; supervisor's peak memory {size(most_bytes)}; journal {size(journal)}")
-    print(f"{some(len(trouble), 'difference')} from what each answer earns alone")
+    print(f"{some(len(trouble), 'difference')} from the grades without kills")
     return 1 if trouble else 0
 
 
 Answer = tuple[str, str]
-"""A lesson, and which answer to it."""
+"""A lesson, and the name of a known answer."""
 
 
 def answers(lessons: list[str]) -> Mapping[Answer, str]:
-    """The known answers of these lessons, as files that a student could hand in."""
+    """Return the known answers of these lessons, as files that a student could hand in."""
     found = {}
     for lesson in catalogue.load().lessons:
         if lessons and not any(lesson.startswith(beginning) for beginning in lessons):
             continue
-        found[lesson, "solution"] = catalogue.solution(lesson).read_text(encoding="utf-8")
+        found[lesson, "solution"] = paths.solution(lesson).read_text(encoding="utf-8")
         for task in catalogue.load().tasks(lesson):
             for path in sorted(task.known.glob("*.py")):
-                found[lesson, f"{task.name}-{path.stem}"] = path.read_text(encoding="utf-8")
+                found[lesson, f"{task.name}-{path.stem}"] = overlays.whole(path)
     return found
 
 
 def name_of(answer: Answer) -> str:
-    """A student called like an answer."""
+    """Return a student name made of the answer's name."""
     return "-".join(answer)
 
 
 def fill(folder: Path, students: Mapping[str, Answer], known: Mapping[Answer, str], rng: random.Random) -> None:
-    """Let each student hand in their answer, with a remark of their own."""
+    """Write each student's answer, with a different comment per student."""
     for student, answer in students.items():
         path = folder / student / f"{answer[0]}.py"
         path.parent.mkdir(parents=True)
@@ -107,7 +107,7 @@ def fill(folder: Path, students: Mapping[str, Answer], known: Mapping[Answer, st
 
 
 def start(place: Path, jobs: int) -> "subprocess.Popen[bytes]":
-    """Start the run, or go on with it."""
+    """Start or continue the run."""
     return subprocess.Popen(command("run", place / "class", "--out", place / "out", "--jobs", str(jobs), "--quiet"))
 
 
@@ -118,7 +118,7 @@ def finish(place: Path, jobs: int) -> None:
 
 
 def run_for(place: Path, jobs: int, every_s: float) -> tuple[bool, int]:
-    """Run until the end or until it is killed; whether it came to its end, and its peak memory in bytes."""
+    """Run until grading ends or the kill is due. Return whether grading ended, and its peak memory in bytes."""
     running, most_bytes = start(place, jobs), 0
     deadline_s = time.perf_counter() + every_s
     while time.perf_counter() < deadline_s:
@@ -134,7 +134,7 @@ def run_for(place: Path, jobs: int, every_s: float) -> tuple[bool, int]:
 
 
 def differences(out: Path, students: Mapping[str, Answer], wanted: Mapping[Answer, Mapping[str, Outcome]]) -> list[str]:
-    """Return what is not as it should be: in the journal, the gradebook, and the students' results."""
+    """Return the errors in the journal, in the gradebook and in the students' results."""
     graded = Counter(student for (student,) in rows(out, "SELECT student FROM gradings WHERE NOT faulted"))
     told = [f"{student} was graded {graded[student]} times" for student in students if graded[student] != 1]
     found = outcomes(out)

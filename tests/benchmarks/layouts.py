@@ -1,12 +1,13 @@
-"""How far apart are two processes that run the same code? What makes twins alike, and what does not.
+"""Measure how much two processes that run the same code differ, for several ways of starting them.
 
     python tests/benchmarks/layouts.py --pairs 20
 
-For each of `--pairs` turns and each way of starting twins, in random order, it starts two processes for each kind of
-work, which import torch, and lets the two play the same code against itself for `--seconds`. Each serves one kind only,
-as in a duel. The true ratio is 1. It prints the errors |log ratio| of the pairs for each way and each kind: their root
-mean square, the worst, and how many were beyond 1 %. Last it says how large the root mean square would be from the
-spread of the rounds alone, had all processes been alike: a figure near that is as good as these seconds can tell.
+In each of `--pairs` repetitions and for each way of starting paired processes, in random order, it starts two processes
+for each kind of work. They import torch and run the same code alternately for `--seconds`. Each process serves one kind
+only, as in a duel. The true ratio is 1. For each way and kind, it prints three figures of the errors |log ratio| of all
+pairs. These are the root mean square, the largest error, and the number of errors above 1 %. Last, it prints the root
+mean square that the spread of the rounds alone would cause if all processes were equally fast. No smaller error can be
+measured in this time.
 """
 
 import argparse
@@ -23,12 +24,24 @@ from statistics import fmean, median
 
 from forks import WarmProcess
 
-from harness import clocks, twins, units
-from harness.lanes import lane
-from harness.rounds import Round
-from harness.tables import Column, Table
-from harness.twin import job
-from harness.twin_pairs import COMMAND, Process, Timed, Twin, begin, calls_in_a_turn, end, environment, timed
+from harness.machine import clocks
+from harness.machine.lanes import lane
+from harness.paired import process_env
+from harness.paired.paired_process_main import make_job
+from harness.paired.process_pairs import (
+    COMMAND,
+    PairedProcess,
+    Process,
+    TimedWorker,
+    calls_in_a_turn,
+    process_environment,
+    start_process,
+    stop_all,
+    timed_worker,
+)
+from harness.paired.rounds import Round
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
 KINDS = {
     "Python loop": ("for i in counting: total += i", "counting = range(1000); total = 0"),
@@ -37,7 +50,7 @@ KINDS = {
     "matmul": ("a @ b", "a, b = torch.rand(96, 96), torch.rand(96, 96)"),
     "pointwise 200k": ("torch.mul(a, b, out=c)", "a, b, c = (torch.rand(200_000) for _ in range(3))"),
 }
-"""Statement and setup of each kind of work."""
+"""The statement and setup of each kind of work."""
 
 SETUP = "import torch; torch.manual_seed(0)"
 
@@ -48,7 +61,7 @@ Begin = Callable[[], Process]
 
 @dataclass(frozen=True)
 class Way:
-    """One way of starting twins: what it changes in their environment (None: takes away), and how they begin."""
+    """One way of starting paired processes: changes of their environment (None removes a variable), and their start."""
 
     name: str
     changes: Mapping[str, str | None] = field(default_factory=dict)
@@ -57,15 +70,18 @@ class Way:
     padding: bool = False
 
     def environment(self, turn: int) -> dict[str, str]:
-        """Return the environment of this turn's twins; padding gives each turn another size, the same for both."""
-        changed: dict[str, str | None] = {**environment(), "GLIBC_TUNABLES": None, **self.changes}
+        """Return the environment of the two processes in one repetition.
+
+        Padding changes its size in each repetition, equally for both processes.
+        """
+        changed: dict[str, str | None] = {**process_environment(), "GLIBC_TUNABLES": None, **self.changes}
         if self.padding:
             changed["PADDING"] = "x" * (1024 * (turn % 4))
         return {name: value for name, value in changed.items() if value is not None}
 
     @contextmanager
     def starting(self, turn: int) -> Iterator[Begin]:
-        """Give what starts a twin in this way."""
+        """Return the function that starts a paired process in this way."""
         if self.forked:
             warm = WarmProcess(self.environment(turn))
             try:
@@ -73,8 +89,8 @@ class Way:
             finally:
                 warm.end()
             return
-        command = list(COMMAND) if self.randomised else twins.command(COMMAND)
-        yield lambda: begin(command, self.environment(turn))
+        command = list(COMMAND) if self.randomised else process_env.command(COMMAND)
+        yield lambda: start_process(command, self.environment(turn))
 
 
 HUGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -95,7 +111,10 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Played:
-    """What a pair's rounds of one kind of work said: log ratios of the even and of the odd ones, and of all."""
+    """The results of a pair of processes for one kind of work, as log ratios.
+
+    `error` is the median of all rounds. `halves` is the median of the even rounds minus that of the odd rounds.
+    """
 
     way: str
     kind: str
@@ -104,7 +123,7 @@ class Played:
 
 
 def main() -> int:
-    """Play, print."""
+    """Run the pairs, and print the results."""
     parser = argparse.ArgumentParser(description="A/A errors of twins started in different ways.")
     parser.add_argument("--pairs", type=int, default=20, help="pairs of each way (default 20)")
     parser.add_argument("--seconds", type=float, default=0.4, help="timing of a pair on one kind of work (default 0.4)")
@@ -130,30 +149,33 @@ def main() -> int:
 
 
 def play(way: Way, one_more: Begin, core: int, calls: dict[str, int], seconds: float) -> list[Played]:
-    """Play each kind of work on fresh twins, all started at once. `calls` of each fill a turn, and are found once."""
-    pairs: dict[str, list[Twin]] = {kind: [] for kind in KINDS}
+    """Run each kind of work on new paired processes that start at once. `calls` of each kind fill a turn.
+
+    The number of calls is determined once.
+    """
+    pairs: dict[str, list[PairedProcess]] = {kind: [] for kind in KINDS}
     try:
         for kind, (statement, setup) in KINDS.items():
             for _ in range(2):
-                pairs[kind].append(Twin(kind, job(statement, f"{SETUP}\n{setup}"), one_more()))
+                pairs[kind].append(PairedProcess(kind, make_job(statement, f"{SETUP}\n{setup}"), one_more()))
         for one in chain.from_iterable(pairs.values()):
-            one.meet()
+            one.wait_until_ready()
         found = []
-        with twins.pinned(core):
+        with process_env.pinned(core):
             for kind, pair in pairs.items():
-                both = [timed(one, core, None, clocks.wall) for one in pair]
+                both = [timed_worker(one, core, None, clocks.wall) for one in pair]
                 if kind not in calls:
                     calls[kind] = calls_in_a_turn(both[0])
                 for _ in range(WARM_UP_ROUNDS):
                     rounds(both, calls[kind], 0.0)
                 found.append(summed_up(way.name, kind, rounds(both, calls[kind], seconds)))
     finally:
-        end(list(chain.from_iterable(pairs.values())))
+        stop_all(list(chain.from_iterable(pairs.values())))
     return found
 
 
-def rounds(both: Sequence[Timed], calls: int, seconds: float) -> list[float]:
-    """Play rounds in random order, at least one; their log ratios."""
+def rounds(both: Sequence[TimedWorker], calls: int, seconds: float) -> list[float]:
+    """Run at least one round in random order; return the log ratios."""
     logs: list[float] = []
     spent_s = 0.0
     while not logs or spent_s < seconds:
@@ -166,12 +188,12 @@ def rounds(both: Sequence[Timed], calls: int, seconds: float) -> list[float]:
 
 
 def summed_up(way: str, kind: str, logs: Sequence[float]) -> Played:
-    """Return the pair's error. Its halves differ from one another by the spread of rounds, not by the processes."""
+    """Return the results of a pair. Its even and odd rounds differ by noise alone, not by the processes."""
     return Played(way, kind, median(logs), median(logs[::2]) - median(logs[1::2]))
 
 
 def table(kind: str, ways: Sequence[Way], played: Sequence[Played]) -> Table:
-    """Return one row a way: how far its pairs were off on this kind of work, or on all."""
+    """Return a table of errors with one row per way of starting, for this kind of work or for all kinds."""
     rows = []
     for way in ways:
         mine = [one for one in played if one.way == way.name and (one.kind == kind or kind not in KINDS)]

@@ -1,4 +1,4 @@
-"""What a benchmark run has found so far, in a file, so that an interrupted run goes on where it stopped."""
+"""Keep the results of a benchmark run in a file, so that an interrupted run continues."""
 
 import json
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from typing import Any
 from jobs import Batch, BenchmarkError, Job, play
 from tally import Judgement, Trial
 
-from harness.environment import Environment
-from harness.findings import Finding
+from harness.machine.environment import Environment
+from harness.paired.duel_result import Finding
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The trials of one run. `settings` are what its figures depend on; a file made with others is refused."""
+    """The saved trials of one benchmark run. A file that was made with other `settings` is refused."""
 
     path: Path | None
     settings: Mapping[str, object]
@@ -23,7 +23,7 @@ class Ledger:
 
     @classmethod
     def opened(cls, path: Path | None, settings: Mapping[str, object]) -> "Ledger":
-        """Return what the file holds, or a new one. Raises `BenchmarkError` for a run with other settings."""
+        """Return the ledger in the file, or a new ledger. Raise `BenchmarkError` if the file has other settings."""
         ledger = cls(path, settings)
         if path is None or not path.exists():
             return ledger
@@ -34,11 +34,11 @@ class Ledger:
         return ledger
 
     def holds(self, batch: Batch) -> bool:
-        """Whether every job of the batch has been played."""
+        """Return whether every job of the batch has been run."""
         return not self._left(batch)
 
     def play(self, batch: Batch) -> None:
-        """Play what is left of the batch, and keep it. The machine must be under its load."""
+        """Run the remaining jobs of the batch, and save the results. The machine must be under its load."""
         jobs = self._left(batch)
         for job, judgements in zip(jobs, play(jobs) if jobs else (), strict=True):
             self.trials += [
@@ -54,7 +54,7 @@ class Ledger:
         ]
 
     def _keep(self) -> None:
-        """Replace the file as a whole: a run killed meanwhile leaves the one before."""
+        """Replace the file atomically, so that a killed run leaves the previous file."""
         if self.path is None:
             return
         record = {

@@ -1,4 +1,4 @@
-"""Somebody on this machine to whom an attack sends what it has stolen: notes each word that arrives."""
+"""Listen on this machine for stolen data that an attack sends, and record it."""
 
 import contextlib
 import select
@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 PORT = 47110
 NAME = "\0fairclock-exploit-33"
-"""Where the files `33_sends_secrets_out.py` call: loopback, and a socket of Linux's abstract names."""
+"""The address to which the files `33_sends_secrets_out.py` send: loopback, and a socket with an abstract name of Linux.
+"""
 
 
 @contextlib.contextmanager
 def listening(port: int = PORT, name: str = NAME) -> Iterator[list[bytes]]:
-    """Give the list of what each caller said: it grows meanwhile, and is complete at the end.
+    """Yield a list with the data that each caller sent. It grows during the `with` block and is complete after it.
 
-    `OSError` when somebody else listens there.
+    Raise `OSError` if another program uses this address.
     """
     heard: list[bytes] = []
     stop = threading.Event()

@@ -1,8 +1,8 @@
-"""A course of nbgrader's with one assignment, made and graded by its own commands, and read from its own gradebook.
+"""Make an nbgrader course with one assignment, grade it with nbgrader's commands, and read its gradebook.
 
-What an instructor has by nbgrader's guide: `source/hw1/batched_dot.ipynb` with a solution, a visible test and a hidden
-one; `generate_assignment`, `autograde` and `export`, all with their defaults, on the machine itself. What a student
-hands in is the released notebook with one cell filled in, and whatever lies beside it.
+The instructor's files follow nbgrader's guide: `source/hw1/batched_dot.ipynb` has a solution, a visible test and a
+hidden test. `generate_assignment`, `autograde` and `export` run with their default settings and without a container. A
+student hands in the released notebook with one cell filled in, and possibly files beside it.
 """
 
 import ast
@@ -22,9 +22,9 @@ import nbformat
 ASSIGNMENT, NOTEBOOK = "hw1", "batched_dot.ipynb"
 POINTS = {"visible": 4, "hidden": 6}
 CANARY = "only-the-instructor-knows-this"
-"""Stands in the solution and in the hidden test: who has it has read them."""
+"""A text that only the solution and the hidden test contain, to detect whether an attack has read them."""
 SETTLE_S = 3.0
-"""How long what a submission left behind has to change a grade after everything is graded."""
+"""The seconds that processes left behind by submissions have to change a grade after the grading."""
 
 _SOLUTION = f'''\
 def batched_dot(a, b):
@@ -55,18 +55,18 @@ WRONG = "def batched_dot(a, b):\n    return (a * b).mean(-1)\n"
 
 @dataclass(frozen=True)
 class Graded:
-    """What the gradebook says of a student, in points; None where nbgrader could not grade."""
+    """A student's result in the gradebook, in points; None if nbgrader could not grade it."""
 
     points: float | None
     of: float
 
 
 class CourseError(Exception):
-    """A command of nbgrader's failed that no submission could make fail; its message carries what it printed."""
+    """A command of nbgrader failed for a reason other than a submission. The message contains its output."""
 
 
 def source_notebook() -> Any:
-    """What the instructor writes, with nbgrader's own cell metadata (its documentation's "metadata" page, schema 3)."""
+    """Return the instructor's notebook, with nbgrader's cell metadata (its documentation's metadata page, schema 3)."""
     cells = [
         _cell("markdown", "Write `batched_dot` for NumPy arrays of shape (batch, n)."),
         _cell("code", "import numpy as np"),
@@ -97,7 +97,7 @@ def _role(grade_id: str, *, solution: bool = False, points: int | None = None) -
 
 
 def filled_in(released: Any, answer: str) -> Any:
-    """The released notebook as a student hands it in, with this text in the cell of the solution."""
+    """Return the notebook that a student hands in: the released one with this text in the solution's cell."""
     notebook = nbformat.from_dict(released)  # type: ignore[no-untyped-call]
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
@@ -106,7 +106,9 @@ def filled_in(released: Any, answer: str) -> Any:
 
 
 def beside(answer: str) -> dict[str, str]:
-    """The files that a submission wants beside its notebook: its literal `BESIDE`, from name to text."""
+    """Return the texts of the files that a submission needs beside its notebook, by name. The source has them in
+    `BESIDE`.
+    """
     for node in ast.parse(answer).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["BESIDE"]:
             files: dict[str, str] = ast.literal_eval(node.value)
@@ -115,7 +117,9 @@ def beside(answer: str) -> dict[str, str]:
 
 
 def read_grades(exported: str) -> dict[str, Graded]:
-    """What `nbgrader export` wrote, by student. What was never graded has an empty score, or no row."""
+    """Return the grades that `nbgrader export` wrote, by student. A student without a grade has an empty score or no
+    row.
+    """
     return {
         row["student_id"]: Graded(float(row["score"]) if row["score"] else None, float(row["max_score"]))
         for row in csv.DictReader(exported.splitlines())
@@ -124,7 +128,7 @@ def read_grades(exported: str) -> dict[str, Graded]:
 
 @dataclass(frozen=True)
 class Course:
-    """A course's folder, and the Python that has nbgrader."""
+    """An nbgrader course: its folder, and the Python in which nbgrader is installed."""
 
     folder: Path
     python: Path
@@ -153,9 +157,9 @@ class Course:
                 (place / name).write_text(text, encoding="utf-8")
 
     def grade(self) -> dict[str, Graded]:
-        """Grade all that was handed in and read the gradebook, once whoever was left behind has had the time to write.
+        """Grade all submissions, wait for processes that they left behind, and read the gradebook.
 
-        A submission that nbgrader could not grade makes `autograde` end with 1, and has no grade.
+        If nbgrader cannot grade a submission, `autograde` ends with 1 and the submission has no grade.
         """
         self._nbgrader("autograde", ASSIGNMENT, may_fail=True)
         time.sleep(SETTLE_S)
@@ -165,7 +169,7 @@ class Course:
         return {name: one if name in done else Graded(None, one.of) for name, one in graded.items()}
 
     def version(self) -> str:
-        """Which nbgrader this is, as it says itself: `nbgrader 0.9.6`."""
+        """Return nbgrader's version, as it prints it: `nbgrader 0.9.6`."""
         said = next(line for line in self._nbgrader("--version").splitlines() if line.startswith("nbgrader"))
         return said.replace(" version", "")
 
@@ -173,7 +177,7 @@ class Course:
         home = self.folder.parent / "home"
         own = {"HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config"}
         own |= {"JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime"}
-        path = f"{self.python.absolute().parent}{os.pathsep}{os.environ['PATH']}"  # it calls alembic by name
+        path = f"{self.python.absolute().parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader runs alembic from PATH
         done = subprocess.run(
             [str(self.python), "-m", "nbgrader", *arguments],
             cwd=self.folder if self.folder.exists() else None,

@@ -1,16 +1,16 @@
-"""Fifty near-clones under `attempts = "best"`: how likely does at least one of them get a grade that is too good?
+"""Estimate the chance that one of fifty almost equal hand-ins gets a grade that is too good with `attempts = "best"`.
 
     python tests/benchmarks/near_clones.py --contests 20000                # timed tasks, on planted data
-    python tests/benchmarks/near_clones.py --draws 2000 02.time_per_call   # simulated worlds: each clone has other ones
+    python tests/benchmarks/near_clones.py --draws 2000 02.time_per_call   # tasks with simulated scenarios
 
-A student hands in the same method again and again, with another comment each time. Each one is another content, so each
-is timed anew and meets another draw of the hidden worlds. The best grade counts.
+A student hands in the same method again and again, with another comment each time. Each file has different content, so
+it is timed again and gets another draw of the hidden scenarios. The best grade counts.
 
-Timed tasks: a grade is too good when the tier is more than `BENEFIT` above the true ratio; up to there, the student has
-the benefit of the doubt by intent. The true ratios here lie 2 % and 10 % beyond that. Simulated worlds: a grade is too
-good when it is better than the one in a known submission's name. Prints the chance of a family for each, with its upper
-bound (one-sided, 95 %, Clopper and Pearson 1934). Exit code 1 when a chance is above `MOST`; where only the bound is
-above it, more contests or draws are needed to tell.
+Timed tasks: a grade is too good when its tier is more than `BENEFIT` above the true ratio. A smaller excess is
+intended: it is the benefit of the doubt. The true ratios here are 2 % and 10 % beyond that limit. Simulated scenarios:
+a grade is too good when it is better than the grade in a known submission's name. It prints the chance for each family,
+with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Exit code 1 if a chance is above `MOST`. If only the
+bound is above it, run more contests or draws.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from planted import machines, play
 
 from grader.task import Task, TensorExam
 from grader.trials.speed import RULES
-from harness.decide import BENEFIT
+from harness.paired.decide import BENEFIT
 
 CLONES: Final = 50
 MOST: Final = 0.01
-"""The chance of a grade that is too good, in a whole family of clones."""
+"""The highest accepted chance of a grade that is too good, in a whole family of clones."""
 
 TIERS: Final = (2.0, 4.0)
 BEYOND: Final = {"2 % beyond the benefit": 1.02, "10 % beyond the benefit": 1.1}
@@ -39,7 +39,7 @@ BEYOND: Final = {"2 % beyond the benefit": 1.02, "10 % beyond the benefit": 1.1}
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How often one clone was graded too well, and what follows for all of them."""
+    """How often a single clone got a grade that is too good, and the resulting chance for all clones of the family."""
 
     name: str
     too_good: int
@@ -51,24 +51,24 @@ class Family:
         return family_chance(self.too_good / self.tries)
 
     def line(self) -> str:
-        """What was counted, in words."""
+        """The counts and the chance as text."""
         bound = family_chance(upper_bound(self.too_good, self.tries))
         counted = f"{self.too_good} of {self.tries} too good; {CLONES} clones: {100 * self.chance:.2g} %"
         return f"{self.name}: {counted} (at most {100 * bound:.2g} %){'  TOO OFTEN' if self.chance > MOST else ''}"
 
 
 def family_chance(one: float, clones: int = CLONES) -> float:
-    """Return the chance that at least one of independent clones succeeds, each with the probability `one`."""
+    """Return the chance that at least one of several independent clones succeeds, each with the probability `one`."""
     return 1 - (1 - one) ** clones
 
 
 def value(grade: str) -> int:
-    """Return the order of grades: wrong, right, tier 0, tier 1 and so on."""
+    """Return the rank of a grade: wrong, right, tier 0, tier 1 and so on."""
     return -1 if grade == WRONG else 0 if grade == "right" else int(grade.removeprefix("tier "))
 
 
 def timed(contests: int) -> Iterator[Family]:
-    """Play the contests of timed tasks on every machine that keeps the assumptions of `harness.decide`."""
+    """Play the contests of timed tasks on every machine that fits the assumptions of `harness.paired.decide`."""
     for machine in (one for one in machines(RULES.layout_sd) if one.promised):
         for name, beyond in BEYOND.items():
             truth = TIERS[1] / BENEFIT / beyond
@@ -77,7 +77,7 @@ def timed(contests: int) -> Iterator[Family]:
 
 
 def simulated(task: Task, draws: int, seconds: float) -> Iterator[Family]:
-    """Judge every known submission on many draws of a task's worlds."""
+    """Judge every known submission on many draws of a task's scenarios."""
     found, end_s, drawn = Counter[str](), time.monotonic() + seconds, 0
     for drawn in range(1, draws + 1):
         grades = _grades(task.lesson, task.name, drawn)
@@ -88,7 +88,7 @@ def simulated(task: Task, draws: int, seconds: float) -> Iterator[Family]:
 
 
 def told(families: Sequence[Family]) -> int:
-    """Print the families that were ever graded too well; return the exit code."""
+    """Print the families with a grade that is too good, and return the exit code."""
     for one in families:
         if one.too_good:
             print(one.line(), flush=True)
@@ -96,18 +96,18 @@ def told(families: Sequence[Family]) -> int:
     if never:
         bound = 100 * family_chance(upper_bound(0, min(never)))
         print(
-            f"{len(never)} of {len(families)} were never graded too well: {CLONES} clones, at most {bound:.2g} % each."
+            f"{len(never)}/{len(families)} families had no grade too good: at most {bound:.2g} % for {CLONES} clones."
         )
     return int(any(one.chance > MOST for one in families))
 
 
 def main() -> int:
-    """Count, and print what was found."""
+    """Count, and print the results."""
     parser = argparse.ArgumentParser(description="The chance that one of fifty near-clones is graded too well.")
-    parser.add_argument("targets", nargs="*", metavar="LESSON[.TASK]", help="tasks in simulated worlds")
+    parser.add_argument("targets", nargs="*", metavar="LESSON[.TASK]", help="tasks with simulated scenarios")
     parser.add_argument("--contests", type=int, default=0, help="simulated contests of timed tasks, for each setting")
     parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--seconds", type=float, default=600.0, help="stop earlier, after so long for a task")
+    parser.add_argument("--seconds", type=float, default=600.0, help="most seconds per task")
     options = parser.parse_args()
     families = list(timed(options.contests)) if options.contests else []
     for task in (task for target in options.targets for task in _named(target)):

@@ -1,6 +1,6 @@
-"""Neighbours: processes that disturb a measurement on purpose, all through a `with` block and no longer.
+"""Processes that load the machine on purpose while a `with` block runs.
 
-Each looks, at least every 0.3 s, whether whoever started it is still there, so that none outlives a killed run.
+Each process checks at least every 0.3 s whether its parent still runs, so that none outlives a killed run.
 """
 
 import os
@@ -29,7 +29,7 @@ while os.getppid() == parent:
     time.sleep(random.uniform(0.005, 0.05))
 """
 
-# A page that was never written to is a page of zeros that all share, and stays in the cache: so all are written.
+# Pages that were never written share one page of zeros, which stays in the cache. So all pages are written first.
 _STREAM = f"""{_HEAD}
 size = int(sys.argv[2])
 source, target = memoryview(bytearray(b"1") * size), memoryview(bytearray(b"2") * size)
@@ -39,7 +39,7 @@ while os.getppid() == parent:
 """
 
 _CACHES_LARGER = 4
-"""How many times the last cache each of a streaming neighbour's two arrays is: nothing of it stays in there."""
+"""The size of a streaming process's two arrays together, as a multiple of the last cache. No data stays cached."""
 
 _LAST_CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index3/size")
 _LAST_CACHE_UNKNOWN_KIB = 64 * 1024
@@ -47,7 +47,7 @@ _LAST_CACHE_UNKNOWN_KIB = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A way in which a machine is disturbed: `count(cores)` processes that run `code`."""
+    """A way to load a machine: `count(cores)` processes that run `code`."""
 
     name: str
     says: str
@@ -57,11 +57,16 @@ class Load:
 
 LOADS = (
     Load("as it is", "nothing added", "", lambda _: 0),
-    Load("bursty", "three processes that burn 5 to 50 ms and sleep 5 to 50 ms, at random", _BURSTY, lambda _: 3),
-    Load("full", "a process a core, and one more, that burn without a pause", _BUSY, lambda cores: cores + 1),
+    Load(
+        "bursty",
+        "three processes that compute for 5 to 50 ms and sleep for 5 to 50 ms, at random",
+        _BURSTY,
+        lambda _: 3,
+    ),
+    Load("full", "one busy process more than the machine has cores", _BUSY, lambda cores: cores + 1),
     Load(
         "memory",
-        "a process for every core but one that copies arrays far larger than the last cache",
+        "one process less than the machine has cores, each copying arrays far larger than the last cache",
         _STREAM,
         lambda cores: max(1, cores - 1),
     ),
@@ -70,25 +75,29 @@ LOADS = (
 
 @contextmanager
 def disturbed(load: Load) -> Iterator[None]:
-    """Keep the machine under `load` meanwhile. Every process is at work when the block begins, gone when it ends."""
+    """Keep the machine under `load` during the `with` block. All processes are working when it begins and ended after
+    it.
+    """
     with neighbours(load.code, load.count(len(os.sched_getaffinity(0)))):
         yield
 
 
 @contextmanager
 def burners(count: int) -> Iterator[None]:
-    """Keep `count` processes busy without a pause meanwhile, and end them."""
+    """Keep `count` processes busy without a pause during the `with` block, then end them."""
     with neighbours(_BUSY, count):
         yield
 
 
 @contextmanager
 def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Run `code` in `count` processes meanwhile, ready when the block begins, and end them."""
+    """Run `code` in `count` processes during the `with` block, then end them."""
     command = [sys.executable, "-S", "-c", code, str(os.getpid()), str(_CACHES_LARGER * _last_cache_bytes())]
     started: list[subprocess.Popen[str]] = []
     try:
-        while len(started) < count:  # each a session of its own: Ctrl-C is for us, and we end them
+        while (
+            len(started) < count
+        ):  # each has its own session, so that Ctrl-C reaches only this process, which ends them
             started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
         for process in started:
             assert process.stdout is not None
@@ -99,7 +108,7 @@ def neighbours(code: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
         for process in started:
             process.kill()
         for process in started:
-            with process:  # closes its pipe and waits for it
+            with process:  # closes the process's pipe and waits for its end
                 pass
 
 

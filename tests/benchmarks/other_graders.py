@@ -1,18 +1,18 @@
-"""Ten attacks of secrets and of the result channel, against nbgrader and against this kit: which succeed where?
+"""Try ten attacks on secrets and on the result channel against nbgrader and against this kit.
 
     python3 -m venv nb && nb/bin/pip install nbgrader numpy
     python tests/benchmarks/other_graders.py --python nb/bin/python      # a few minutes
 
-Each file of `tests/exploits/nbgrader` is an attack written for nbgrader, with the inside of nbgrader in view; its
-namesake in `tests/exploits` is the same attack written for this kit. nbgrader grades a class of them by its own
-commands and defaults, in a course made here; this kit by `python -m grader run`. What counts is what can be read
-afterwards: the points in the gradebook that nbgrader exports and in this kit's journal, and what reaches a listener.
-Both grade an honest right hand-in and an honest wrong one beside them. Ends with 1 when those do not get what they are
-worth or an attack succeeds here.
+Each file of `tests/exploits/nbgrader` is an attack written for nbgrader's internals. For this kit, `tests/exploits` has
+the same attack in a file of the same name. This benchmark makes a course in which nbgrader grades a class of these
+attacks with its own commands and defaults. This kit grades its class with `python -m grader run`. An attack succeeds if
+it gets points in nbgrader's exported gradebook or in this kit's journal, or if secret data reaches a listener. Both
+graders also grade an honest right hand-in and an honest wrong one. Exit code 1 if these two do not get their points, or
+if an attack on this kit succeeds.
 
-nbgrader runs a submission in the kernel in which its tests run, and is not made for hostile code: its guide advises a
-container for that (user guide, "Grading in a docker container"). None is used here: it should keep the course's files
-from an attack, and not the tests' own kernel.
+nbgrader runs a submission in the kernel in which its tests run, and is not made for hostile code. For such code, its
+user guide advises a container ("Grading in a docker container"). No container is used here. A container would protect
+the course's files from an attack, but not the tests, which run in the submission's kernel.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 
-from attacks import Attack, Control, Got, first_line, markdown, pairs, summary
+from attacks import Attack, Control, Got, first_paragraph, markdown, pairs, summary
 from commanding import Outcome, grader, nothing_left_running, outcomes
 from listener import listening
 from nbgrader_course import CANARY, RIGHT, WRONG, Course
@@ -35,14 +35,14 @@ THEIRS = EXPLOITS / "nbgrader"
 CONTROLS = {"honest_right": (RIGHT, HONEST / "right_and_fast.py"), "honest_wrong": (WRONG, HONEST / "wrong.py")}
 OF = 10
 READS, SENDS = ("30_", "31_"), "33_"
-"""Attacks whose success shows in something else than points."""
+"""Attacks that succeed without points: by reading the solution, and by sending it to a listener."""
 
 
 def main() -> int:
-    """Grade both classes, compare."""
+    """Grade both classes, and compare."""
     parser = argparse.ArgumentParser(description="The same attacks against nbgrader and here.")
     parser.add_argument("--python", type=Path, required=True, help="a Python that has nbgrader and numpy")
-    parser.add_argument("--keep", type=Path, help="an empty folder in which both classes stay, to look at")
+    parser.add_argument("--keep", type=Path, help="keep both classes in this empty folder")
     options = parser.parse_args()
     attacks = pairs(THEIRS, (EXPLOITS, HANDED_IN))
     with tempfile.TemporaryDirectory() as scratch:
@@ -54,7 +54,7 @@ def main() -> int:
         here = graded_here(folder / "fairclock", {name: promised(path) for name, path in files.items()})
         versions = course.version(), f"fairclock {version('fairclock')}"
     tried = [
-        Attack(path.stem, first_line(answers[path.stem]), elsewhere[path.stem], here[path.stem])
+        Attack(path.stem, first_paragraph(answers[path.stem]), elsewhere[path.stem], here[path.stem])
         for path in THEIRS.glob("*.py")
     ]
     worth = dict(zip(CONTROLS, (OF, 0), strict=True))
@@ -62,12 +62,12 @@ def main() -> int:
     print(markdown(versions, tried, controls), summary(versions, tried), sep="\n\n")
     fair = all(control.as_it_should for control in controls)
     if not fair:
-        print("The controls did not get what they are worth: the table proves nothing.")
+        print("The controls did not get the points that they are worth, so the table proves nothing.")
     return 0 if fair and not any(one.here.succeeded for one in tried) else 1
 
 
 def graded_elsewhere(course: Course, answers: Mapping[str, str]) -> dict[str, Got]:
-    """What nbgrader's gradebook says of each, and whether the instructor's words came out while it was graded."""
+    """Return each student's result in nbgrader's gradebook, and whether the instructor's text reached a listener."""
     course.make()
     course.collect(answers)
     with listening() as heard:
@@ -77,7 +77,7 @@ def graded_elsewhere(course: Course, answers: Mapping[str, str]) -> dict[str, Go
 
 
 def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
-    """What this kit's journal says of each, and whether anybody was reached while it was graded."""
+    """Return each student's result in this kit's journal, and whether a listener was reached."""
     hand_ins = folder / "class"
     hand_ins.mkdir(parents=True)
     for student, one in files.items():
@@ -93,7 +93,7 @@ def graded_here(folder: Path, files: Mapping[str, Promised]) -> dict[str, Got]:
 
 
 def _got(student: str, one: Promised, outcome: Outcome, heard: list[bytes]) -> Got:
-    """What an outcome proves. The files that look for secrets raise, with words of their own, when they find none."""
+    """Return the result of an attack. Attacks that look for secrets raise an exception if they find none."""
     leaked = (
         bool(heard) if student.startswith(SENDS) else student.startswith(READS) and one.says not in outcome.rationale
     )

@@ -1,9 +1,9 @@
-"""How long do the reports of a large class take, how much memory, and how large are the pages?
+"""Measure the time and memory that the reports of a large class take, and the size of the pages.
 
     python tests/benchmarks/pages.py --students 1000
 
-Fills a journal with a generated class: every exercise, plausible verdicts, 160 raw rounds a duel. Then runs the real
-`report` command on it twice, the second time with nothing to change, and prints seconds, peak memory and sizes.
+It fills a journal with a generated class: every exercise, plausible verdicts, and 160 measured rounds per duel. Then it
+runs the real `report` command twice, the second time without changes. It prints seconds, peak memory and sizes.
 """
 
 import argparse
@@ -19,15 +19,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "grader"))
 import generated_class
 from commanding import command
 
-from harness.units import number, seconds, size
+from harness.rendering.units import number, seconds, size
 
 
 def main() -> int:
-    """Generate, report twice, tell."""
+    """Generate a class, write its reports twice, and print the figures."""
     parser = argparse.ArgumentParser(description="Reports of a large class.")
     parser.add_argument("--students", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=160)
-    parser.add_argument("--keep", type=Path, help="Where to leave the pages.")
+    parser.add_argument("--keep", type=Path, help="keep the pages in this folder")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         out = chosen.keep or Path(scratch) / "grades"
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def timed(out: Path) -> tuple[float, int]:
-    """Run `report` with a leaderboard: wall seconds, and the peak memory of the process in bytes."""
+    """Run `report` with a leaderboard; return its wall seconds and its peak memory in bytes."""
     began_s = time.perf_counter()
     process = subprocess.Popen(command("report", out, "--leaderboard"), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,4 +1,4 @@
-"""The scores of a run as one SVG: error and false verdicts of each tool under each load."""
+"""Draw the scores of a run as one SVG: error and false verdicts of each tool under each load."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -11,17 +11,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from tally import MARGIN, Score
 
-from harness import units
+from harness.rendering import units
 
 _MARKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
-"""A colour and a shape for each load: colours of Okabe and Ito, which people who see few colours tell apart."""
+"""A colour and a shape for each load. The colours of Okabe and Ito remain distinct for colour-blind readers."""
 
 _LEAST_ERROR, _LARGEST_ERROR = 1e-4, 3.0
-"""Ends of the axis of errors, which is logarithmic; what lies beyond is drawn at the end."""
+"""The ends of the logarithmic axis of errors. Errors beyond them are drawn at the end."""
 
 
 def svg(scores: Mapping[str, Mapping[str, Score]]) -> str:
-    """Return the picture for load → reading → score, with a title and a description that say what it shows."""
+    """Return the picture of the scores by load and by reading (a figure of a tool), with a title and a description."""
     readings = list(dict.fromkeys(reading for by_reading in scores.values() for reading in by_reading))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "verdicts", "font.size": 10}):
         figure = Figure(figsize=(9.6, 1.6 + 0.42 * len(readings)), layout="constrained")
@@ -29,7 +29,7 @@ def svg(scores: Mapping[str, Mapping[str, Score]]) -> str:
         for axes in (errors, wrong):
             _rows(axes, readings)
         for place, (load, by_reading) in enumerate(scores.items()):
-            # Loads of one row stand a little above each other, or equal values would hide one another.
+            # Marks of one row are shifted slightly by load, so that equal values do not hide each other.
             above = 0.16 * (place - (len(scores) - 1) / 2)
             heights = [readings.index(reading) + above for reading in by_reading]
             _marks(errors, wrong, list(by_reading.values()), heights, load, *_MARKS[place % len(_MARKS)])
@@ -43,7 +43,7 @@ def svg(scores: Mapping[str, Mapping[str, Score]]) -> str:
 def _marks(
     errors: Axes, wrong: Axes, known: list[Score], heights: list[float], load: str, colour: str, shape: str
 ) -> None:
-    """Draw one load: a mark a reading; where verdicts were left open, a hollow one beyond the false ones."""
+    """Draw one load: a mark per reading. A hollow mark to the right of it adds the undecided verdicts."""
     draw = partial(Line2D, color=colour, marker=shape, markersize=6, clip_on=False)
     errors.add_line(
         draw(
@@ -60,7 +60,7 @@ def _marks(
 
 
 def _rows(axes: Axes, readings: list[str]) -> None:
-    """One line a reading, ours set apart by a pale band."""
+    """Draw one line per reading; fairclock's readings have a pale background."""
     for row, reading in enumerate(readings):
         if reading.startswith("ours"):
             axes.axhspan(row - 0.5, row + 0.5, color="#f0f0f0", zorder=0)
@@ -103,7 +103,7 @@ def _description(scores: Mapping[str, Mapping[str, Score]]) -> str:
 
 
 def _with_words(picture: str, title: str, description: str) -> str:
-    """Put a title and a description where a screen reader looks for them: first within the root."""
+    """Add a title and a description as the first elements, where screen readers look for them."""
     begin = picture.index("<svg ")
     end = picture.index(">", begin)
     words = f"<title>{escape(title)}</title>\n <desc>{escape(description)}</desc>"

@@ -1,7 +1,7 @@
-"""Contests on planted data: machines whose true ratio is known play the real `contest`, without a clock.
+"""Play the real `contest` on planted data: simulated machines with a known true ratio, without a clock.
 
-A round's log ratio is the truth, plus the layout of its pair, plus the machine's noise at that moment. Layout is
-drawn for each pair. Noise belongs to the machine: it goes on from pair to pair, as time does.
+A round's log ratio is the true log ratio plus a layout error of its pair and the machine's noise at that moment. The
+layout error is drawn for each pair. The noise continues from one pair to the next.
 """
 
 import math
@@ -15,26 +15,27 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from harness.decide import Rules
-from harness.rounds import Outcome, Pair, Reading, Round, contest
+from harness.paired.decide import Rules
+from harness.paired.rounds import Outcome, Pair, Reading, Round, contest
 
 Array = npt.NDArray[np.float64]
 
 Draw = Callable[[np.random.Generator, int, int], Array]
-"""Draws log ratios for so many contests: noise (contests, rounds) in the order of time, or layout (contests, pairs)."""
+"""A function that draws log ratios for several contests: noise (contests, rounds), or layout (contests, pairs)."""
 
 SD = 0.03
-"""Standard deviation of a round's log ratio on most machines. Rounds of a duel were seen to spread by 1 to 3 %."""
+"""The standard deviation of a round's log ratio on most machines. Rounds of real duels spread by 1 to 3 %."""
 
 _AT_ONCE = 200
-"""Contests whose noise is drawn together."""
+"""The number of contests whose noise is drawn together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where contests are played. `promised` tells whether the assumptions of `harness.decide` hold there.
+    """A simulated machine.
 
-    `later` is what the second turn of a round costs more, as a log ratio: a machine that slows down.
+    `promised`: whether the assumptions of `harness.paired.decide` hold on this machine. `later` is the extra cost of a
+    round's second turn, as a log ratio, if the machine slows down.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Machine:
 
 
 def machines(layout_sd: float) -> tuple[Machine, ...]:
-    """Return all machines. Their layout is exactly as bad as rules of that `layout_sd` allow, except where it says."""
+    """Return all simulated machines. Unless noted, their layout errors have the spread `layout_sd`, as rules assume."""
     usual = normal(layout_sd)
     return (
         Machine("independent rounds, 3 %", normal(SD), usual),
@@ -64,22 +65,22 @@ def machines(layout_sd: float) -> tuple[Machine, ...]:
 
 
 def normal(sd: float) -> Draw:
-    """Independent and normal."""
+    """Return independent, normally distributed noise."""
     return lambda rng, contests, values: rng.normal(0, sd, (contests, values))
 
 
 def heavy_tails(scale: float) -> Draw:
-    """Student's t with two degrees of freedom: no variance."""
+    """Return noise from Student's t distribution with two degrees of freedom, whose variance is infinite."""
     return lambda rng, contests, values: scale * rng.standard_t(2, (contests, values))
 
 
 def skewed(scale: float) -> Draw:
-    """Only ever one side is hit; the median is 0, the mean is not."""
+    """Return noise that slows only one side. Its median is 0, its mean is not."""
     return lambda rng, contests, values: rng.exponential(scale, (contests, values)) - scale * math.log(2)
 
 
 def drift(amplitude: float) -> Draw:
-    """The slope of a slow wave of the machine's speed, per half round; a wave takes 50 to 500 rounds."""
+    """Return the noise of a machine whose speed changes in slow waves of 50 to 500 rounds."""
 
     def draw(rng: np.random.Generator, contests: int, rounds: int) -> Array:
         pace = 2 * math.pi / rng.uniform(50, 500, (contests, 1))
@@ -91,7 +92,7 @@ def drift(amplitude: float) -> Draw:
 
 
 def alike(correlation: float) -> Draw:
-    """A first-order autoregression."""
+    """Return noise from a first-order autoregression."""
     fresh = SD * math.sqrt(1 - correlation**2)
 
     def draw(rng: np.random.Generator, contests: int, rounds: int) -> Array:
@@ -105,7 +106,10 @@ def alike(correlation: float) -> Draw:
 
 
 def two_states(apart: float, *, share: float, rounds: int) -> Draw:
-    """A calm and a bad state, the bad one for `share` of the time and `rounds` on end; the median is 0."""
+    """Return noise with a calm and a noisy state.
+
+    The noisy state lasts `rounds` rounds and takes a `share` of the time. The median is 0.
+    """
     leave = 1 / rounds
     enter = leave * share / (1 - share)
     centre = _median(apart, share)
@@ -123,7 +127,7 @@ def two_states(apart: float, *, share: float, rounds: int) -> Draw:
 
 
 def _median(apart: float, share: float) -> float:
-    """Return the median of normal noise that is `apart` higher for a `share` of the time."""
+    """Return the median of normal noise whose mean is higher by `apart` for a `share` of the time."""
     calm = NormalDist(0, SD)
     low, high = 0.0, apart
     while high - low > 1e-9:
@@ -134,7 +138,7 @@ def _median(apart: float, share: float) -> float:
 
 
 def wild(usual: Draw, share: float, *, upwards: float) -> Draw:
-    """That share of pairs is off by 3 to 13 % for life, upwards with that probability."""
+    """Return layout errors: a share of the pairs is off by 3 to 13 % in all rounds, upwards with this probability."""
 
     def draw(rng: np.random.Generator, contests: int, pairs: int) -> Array:
         size = (contests, pairs)
@@ -147,9 +151,10 @@ def wild(usual: Draw, share: float, *, upwards: float) -> Draw:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How one contest ended. `false`: a wrong cell. `missed`: the last interval is not around the truth.
+    """The result of one contest.
 
-    `given` is the tier that a student gets, with the benefit of the doubt.
+    `false` means a wrong tier. `missed` means that the last interval does not contain the truth. `given` is the tier
+    that a student gets, with the benefit of the doubt.
     """
 
     false: bool
@@ -170,9 +175,9 @@ def play(
     round_s: float,
     seed: int,
 ) -> Iterator[Played]:
-    """Play contests whose true ratio is `ratio`, in rounds of fake `round_s` when that is 1."""
+    """Play contests with the true ratio `ratio`. `round_s` is the simulated duration of a round at ratio 1."""
     draw, order = np.random.default_rng(seed), random.Random(seed)
-    # The shortest round is one of an infinite ratio; a slice more may be played than the cap, and one on each pair.
+    # A round is shortest at an infinite ratio. One slice beyond the cap may be played, and one slice on each pair.
     slices_s = rules.cap_s + (1 + rules.max_pairs) * rules.slice_s
     rounds = int(2 * slices_s / round_s) + (1 + rules.max_pairs) * rules.min_rounds
     reached = bisect_right(thresholds, ratio)
@@ -190,18 +195,18 @@ def play(
 
 def _played(outcome: Outcome, ratio: float, reached: int) -> Played:
     return Played(
-        false=outcome.cell not in {None, reached},
+        false=outcome.tier_index not in {None, reached},
         missed=not outcome.estimate.low <= ratio <= outcome.estimate.high,
         undecided=outcome.undecided,
         rounds=len(outcome.rounds),
         timing_s=sum(round_.wall_s for round_ in outcome.rounds),
-        given=outcome.upper_cell(),
+        given=outcome.highest_tier_index(),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The pairs of one contest. Time goes on over all of them."""
+    """The simulated pairs of one contest. The noise continues from one pair to the next."""
 
     layout: Sequence[float]
     now: Iterator[tuple[float, float]]

@@ -1,7 +1,8 @@
-"""The figures that the engine is held to, on one screen: `python tests/benchmarks/verdicts.py --reach`.
+"""Print on one screen the figures that must reach a goal: `python tests/benchmarks/verdicts.py --reach`.
 
-Beside three bursty neighbours, with the budget for each verdict: how far the same code seems to be from itself, how
-often a true slowdown of 3 % is called SLOWER, and how long it takes when the truth is 2 times away.
+It measures while three bursty processes load the machine, with the usual time budget of each verdict. It prints the
+measured difference between equal code, and how often a true slowdown of 3 % is called SLOWER. It also prints the
+seconds to a verdict on a true slowdown of 2.
 """
 
 import math
@@ -12,21 +13,21 @@ from jobs import Batch, Job
 from tally import TITLES, Trial
 from workloads import WORKS
 
-from harness import units
-from harness.findings import Finding
-from harness.noise import p95
-from harness.tables import Column, Table
+from harness.paired.duel_result import Finding
+from harness.paired.noise import p95
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
 LOAD = "bursty"
 _SAME, _SLOWER, _FAR = 1.0, 1.03, 2.0
 _PROCESSES = {_SAME: 40, _SLOWER: 20, _FAR: 20}
-"""Fresh processes for each truth; each judges every piece of work once, so 200, 100 and 100 verdicts."""
+"""The number of new processes for each true ratio. Each judges every work once: 200, 100 and 100 verdicts."""
 
 _CLAIMED = math.log(1.02)
 
 
 def plan(tools: Sequence[str], budget_s: float, margin: float, share: float = 1.0) -> list[Batch]:
-    """Return the batches to play, tools and truths mixed; `share` of them, for a quick look."""
+    """Return the batches to run, with tools and true ratios mixed. A `share` below 1 makes a shorter run."""
     return [
         Batch(LOAD, repetition, tuple(Job(tool, work.name, truth, budget_s, margin) for work in WORKS))
         for repetition in range(max(_PROCESSES.values()))
@@ -37,7 +38,7 @@ def plan(tools: Sequence[str], budget_s: float, margin: float, share: float = 1.
 
 
 def tables(trials: Sequence[Trial]) -> list[Table]:
-    """Return a screen of figures for each tool: one line for all work, then one for each."""
+    """Return a table of figures per tool: one line for all kinds of work together, then one line per kind."""
     tools = [tool for tool in TITLES if any(trial.tool == tool for trial in trials)]
     return [_table(tool, [trial for trial in trials if trial.tool == tool]) for tool in tools]
 
@@ -55,7 +56,7 @@ def _table(tool: str, trials: list[Trial]) -> Table:
     goals = ("reach", "0.5 %", "2 %", "1 of 200", "95 of 100", "400 ms", "")
     names = [work.name for work in WORKS if any(trial.work == work.name for trial in trials)]
     rows = [_row(name, [trial for trial in trials if trial.work == name]) for name in names]
-    # Text columns stay on the left, so the goals are written as the measured values are.
+    # The goals are text, which makes a column left-aligned. So the measured values are converted to text, too.
     shown = [tuple(column.text(cell) for column, cell in zip(columns, row, strict=True)) for row in rows]
     total = tuple(column.text(cell) for column, cell in zip(columns, _row("all", trials), strict=True))
     return Table(f"{TITLES[tool]}, beside three bursty neighbours", columns, (goals, total, *shown))

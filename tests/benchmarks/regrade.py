@@ -1,12 +1,12 @@
-"""How far does a grade move? One submission graded again and again, with busy neighbours.
+"""Grade one submission repeatedly while busy processes load the machine, and print how much its grade varies.
 
     python tests/benchmarks/regrade.py --times 20 --load bursty
     python tests/benchmarks/regrade.py --times 300 --edge 5 --file FILE
 
-Prints every grade, then how many different ones were given and how far the ratios lie apart: |log deviation| from their
-median, 95th percentile and worst. With `--edge P` the task's tiers are replaced by two that lie P % below and above the
-submission's ratio, as the median of some gradings on the machine as it is tells it: it must always reach the first and
-never the second. Exit code 1 when a grade ever changed.
+It prints every grade, then the number of different grades and the spread of the ratios: |log deviation| from their
+median, 95th percentile and worst. With `--edge P`, the task's tiers are replaced by two tiers P % below and above the
+submission's ratio. That ratio is the median of a few gradings without added load. The submission must always reach the
+lower tier and never the upper one. Exit code 1 if a grade changed.
 """
 
 import argparse
@@ -20,52 +20,54 @@ from statistics import median
 
 from neighbours import LOADS, disturbed
 
-from grader import catalogue
+from grader import catalogue, overlays, paths
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
 from grader.records import Submission, Verdict
-from grader.settings import Settings
+from grader.session import Session
 from grader.task import Task, Tier
-from harness.noise import p95
-from harness.units import percent, ratio, seconds
+from harness.paired.noise import p95
+from harness.rendering.units import percent, ratio, seconds
 
 REHEARSALS = 15
-"""Gradings that tell where the ratio lies, before tiers are put beside it."""
+"""The number of gradings that determine the ratio before the tiers are set."""
 
 
 def main() -> int:
-    """Grade, print, sum up."""
+    """Grade repeatedly, print, and summarize."""
     parser = argparse.ArgumentParser(description="Regrade one submission beside busy neighbours.")
     parser.add_argument("--lesson", default="01_correct_first")
     parser.add_argument("--file", type=Path, help="the submission (default: the lesson's solution)")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--load", choices=[load.name for load in LOADS], default="bursty")
-    parser.add_argument("--edge", type=float, metavar="P", help="put tiers P %% below and above its ratio")
-    parser.add_argument("--seed", default="seed", help="another word, other hidden inputs")
+    parser.add_argument(
+        "--edge", type=float, metavar="P", help="replace the tiers by two, P %% below and above the submission's ratio"
+    )
+    parser.add_argument("--seed", default="seed", help="any text; another text gives other hidden inputs")
     parser.add_argument("--no-sandbox", action="store_true")
     options = parser.parse_args()
     task, *_ = catalogue.load().tasks(options.lesson)
-    source = (options.file or catalogue.solution(options.lesson)).read_text(encoding="utf-8")
+    source = overlays.whole(options.file or paths.solution(options.lesson))
     submission = Submission("regrade", options.lesson, "regrade.py", digest(source.encode()), source)
     with Pool(sandboxed=not options.no_sandbox, spare=1) as pool:
         if options.edge:
-            found = [_graded(task, submission, Settings(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
+            found = [_graded(task, submission, Session(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
             task = beside(task, median(v.attempt.speed.ratio for v in found if v.attempt.speed), options.edge / 100)
         (load,) = [load for load in LOADS if load.name == options.load]
         with disturbed(load):
-            verdicts = [_graded(task, submission, Settings(f"{options.seed} {n}", pool)) for n in range(options.times)]
+            verdicts = [_graded(task, submission, Session(f"{options.seed} {n}", pool)) for n in range(options.times)]
     return sum_up(verdicts)
 
 
 def beside(task: Task, known: float, edge: float) -> Task:
-    """The task with tiers so much below and above a known ratio."""
+    """Return the task with two tiers: `percent` % below and above a known ratio."""
     print(f"ratio {ratio(known)}; tiers at {ratio(known / (1 + edge))} and {ratio(known * (1 + edge))}")
     return replace(task, tiers=(Tier(known / (1 + edge), 0.6), Tier(known * (1 + edge), 1.0)))
 
 
 def sum_up(verdicts: list[Verdict]) -> int:
-    """Print how far the grades and ratios lie apart; 1 when not all grades are the same."""
+    """Print the spread of the grades and ratios; return 1 if the grades are not all equal."""
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
     print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
     measured = [verdict.attempt for verdict in verdicts if verdict.attempt.speed]
@@ -76,13 +78,13 @@ def sum_up(verdicts: list[Verdict]) -> int:
         print(f"ratio: median {ratio(middle)}, p95 {percent(p95(off))}, worst {percent(off[-1])}")
         spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
         voided = sum(attempt.control.voided for attempt in measured if attempt.control)
-        print(f"timing: median {seconds(spent_s)} of paid calls; {voided} duels void")
+        print(f"timing: median {seconds(spent_s)} of timed calls; {voided} duels void")
     return 1 if len({verdict.points for verdict in verdicts}) > 1 else 0
 
 
-def _graded(task: Task, submission: Submission, settings: Settings) -> Verdict:
+def _graded(task: Task, submission: Submission, session: Session) -> Verdict:
     began_s = time.perf_counter()
-    verdict = grade_task(task, submission, settings)
+    verdict = grade_task(task, submission, session)
     speed = verdict.attempt.speed
     told = verdict.attempt.rationale
     if speed:

@@ -1,6 +1,6 @@
-"""Tools that start processes of their own: pytest-benchmark and pyperf, each run by its command as its users do.
+"""Tools that start their own processes: pytest-benchmark and pyperf, each run by its command, as users do.
 
-Start-up (an interpreter and its imports a process) is no timing: it shows in the time in all.
+The start of a process (interpreter and imports) is not part of the time budget, but of the total time.
 """
 
 import json
@@ -18,19 +18,22 @@ from judges import Said, Terms, calls_that_fill
 from tally import rule_of_thumb
 from workloads import Sides
 
-from harness.findings import Finding
+from harness.paired.duel_result import Finding
 
 PYPERF_PROCESSES = 5
 PYPERF_VALUES = 3
-"""Values a process; a first one before them is its warm-up and counts as timing here."""
+"""The values per process. Another value before them is its warm-up and counts as timing here."""
 
 
 class ToolError(Exception):
-    """A peer's command failed; its message carries what it printed."""
+    """A tool's command failed. The message contains its output."""
 
 
 def pytest_benchmark(sides: Sides, terms: Terms) -> list[Said]:
-    """One file with a test a side. Its table prints minimum and median beside each other: both are judged."""
+    """Judge with pytest-benchmark: one file with a test per side.
+
+    Its table shows minimum and median. Each of them gets a verdict.
+    """
     with TemporaryDirectory() as name:
         folder = Path(name)
         order = random.sample([("baseline", sides.baseline), ("candidate", sides.candidate)], 2)
@@ -67,11 +70,11 @@ def _body(setup: str, statement: str) -> str:
 
 
 def pyperf_timeit(sides: Sides, terms: Terms) -> list[Said]:
-    """`pyperf timeit` in fewer processes than its 20, to keep the budget, and `pyperf compare_to`.
+    """Judge with `pyperf timeit` and `pyperf compare_to`.
 
-    Loops are given, since its own calibration doubles them until a value is long enough, and may double the budget.
-    Judged twice: by the ratio of means that it prints, and with its own t-test besides (`--min-speed` is its word
-    for the margin).
+    It uses fewer processes than its usual 20, to keep the budget. The number of loops is given, because pyperf's own
+    calibration doubles them until a value is long enough, which may double the time. It gets two verdicts. One is from
+    the ratio of means that it prints; the other also uses its t-test (its option for the margin is `--min-speed`).
     """
     value_s = terms.budget_s / 2 / PYPERF_PROCESSES / (PYPERF_VALUES + 1)
     command = [sys.executable, "-m", "pyperf"]
@@ -93,7 +96,7 @@ def pyperf_timeit(sides: Sides, terms: Terms) -> list[Said]:
 
 
 def _sampled_s(benchmark: pyperf.Benchmark) -> float:
-    """Return seconds spent on values and on the warm-up values before them."""
+    """Return the seconds spent on values and on the warm-up values before them."""
     return float(
         sum(
             sum(loops * value_s for loops, value_s in run.warmups) + run.get_total_loops() * sum(run.values)
@@ -103,8 +106,8 @@ def _sampled_s(benchmark: pyperf.Benchmark) -> float:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    """Run a command to its end in `folder` and return what it printed. Raises `ToolError` when it fails."""
-    # A pytest around us must not tell the one within that it is one of several.
+    """Run a command to its end in `folder` and return its output. Raises `ToolError` when it fails."""
+    # The inner pytest must not inherit the worker variables of an outer pytest.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if ended.returncode:

@@ -1,7 +1,7 @@
-"""Arrays far larger than the last cache, shared by both sides of a comparison, to be read and written window by window.
+"""Arrays far larger than the last cache, shared by both sides of a comparison and used window by window.
 
-Every call takes the next window, whoever calls: what it touches was last touched so long ago that it comes from memory,
-in a tool that interleaves the sides as in one that does not.
+Every call of either side takes the next window. Its data was last used so long ago that it comes from memory, whether
+or not a tool interleaves the sides.
 """
 
 from itertools import cycle
@@ -9,7 +9,7 @@ from itertools import cycle
 import torch
 
 STRIDE = 2_000_000
-"""Elements from one window to the next: room for the baseline's million, twice."""
+"""The elements from one window to the next: twice the baseline's million."""
 
 _WINDOWS = 16
 

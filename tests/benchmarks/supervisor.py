@@ -1,11 +1,11 @@
-"""What a run costs beside the grading itself: collecting, the journal and all reports, for classes of growing size.
+"""Measure the cost of a run besides grading: collecting, the journal and all reports, for several class sizes.
 
     python tests/benchmarks/supervisor.py 100 1000 20000
 
-Each class has so many hand-ins of one lesson, and a grader that answers at once with a verdict of 160 raw rounds. For
-each size a process of its own runs the class as `run` does, and then once more with nothing left to do. Printed are
-milliseconds a hand-in, of which so many on a core (the rest waits for the disk: each grade is on it before the next),
-the peak memory of that process and the size of the journal.
+In each class, every student hands in one lesson, and a fake grader returns at once a verdict with 160 raw rounds. For
+each size, a new process runs the class as `run` does, and then runs it again with nothing left to do. It prints
+milliseconds per hand-in, and how many of them are CPU time. The rest is waiting for the disk, because each grade is
+written before the next. It also prints the process's peak memory and the journal's size.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from rich.console import Console
 from grader.class_run.executors import Threads
 from grader.class_run.run import grade_class
 from grader.records import Report, Submission
-from harness.clocks import wall
-from harness.units import size
+from harness.machine.clocks import wall
+from harness.rendering.units import size
 
 LESSON = "01_correct_first"
 SOURCE = "import torch\n\n\ndef batched_dot(a, b):\n    return (a * b).sum(1)\n\n\n" + "# what a student wrote\n" * 80
@@ -35,16 +35,16 @@ DIFFERENT = 97
 
 
 def main() -> int:
-    """Run each size in a process of its own."""
-    parser = argparse.ArgumentParser(description="What a run costs beside the grading.")
+    """Run each size in a new process."""
+    parser = argparse.ArgumentParser(description="Measure the cost of a run besides grading.")
     parser.add_argument("sizes", type=int, nargs="*", default=[100, 1000, 20000])
-    parser.add_argument("--alone", action="store_true", help="this one size, in this process")
+    parser.add_argument("--alone", action="store_true", help="measure this size only, in this process")
     chosen = parser.parse_args()
     if chosen.alone:
         measure(chosen.sizes[0])
         return 0
     print(
-        f"{'hand-ins':>9} {'ms each':>9} {'on a core':>10} {'again':>9} {'peak memory':>12} {'journal':>10} "
+        f"{'hand-ins':>9} {'ms each':>9} {'CPU ms':>10} {'again':>9} {'peak memory':>12} {'journal':>10} "
         f"{'a hand-in':>10}",
         flush=True,
     )
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def measure(number: int) -> None:
-    """Grade a class of so many, and again; print one line."""
+    """Grade a class of this size twice, and print one line."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, out = Path(scratch) / "class", Path(scratch) / "grades"
         for student in range(number):
@@ -73,7 +73,7 @@ def measure(number: int) -> None:
 
 
 def run(folder: Path, out: Path) -> tuple[float, float]:
-    """Run the class once; wall seconds, and CPU seconds of this process."""
+    """Run the class once; return wall seconds, and CPU seconds of this process."""
     made = [one.report for one in generated_class.gradings(generated_class.students(DIFFERENT), [LESSON])]
 
     def grade(submission: Submission, seed: str) -> Report:

@@ -1,6 +1,6 @@
-"""What tools said about work whose true cost is known, and how often each was wrong. Pure.
+"""Count how often each tool was wrong about work with a known true cost.
 
-A *slowdown* is the candidate's time ÷ the baseline's: the truth is 1.05 where the candidate does 5 % more work.
+A *slowdown* is the candidate's time divided by the baseline's. The truth is 1.05 if the candidate does 5 % more work.
 """
 
 import math
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness import units
-from harness.findings import Finding
-from harness.noise import p95
-from harness.tables import Column, Table
+from harness.paired.duel_result import Finding
+from harness.paired.noise import p95
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
 MARGIN = 0.02
-"""A difference up to this is none: what a user who compares two timings by eye would not call a change."""
+"""The largest difference that counts as no difference. Users who compare two timings ignore such a difference."""
 
 TITLES = {
     "ours": "ours",
@@ -25,21 +25,22 @@ TITLES = {
     "pytest-benchmark": "pytest-benchmark",
     "pyperf": "pyperf",
 }
-"""The tools, in the order of every table, and their names in it."""
+"""The tools in the order of every table, and their names in it."""
 
 EDGE = math.log(1.05)
-"""An error, as a log ratio, beyond which a grade flips whose tier is 5 % away."""
+"""The error, as a log ratio, that changes a grade if the nearest tier is 5 % away."""
 
 ROOM = 0.01
-"""A truth within this of the margin may be called either way; only the wrong direction is false there."""
+"""The distance from the margin within which a true slowdown may get either verdict, except the wrong direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a tool says: its `reading` (a tool may print several figures), the slowdown, and what follows from it.
+    """A tool's result: the name of its figure (`reading`), the slowdown, and the verdict. A tool may have several
+    figures.
 
-    `timing_s` is wall time of the samples the tool counts, of both sides; `wall_s` is all it took, the start of its
-    processes included.
+    `timing_s` is the wall time of the tool's samples of both sides. `wall_s` is all of its time, with the start of its
+    processes.
     """
 
     reading: str
@@ -51,7 +52,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One judgement, and what it was about. `truth` is the true slowdown."""
+    """One judgement of a tool, and `truth`, the true slowdown."""
 
     load: str
     work: str
@@ -62,28 +63,29 @@ class Trial:
 
     @property
     def false(self) -> bool:
-        """Whether it claims what is not so: a difference where none is, none where one is, or the wrong direction.
+        """Whether the verdict is false: it denies or invents a difference, or has the wrong direction.
 
-        UNDECIDED claims nothing.
+        UNDECIDED is never false.
         """
         return self.judgement.finding not in {Finding.UNDECIDED, *true_findings(self.truth)}
 
     @property
     def missed(self) -> bool:
-        """Whether it calls a true difference none."""
+        """Whether the verdict denies a true difference."""
         return self.false and self.judgement.finding is Finding.SAME
 
     @property
     def error(self) -> float:
-        """How far the measured slowdown is from the true one: the absolute value of log(measured ÷ true)."""
+        """The absolute value of log(measured slowdown ÷ true slowdown)."""
         return abs(math.log(self.judgement.slowdown / self.truth))
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one reading of one tool did. Rates are shares of all its verdicts; `false_rate` includes `missed_rate`.
+    """The rates of false and undecided verdicts, and the errors, for one figure of one tool.
 
-    `flipped_rate` is the share whose error exceeds `EDGE`.
+    Rates are shares of all its verdicts. `false_rate` includes `missed_rate`. `flipped_rate` is the share whose error
+    exceeds `EDGE`.
     """
 
     verdicts: int
@@ -99,19 +101,19 @@ class Score:
 
 
 def rule_of_thumb(slowdown: float, margin: float = MARGIN) -> Finding:
-    """Return the verdict of a user who has two times: a difference beyond the margin is one."""
+    """Return the verdict by a rule of thumb: a difference above the margin is real."""
     if slowdown > 1 + margin:
         return Finding.SLOWER
     return Finding.FASTER if slowdown < 1 / (1 + margin) else Finding.SAME
 
 
 def true_findings(truth: float) -> frozenset[Finding]:
-    """Return what may be said of a true slowdown: two things where it is within `ROOM` of the margin."""
+    """Return the set of right verdicts for a true slowdown. It has two verdicts within `ROOM` of the margin."""
     return frozenset({rule_of_thumb(truth, MARGIN - ROOM + 1e-9), rule_of_thumb(truth, MARGIN + ROOM - 1e-9)})
 
 
 def score(trials: Sequence[Trial]) -> Score:
-    """Sum up the trials of one reading; there must be at least one. Times are medians."""
+    """Return the score of one figure of a tool, from at least one trial. Its times are medians."""
     errors = [trial.error for trial in trials]
     count = len(trials)
     return Score(
@@ -129,7 +131,9 @@ def score(trials: Sequence[Trial]) -> Score:
 
 
 def scores(trials: Sequence[Trial]) -> dict[str, dict[str, Score]]:
-    """Return load → reading → score: loads as they first occur, readings in the order of `TITLES`."""
+    """Return the scores by load and by reading. Loads are in order of first occurrence, readings in the order of
+    `TITLES`.
+    """
     order = list(TITLES)
     judged = [trial for trial in trials if trial.tool in TITLES]
     sorted_out: dict[str, dict[str, list[Trial]]] = {trial.load: {} for trial in judged}
@@ -139,7 +143,7 @@ def scores(trials: Sequence[Trial]) -> dict[str, dict[str, Score]]:
 
 
 def scoreboard(load: str, by_reading: Mapping[str, Score]) -> Table:
-    """Return how each reading did under one load."""
+    """Return a table of the score of each tool's figure under one load."""
     columns = (
         Column("tool"),
         Column("verdicts", units.count),

@@ -1,9 +1,8 @@
-import ast
 import socket
 from pathlib import Path
 
 import pytest
-from attacks import Attack, Control, Got, first_line, markdown, pairs, summary
+from attacks import Attack, Control, Got, first_paragraph, markdown, pairs, summary
 from listener import listening
 from other_graders import THEIRS
 from promises import EXPLOITS, HANDED_IN, promised
@@ -59,10 +58,7 @@ def test_ten_attacks_whose_honest_work_is_worth_nothing_have_namesakes_and_say_w
     assert len(found) == 10
     assert [ours.name for _, ours in found if promised(ours).points] == []
     for theirs, ours in found:
-        said = [ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in (theirs, ours)]
-        rows = {one.partition(". ")[0] for one in said}
-        assert rows == {f"Row {int(theirs.stem[:2])}"}
-        assert not first_line(theirs.read_text(encoding="utf-8")).startswith("Row")
+        assert all(first_paragraph(path.read_text(encoding="utf-8")) for path in (theirs, ours))
 
 
 def test_the_listener_hears_all_that_is_said_on_both_ways() -> None:

@@ -7,10 +7,10 @@ from neighbours import LOADS, Load
 
 from lessons.engine import check_claims
 from lessons.engine.record import Json
-from lessons.engine.tally import Ran
+from lessons.engine.tally import LessonRun
 
 
-def ran(lesson: str, verdict: str) -> Ran:
+def ran(lesson: str, verdict: str) -> LessonRun:
     claim: dict[str, Json] = {
         "id": "x-is-so",
         "sentence": "x is so",
@@ -20,7 +20,7 @@ def ran(lesson: str, verdict: str) -> Ran:
         "verdict": verdict,
         "reason": "",
     }
-    return Ran(lesson, {"claims": [claim]})
+    return LessonRun(lesson, {"claims": [claim]})
 
 
 def test_every_lesson_runs_as_often_as_asked_while_each_load_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +33,7 @@ def test_every_lesson_runs_as_often_as_asked_while_each_load_is_on(monkeypatch: 
         yield
         on.remove(load.name)
 
-    def run_lesson(lesson: str) -> Ran:
+    def run_lesson(lesson: str) -> LessonRun:
         met.append((*on, lesson))  # type: ignore[arg-type]  # one load at a time, so it is a pair
         return ran(lesson, "held")
 
@@ -47,7 +47,7 @@ def test_every_lesson_runs_as_often_as_asked_while_each_load_is_on(monkeypatch: 
 def test_the_report_has_a_table_a_load_and_names_what_was_refuted_or_failed() -> None:
     runs = {
         "as it is": [ran("02_a", "held"), ran("02_a", "inconclusive")],
-        "bursty": [ran("02_a", "refuted"), Ran("04_b", {}, "ended with 1: it broke")],
+        "bursty": [ran("02_a", "refuted"), LessonRun("04_b", {}, "ended with 1: it broke")],
     }
     told = claims.report(runs)
     assert told.count("Machine: ") == 2

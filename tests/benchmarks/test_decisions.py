@@ -11,7 +11,7 @@ MACHINE = {machine.name: machine for machine in MACHINES}
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 def test_noise_and_layout_have_the_truth_in_their_middle(machine: Machine) -> None:
-    """Else what is counted as a false verdict would be a right one."""
+    """Otherwise, a right verdict would be counted as false."""
     rates = measure(machine, "2× from each tier", 100)
     assert rates.false == 0
     assert rates.undecided == 0
@@ -33,7 +33,10 @@ def test_exactly_at_a_tier_nothing_is_clear_at_the_cap() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", CHEAP, ids=lambda machine: machine.name)
 def test_of_ten_thousand_contests_no_more_go_wrong_than_promised(machine: Machine) -> None:
-    """Five per cent from a tier is where grades are lost; the interval's promise is the same everywhere."""
+    """The true ratio is 5 % from a tier, where a wrong grade matters most.
+
+    The guarantee for the interval does not depend on the true ratio.
+    """
     rates = measure(machine, "5 % below a tier", 10_000)
     assert rates.kept
     assert upper_bound(rates.false, rates.contests) < RULES.error_rate
@@ -65,4 +68,4 @@ def test_the_command_prints_every_truth_and_ends_well(
     assert main() == 0
     printed = capsys.readouterr().out
     assert all(truth in printed for truth in TRUTHS)
-    assert "Every promised rate is kept." in printed
+    assert "Every rate is within its guarantee." in printed

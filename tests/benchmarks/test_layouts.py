@@ -5,9 +5,9 @@ import pytest
 from forks import WarmProcess
 from layouts import KINDS, WAYS, Played, Way, summed_up, table
 
-from harness import clocks
-from harness.twin import job
-from harness.twin_pairs import Twin, TwinError, end, timed
+from harness.machine import clocks
+from harness.paired.paired_process_main import make_job
+from harness.paired.process_pairs import PairedProcess, PairedProcessError, stop_all, timed_worker
 
 
 def test_a_way_changes_nothing_but_what_it_names() -> None:
@@ -27,7 +27,9 @@ def test_padding_gives_both_twins_of_a_turn_the_same_size_and_turns_several() ->
 def test_the_table_sums_errors_up_by_way_and_kind() -> None:
     played = [Played("a", "dict", error, 0.002) for error in (0.003, -0.004, 0.03)] + [Played("b", "dict", 0.0, 0.0)]
     for kind in ("dict", "all kinds together"):
-        one, other = table(kind, (Way("a"), Way("b")), played).to_dicts()
+        shown = table(kind, (Way("a"), Way("b")), played)
+        names = [column.name for column in shown.columns]
+        one, other = (dict(zip(names, row, strict=True)) for row in shown.rows)
         assert one["pairs"] == 3
         assert one["rms"] == pytest.approx(math.sqrt((0.003**2 + 0.004**2 + 0.03**2) / 3))
         assert one["worst"] == 0.03
@@ -51,17 +53,18 @@ def test_every_kind_of_work_is_named_once_and_every_way() -> None:
 def test_forks_of_a_warm_process_serve_as_twins() -> None:
     warm = WarmProcess(Way("plain").environment(0))
     forks = [
-        Twin("fork", job("sum(range(1000))", "import sys; assert 'torch' in sys.modules"), warm.fork()) for _ in "ab"
+        PairedProcess("fork", make_job("sum(range(1000))", "import sys; assert 'torch' in sys.modules"), warm.fork())
+        for _ in "ab"
     ]
     try:
         for one in forks:
-            one.meet()
-            assert timed(one, None, None, clocks.wall).turn(100).wall_s > 0
+            one.wait_until_ready()
+            assert timed_worker(one, None, None, clocks.wall).turn(100).wall_s > 0
         assert forks[0].pid != forks[1].pid
-        forks[0].prepare(job("1 / 0", "pass"))
-        forks[0].meet()
-        with pytest.raises(TwinError, match="ZeroDivisionError"):
-            forks[0].ask(1)
+        forks[0].prepare(make_job("1 / 0", "pass"))
+        forks[0].wait_until_ready()
+        with pytest.raises(PairedProcessError, match="ZeroDivisionError"):
+            forks[0].run_calls(1)
     finally:
-        end(forks)
+        stop_all(forks)
         warm.end()

@@ -7,7 +7,7 @@ from jobs import Batch, BenchmarkError, Job
 from ledger import Ledger
 from tally import Judgement
 
-from harness.findings import Finding
+from harness.paired.duel_result import Finding
 
 JOBS = tuple(Job(tool, "python loop", 1.05, 1.0) for tool in ("ours", "timeit"))
 SETTINGS = {"budget_s": 1.0}

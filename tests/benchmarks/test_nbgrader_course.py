@@ -5,7 +5,7 @@ from other_graders import THEIRS
 
 
 def played(answer: str) -> list[str]:
-    """Run the notebook's cells as a kernel would; the cells that failed."""
+    """Run the notebook's cells as a kernel would; return the cells that failed."""
     names: dict[str, object] = {}
     failed = []
     for cell in filled_in(source_notebook(), answer).cells:

@@ -1,4 +1,4 @@
-"""The arithmetic of families of clones, and a small run of each kind."""
+"""Tests of the arithmetic for families of clones, and a small run of each kind."""
 
 import math
 

@@ -15,7 +15,7 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
         "as it is": {"ours": known(0.004, 0.0), "pyperf, mean": known(0.05, 0.3)},
         "bursty": {"ours": known(0.005, 0.01), "pyperf, mean": known(0.4, 0.75)},
     }
-    root = ET.fromstring(svg(scores))  # noqa: S314 - our own text
+    root = ET.fromstring(svg(scores))  # noqa: S314 - the text is made here
     assert root.get("role") == "img"
     assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
     description = root[1].text or ""
@@ -25,6 +25,6 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
 
 def test_tools_and_loads_are_text_in_the_picture() -> None:
     scores = {"as it is": {"ours": known(0.0, 0.0)}, "a & b": {"<tool>": known(2.0, 1.0)}}
-    root = ET.fromstring(svg(scores))  # noqa: S314 - our own text
+    root = ET.fromstring(svg(scores))  # noqa: S314 - the text is made here
     texts = {element.text for element in root.iter(f"{SVG}text")}
     assert {"ours", "<tool>", "as it is", "a & b"} <= texts

@@ -3,7 +3,7 @@ from itertools import count
 import pytest
 from tally import TITLES, Judgement, Trial, rule_of_thumb, score, scoreboard, scores, true_findings
 
-from harness.findings import Finding
+from harness.paired.duel_result import Finding
 
 
 def trial(truth: float, slowdown: float, finding: Finding, *, tool: str = "ours", load: str = "as it is") -> Trial:
@@ -94,5 +94,6 @@ def test_a_check_of_the_truth_is_no_verdict() -> None:
 def test_the_scoreboard_has_a_line_for_each_reading() -> None:
     known = scores([trial(1.0, 1.1, Finding.SLOWER), trial(1.0, 1.0, Finding.SAME, tool="pyperf")])
     board = scoreboard("as it is", known["as it is"])
+    false = [column.name for column in board.columns].index("false")
     assert [row[0] for row in board.rows] == ["ours", "pyperf"]
-    assert [record["false"] for record in board.to_dicts()] == [1.0, 0.0]
+    assert [row[false] for row in board.rows] == [1.0, 0.0]

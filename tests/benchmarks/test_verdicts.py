@@ -7,7 +7,7 @@ from jobs import Batch, BenchmarkError, Job, play
 from tally import TITLES, Judgement, Trial
 from workloads import WORKS
 
-from harness.findings import Finding
+from harness.paired.duel_result import Finding
 
 LOADS, TRUTHS, TOOLS = ["as it is", "bursty"], [1.0, 1.05, 1.25], ["ours", "timeit", "pyperf"]
 NAMES = [work.name for work in WORKS]
@@ -74,7 +74,7 @@ def test_reach_asks_for_the_promised_numbers_of_verdicts() -> None:
 
 
 def test_a_job_that_fails_is_told_with_what_was_printed() -> None:
-    with pytest.raises(BenchmarkError, match="no whole number"):
+    with pytest.raises(BenchmarkError, match="not a whole number"):
         play([Job("check", "python loop", 1.00001, 0.1)])
 
 
@@ -96,5 +96,5 @@ def test_every_tool_sees_that_ten_times_the_work_takes_longer() -> None:
     ]
     for judgements in told:
         for judgement in judgements:
-            assert judgement.slowdown > 1.2, "beside other tests some tools see but a part of it"
+            assert judgement.slowdown > 1.2, "while other tests run, some tools measure only a part of the slowdown"
             assert 0 < judgement.timing_s <= judgement.wall_s

@@ -22,5 +22,5 @@ def test_both_sides_run_after_the_setup(work: Work) -> None:
 
 
 def test_a_ratio_that_is_no_whole_count_is_refused() -> None:
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match="not a whole number"):
         WORKS[1].sides(1.005)

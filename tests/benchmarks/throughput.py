@@ -1,10 +1,10 @@
-"""How many submissions a minute? A class of equal, right hand-ins of lesson 01, graded by the real command.
+"""Measure how many submissions per minute the real command grades, in a class of equal, right hand-ins of lesson 01.
 
     python tests/benchmarks/throughput.py --students 60 --jobs 2
-    python tests/benchmarks/throughput.py --students 60 --jobs 2 --without agrees    # `batched_dot` alone
+    python tests/benchmarks/throughput.py --students 60 --jobs 2 --without agrees    # only `batched_dot`
 
-Prints submissions a minute, beside the floor: the CPU time of starting Python and importing torch in a fresh process,
-which every submission has to pay once; and how busy the machine was.
+It prints submissions per minute and how busy the machine was. It also prints a lower limit of the CPU time per
+submission: every submission starts Python once and imports torch.
 """
 
 import argparse
@@ -19,24 +19,24 @@ from statistics import median
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
-from grader import catalogue
-from harness import twins
-from harness.units import number, seconds
+from grader import paths
+from harness.paired import process_env
+from harness.rendering.units import number, seconds
 
 LESSON = "01_correct_first"
 
 
 def main() -> int:
-    """Make the class, grade it, tell."""
+    """Make the class, grade it, and print the figures."""
     parser = argparse.ArgumentParser(description="Submissions graded in a minute.")
     parser.add_argument("--students", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--without", default="", metavar="TASK", help="leave this function out of the hand-ins")
     options = parser.parse_args()
     floor_s = median(_cpu_s([sys.executable, "-P", "-s", "-c", "import os, torch; os._exit(0)"]) for _ in range(3))
-    print(f"floor: {seconds(floor_s)} of CPU to start Python and import torch")
+    print(f"lower limit: {seconds(floor_s)} of CPU time to start Python and import torch")
     left_out = f"\ndel {options.without}" if options.without else ""
-    source = catalogue.solution(LESSON).read_text(encoding="utf-8") + left_out
+    source = paths.solution(LESSON).read_text(encoding="utf-8") + left_out
     with tempfile.TemporaryDirectory() as folder:
         for student in range(options.students):
             place = Path(folder, "class", f"student{student:03}")
@@ -50,17 +50,17 @@ def main() -> int:
         idle_s = psutil.cpu_times().idle - idle_s
         wall_s = time.perf_counter() - began_s
     cores = os.cpu_count() or 1
-    print(f"{options.students} submissions in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} a minute")
+    print(f"{options.students} submissions in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} per minute")
     there_s = cores * wall_s / options.students
-    print(f"{seconds(there_s - idle_s / options.students)} of CPU each, on the whole machine, of {seconds(there_s)}")
-    print(f"no more than {number(cores * 60 / floor_s)} a minute are possible on {cores} cores")
+    print(f"{seconds(there_s - idle_s / options.students)} of CPU time used per submission, of {seconds(there_s)}")
+    print(f"at most {number(cores * 60 / floor_s)} per minute are possible on {cores} cores")
     return 0
 
 
 def _cpu_s(argv: list[str]) -> float:
-    """CPU seconds of a command and all it waits for."""
+    """Return the CPU seconds of a command and the processes that it waits for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(argv, check=True, env={**os.environ, **twins.ENVIRONMENT, "PATH": os.environ["PATH"]})
+    subprocess.run(argv, check=True, env={**os.environ, **process_env.ENVIRONMENT, "PATH": os.environ["PATH"]})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

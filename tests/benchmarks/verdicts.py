@@ -1,17 +1,17 @@
-"""Whose verdict can be believed? Every tool judges the same work, of known true cost, on the same machine.
+"""Compare the verdicts of several tools on the same work, with known true costs, on the same machine.
 
     python tests/benchmarks/verdicts.py --json verdicts.json --svg verdicts.svg
     python tests/benchmarks/verdicts.py --quick
     python tests/benchmarks/verdicts.py --reach
 
-"Is the candidate slower than the baseline, and by how much?" is asked of our duel, in this process and with twins,
-of `timeit`, `torch.utils.benchmark`, pytest-benchmark and pyperf, each within the same budget of timing. The true
-slowdown is known because the candidate does the same work for a larger count; a long paired measurement is printed
-beside it. The tools play in random order, and a fresh process for every repetition, so that the moods of the machine
-and the luck of a memory layout meet all alike.
+Each tool answers "Is the candidate slower than the baseline, and by how much?" within the same time budget. The tools
+are fairclock's duel, in this process and with paired processes, `timeit`, `torch.utils.benchmark`, pytest-benchmark and
+pyperf. The true slowdown is known because the candidate does the same work for a larger count. The benchmark also
+prints a long paired measurement of it. The tools run in random order, with a new process for every repetition. So
+changes of the machine and of the memory layout affect all tools equally.
 
-A peer without a verdict of its own gets its users' rule of thumb: a difference beyond 2 % is one. All work is on one
-thread. With --json an interrupted run goes on where it stopped.
+For a tool that gives no verdict, the rule of thumb of its users decides: a difference above 2 % is real. All work uses
+one thread. With --json, an interrupted run continues where it stopped.
 """
 
 import argparse
@@ -30,9 +30,10 @@ from rich.console import Console
 from tally import MARGIN, TITLES, Trial, scoreboard, scores
 from workloads import WORKS
 
-from harness import duel, units
-from harness.environment import Environment
-from harness.tables import Column, Table
+from harness.machine.environment import Environment
+from harness.paired import duel
+from harness.rendering import units
+from harness.rendering.tables import Column, Table
 
 TRUTHS = (1.0, 1.02, 1.05, 1.1, 1.25)
 QUICK = {
@@ -46,7 +47,7 @@ _CHECKS, _CHECK_S = 3, 1.5
 
 
 def main() -> int:
-    """Check the truths, let everyone judge, print and draw how they did."""
+    """Check the true slowdowns, let every tool judge, print and draw the scores."""
     options = _options()
     console = Console(width=None if sys.stdout.isatty() else 130)
     try:
@@ -58,7 +59,10 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"Interrupted. {'Give the same --json to go on.' if options.json else ''}", file=sys.stderr)
+        print(
+            f"Interrupted. {'Repeat the command with the same --json to continue.' if options.json else ''}",
+            file=sys.stderr,
+        )
         return 130
     return 0
 
@@ -71,9 +75,10 @@ def plan(
     verdicts: int,
     budget_s: float,
 ) -> list[Batch]:
-    """Return what to play: under each load, for each truth, `verdicts` batches. The works take turns.
+    """Return the batches to run: `verdicts` batches under each load for each true slowdown.
 
-    All loads and truths of a repetition come before the next one, so that an interrupted run is a smaller whole one.
+    The kinds of work alternate. A repetition covers all loads and true slowdowns before the next one begins, so that an
+    interrupted run has complete repetitions.
     """
     batches = []
     for repetition in range(verdicts):
@@ -89,8 +94,8 @@ def _compare(options: argparse.Namespace, console: Console) -> None:
     ledger = Ledger.opened(options.json, {"budget_s": options.budget_s, "margin": MARGIN})
     console.print(Environment.capture().describe(), highlight=False)
     console.print(
-        f"{units.seconds(options.budget_s)} of timing for each verdict. Peers without a verdict of their own: a "
-        f"difference beyond {units.percent(MARGIN)} is one. Processes' start-up is in the time in all, not in timing.",
+        f"{units.seconds(options.budget_s)} of timing for each verdict. For tools that give no verdict, a "
+        f"difference above {units.percent(MARGIN)} is real. The start of processes counts in the total time only.",
         highlight=False,
     )
     for one in LOADS:
@@ -107,7 +112,7 @@ def _compare(options: argparse.Namespace, console: Console) -> None:
 
 
 def _checks(options: argparse.Namespace) -> list[Batch]:
-    """The truths by construction, each measured in a few fresh processes on the machine as it is."""
+    """Return measurements of the true slowdowns, each from a few new processes without added load."""
     seconds, processes = (0.3, 1) if options.quick else (_CHECK_S, _CHECKS)
     return [
         Batch("as it is", number, tuple(Job("check", work, truth, seconds) for truth in options.truths))
@@ -117,7 +122,7 @@ def _checks(options: argparse.Namespace) -> list[Batch]:
 
 
 def truth_table(trials: Sequence[Trial]) -> Table:
-    """Return the true slowdowns as measured: a line for each work, the median of its processes."""
+    """Return a table of the measured true slowdowns: one line per kind of work, with the median of its processes."""
     measured: dict[tuple[str, float], list[float]] = {}
     for trial in trials:
         if trial.tool == "check":
@@ -133,7 +138,7 @@ def truth_table(trials: Sequence[Trial]) -> Table:
 
 
 def _play(batches: Iterable[Batch], ledger: Ledger, console: Console, picture: Path | None = None) -> None:
-    """Play what the ledger lacks. After each stretch under one load, show and draw how everyone stands."""
+    """Run the batches that the ledger lacks. After the batches under one load, print and draw the scores so far."""
     left = [batch for batch in batches if not ledger.holds(batch)]
     while left:
         load = next(load for load in LOADS if load.name == left[0].load)
@@ -170,17 +175,27 @@ def _listed(text: str) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     works, loads = [work.name for work in WORKS], [load.name for load in LOADS]
-    parser.add_argument("--verdicts", type=int, default=10, help="of every tool, for each load and true slowdown")
+    parser.add_argument(
+        "--verdicts", type=int, default=10, help="verdicts of every tool for each load and true slowdown"
+    )
     parser.add_argument("--budget-s", type=float, default=1.0, help="wall seconds of timing for each verdict")
     parser.add_argument("--works", default=works, type=_listed, help=f"comma-separated, of {', '.join(works)}")
     parser.add_argument("--loads", default=loads, type=_listed, help=f"comma-separated, of {', '.join(loads)}")
     parser.add_argument("--only", default=list(TITLES), type=_listed, help=f"tools, of {', '.join(TITLES)}")
     parser.add_argument("--truths", default=list(TRUTHS), type=lambda text: [float(one) for one in text.split(",")])
-    parser.add_argument("--quick", action="store_true", help="a few minutes: fewer of all of these, a smaller budget")
-    parser.add_argument("--reach", action="store_true", help="only ours: what the engine is held to")
-    parser.add_argument("--margin", type=float, default=duel.MARGIN, help="for --reach: below it is SAME")
-    parser.add_argument("--json", type=Path, help="keep every judgement here, and go on from it")
-    parser.add_argument("--svg", type=Path, help="draw the scores here")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a run of a few minutes: fewer verdicts, loads and works, and a smaller budget",
+    )
+    parser.add_argument(
+        "--reach", action="store_true", help="only fairclock's tools, and the figures that must reach a goal"
+    )
+    parser.add_argument(
+        "--margin", type=float, default=duel.MARGIN, help="for --reach: the largest difference called SAME"
+    )
+    parser.add_argument("--json", type=Path, help="save every judgement in this file, and continue from it")
+    parser.add_argument("--svg", type=Path, help="draw the scores in this file")
     options = parser.parse_args()
     if options.quick and not options.reach:
         parser.set_defaults(**QUICK)

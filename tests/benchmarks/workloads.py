@@ -1,7 +1,7 @@
-"""Work whose true cost is known: the candidate does what the baseline does, for a larger count.
+"""Work with a known true cost: the candidate does what the baseline does, for a larger count.
 
-Each is text, as `timeit` takes it, so that every tool times the same code. One setup makes what both sides need,
-so that they share their memory too, and a call costs its count and hardly anything besides.
+Each work is a text, as for `timeit`, so that every tool times the same code. One setup makes the data of both sides, so
+that they use the same memory. The cost of a call is proportional to its count, except for a very small rest.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a tool is given: one setup, and the statement of each side."""
+    """The input of a tool: one setup, and the statement of each side."""
 
     setup: str
     baseline: str
@@ -18,7 +18,10 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A kernel over `count` equal units. {counts} in `setup` stands for both sides' counts, {count} in `statement`."""
+    """A kernel over `count` equal units.
+
+    In `setup`, {counts} is replaced by the counts of both sides. In `statement`, {count} is the count of one side.
+    """
 
     name: str
     count: int
@@ -26,13 +29,15 @@ class Work:
     statement: str
 
     def sides(self, truth: float) -> Sides:
-        """Return both sides, the candidate with `truth` times the baseline's units.
+        """Return the baseline and the candidate, which does `truth` times as many units of work.
 
-        Raises `ValueError` when that is no whole number of them.
+        Raise `ValueError` if that is not a whole number.
         """
         candidate = round(self.count * truth)
         if abs(candidate - self.count * truth) > 1e-6:
-            raise ValueError(f"{self.name}: {truth} times {self.count} units is no whole number; choose another ratio.")
+            raise ValueError(
+                f"{self.name}: {truth} times {self.count} units is not a whole number; choose another ratio."
+            )
         setup = self.setup.format(counts=(self.count, candidate))
         return Sides(setup, self.statement.format(count=self.count), self.statement.format(count=candidate))
 
@@ -40,7 +45,7 @@ class Work:
 _TORCH = "import torch\ntorch.set_num_threads(1)\n"
 
 WORKS = (
-    # Neither counts nor sums up: integers above 256 cost more than those below.
+    # The loop neither counts nor sums, because integers above 256 cost more than those below.
     Work(
         "python loop",
         1000,
@@ -68,8 +73,11 @@ WORKS = (
     ),
     Work("numba kernel", 50_000, "from kernels import chain", "chain({count})"),
 )
-"""Rows of 128 in the product of matrices (each row a vector times 128 × 128), elements of float32 in the pointwise
-operation (`streams`: from memory, not from a cache)."""
+"""The kinds of work.
+
+In the product of matrices, a unit is one row of 128 numbers, multiplied by a matrix of 128 × 128. In the pointwise
+operation, a unit is one float32 element that `streams` takes from memory, not from a cache.
+"""
 
 
 def work_named(name: str) -> Work:

@@ -1,11 +1,11 @@
-"""A coverage-guided fuzzer for all that a worker may say to the supervisor. Needs `pip install atheris`.
+"""Fuzz all messages from a worker to the supervisor, guided by coverage. Needs `pip install atheris`.
 
     python tests/fuzz/protocol.py CORPUS -max_total_time=600
 
-The first byte chooses what is asked, the second how the rest is cut into frames and whether the worker hangs up. A
-finding is any exception that is not a fault of the submission's; libFuzzer keeps the input that leads to it. An empty
-CORPUS is begun with conversations such as honest workers have. The memory of atheris itself grows with every run of
-the code it watches: `-rss_limit_mb=0` lets it.
+The first byte chooses the request. The second byte decides how the rest is cut into frames and whether the worker hangs
+up. Any exception that is not a fault of the submission is a bug; libFuzzer keeps the input that causes it. An empty
+CORPUS starts with conversations of honest workers. The memory of atheris grows with every run of the watched code;
+`-rss_limit_mb=0` allows that.
 """
 
 import struct
@@ -33,11 +33,11 @@ HONEST = (
     [b'R{"type":"ValueError","message":"no","line":3,"errno":1,"memory":false}'],
     [b'M{"name":"clock","arguments":[]}', b'M{"name":"run","arguments":[1]}', b'D{"answer":[1,[0.5],0.5,0.0]}'],
 )
-"""What honest workers say, frame by frame."""
+"""The messages of honest workers, frame by frame."""
 
 
 def one_input(data: bytes) -> None:
-    """One conversation."""
+    """Send one generated conversation to the supervisor."""
     if len(data) < 2:
         return
     name, how, rest = NAMES[data[0] % len(NAMES)], data[1], data[2:]
@@ -46,7 +46,7 @@ def one_input(data: bytes) -> None:
 
 
 def begin(corpus: Path) -> None:
-    """Put honest conversations about everything that is asked into an empty folder."""
+    """Write conversations of honest workers, one per kind of request, to an empty folder."""
     if any(corpus.iterdir()):
         return
     for number in range(len(NAMES)):
@@ -55,7 +55,7 @@ def begin(corpus: Path) -> None:
 
 
 def main() -> None:
-    """Fuzz until told to stop."""
+    """Fuzz until stopped."""
     for folder in (Path(argument) for argument in sys.argv[1:2]):
         if folder.is_dir():
             begin(folder)

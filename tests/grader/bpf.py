@@ -1,4 +1,4 @@
-"""A machine for classic BPF, as the kernel runs a seccomp filter: enough to ask a compiled filter what it would do."""
+"""Run a classic BPF program as the kernel runs a seccomp filter, to test what a compiled filter returns."""
 
 import struct
 from typing import Final
@@ -8,7 +8,7 @@ KILLED: Final = 0x80000000
 
 
 def run(program: bytes, *, audit: int, number: int, arguments: tuple[int, ...] = ()) -> int:
-    """What the filter returns for one call. Raises for anything the kernel would not have accepted."""
+    """Return the filter's result for one system call. Raise an exception if the kernel would refuse the program."""
     words = struct.pack("<IIQ6Q", number, audit, 0, *arguments, *[0] * (6 - len(arguments)))
     code = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
     accumulator, at = 0, 0
@@ -36,5 +36,5 @@ def run(program: bytes, *, audit: int, number: int, arguments: tuple[int, ...] =
 
 
 def denied(error: int) -> int:
-    """What a filter returns so that a call ends with this error."""
+    """Return the result with which a filter makes a call fail with this error."""
     return 0x00050000 | error

@@ -1,4 +1,4 @@
-"""A class run as a process of its own, to be killed, interrupted and starved: CLASS OUT SECONDS-A-GRADING LOG."""
+"""Grade a class in a separate process, which tests kill or interrupt: CLASS OUT SECONDS-PER-GRADING LOG."""
 
 import sys
 import time

@@ -1,16 +1,23 @@
-"""A class on disk, and a grader that decides by what a submission's text says. No worker is started."""
+"""A class on disk, and a grader that decides by the words in a submission's text. It starts no worker."""
 
+import io
 import json
 import zipfile
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from grader.class_run.roll import TaskPoints
+from rich.console import Console
+
+from grader.class_run.executors import Threads
+from grader.class_run.hand_in import Grade
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
+from grader.course.roll import TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
-from harness.environment import Environment
-from harness.rounds import Reading, Round
+from harness.machine.environment import Environment
+from harness.paired.rounds import Reading, Round
 
 KIT = "9.9.9"
 DOT, CALL, REPAIR = "01_dot.batched", "02_timer.per_call", "02_timer.repair"
@@ -73,7 +80,7 @@ def notebook(*cells: str) -> bytes:
 def attempt_for(submission: Submission) -> Attempt:
     source = submission.source
     if source is None:
-        return Attempt(Status.RAISED, submission.refusal)
+        return Attempt(Status.REFUSED, submission.refusal)
     if "boom" in source:
         raise ZeroDivisionError("a hidden case: [1, 2, 3]")
     if "wrong" in source:
@@ -94,7 +101,7 @@ def attempt_for(submission: Submission) -> Attempt:
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:
-    """Grade by what the text says: right, wrong, edge, cheat, or boom for a fault of the grader's own."""
+    """Grade by the words in the text: right, wrong, edge, cheat, or boom for a fault of the grader."""
     attempt = attempt_for(submission)
     share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0}.get(attempt.status, 0.0)
     verdicts = tuple(
@@ -105,3 +112,21 @@ def grade(submission: Submission, _seed: str = "") -> Report:
     return Report(
         submission, verdicts, ENVIRONMENT, sandboxed=True, duration_s=0.25, notes=("a note",), missing=("a layer",)
     )
+
+
+def run(folder: Path, out: Path, grade_one: Grade = grade, board: str = "") -> tuple[Summary, str]:
+    """Grade the class in `folder` on two lanes, without workers. Return the summary and the printed text."""
+    said = io.StringIO()
+    console = Console(file=said, width=200)
+    summary = grade_class(
+        folder,
+        out,
+        grade=grade_one,
+        tasks=TASKS,
+        lanes=Threads(2),
+        console=console,
+        kit=KIT,
+        about="2 lanes",
+        board=board,
+    )
+    return summary, said.getvalue()

@@ -1,7 +1,9 @@
-"""Running the grader's commands as people do: a process of its own, with what it says and how it ends.
+"""Run the grader's commands as users do, in separate processes, and return their output and exit code.
 
-Whatever a command starts and does not end falls to the test's own process (Linux: PR_SET_CHILD_SUBREAPER), so
-"nothing is left running" can be asked instead of hoped.
+`grader` forks most processes from one that has imported the grader (`command_server.py`). `command` starts Python.
+
+Processes that a command starts and leaves behind become children of the test's own process (Linux:
+PR_SET_CHILD_SUBREAPER). So a test can check that nothing is left running.
 """
 
 import ctypes
@@ -18,17 +20,19 @@ from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+from command_server import CommandServer
 
 ROOT = Path(__file__).parents[2]
 CLASS = ROOT / "tests" / "submissions"
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 PATIENCE_S = 300
+SERVER = CommandServer()
 PASSING = {".lock", "grades.sqlite-shm", "grades.sqlite-wal"}
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command ended, and what it said on each stream."""
+class CommandResult:
+    """The exit code of a command, and its text on each stream."""
 
     code: int
     out: str
@@ -37,7 +41,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One verdict as the journal keeps it."""
+    """One verdict from the journal."""
 
     status: str
     points: float
@@ -46,29 +50,45 @@ class Outcome:
     help: str
 
 
-def grader(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
+def grader(*arguments: str | Path, env: Mapping[str, str] | None = None) -> CommandResult:
     """Run `python -m grader` to its end. No command may ever show a traceback."""
+    environment = {**os.environ, **(env or {})}
+    ended = _forked(list(map(str, arguments)), environment) or _started(command(*arguments), environment)
+    assert "Traceback" not in ended.out + ended.err, ended.err
+    return ended
+
+
+def _forked(arguments: list[str], environment: Mapping[str, str]) -> CommandResult | None:
+    """Run a command that grades no class in a forked process. Return None for other commands, and on systems without
+    forks.
+    """
+    if sys.platform == "win32" or arguments[:1] == ["run"]:
+        return None
+    ended = SERVER.run(arguments, environment, PATIENCE_S)
+    return CommandResult(ended.code, ended.out, ended.err) if ended else None
+
+
+def _started(argv: list[str], environment: Mapping[str, str]) -> CommandResult:
     done = subprocess.run(
-        command(*arguments),
+        argv,
         cwd=ROOT,
-        env={**os.environ, **(env or {})},
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         timeout=PATIENCE_S,
         check=False,
     )
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def command(*arguments: str | Path) -> list[str]:
-    """The command line of `python -m grader`."""
+    """Return the command line of `python -m grader`."""
     return [sys.executable, "-m", "grader", *map(str, arguments)]
 
 
 def outcomes(out: Path) -> dict[str, dict[str, Outcome]]:
-    """All verdicts in the journal of OUT by student and task; two for one task are an error."""
+    """Return all verdicts in the journal of OUT by student and task. Two verdicts for one task are an error."""
     query = "SELECT student, task, status, points, tier, rationale, help FROM attempts"
     found: dict[str, dict[str, Outcome]] = {}
     for student, task, status, points, tier, rationale, help_text in rows(out, query):
@@ -78,7 +98,7 @@ def outcomes(out: Path) -> dict[str, dict[str, Outcome]]:
 
 
 def rows(out: Path, query: str) -> list[Any]:
-    """Rows of a query to the journal of OUT; none while there is no journal yet."""
+    """Return the rows of a query to the journal of OUT; none while there is no journal."""
     try:
         with closing(sqlite3.connect(f"{(out / 'grades.sqlite').as_uri()}?mode=ro", uri=True)) as db:
             return db.execute(query).fetchall()
@@ -87,7 +107,7 @@ def rows(out: Path, query: str) -> list[Any]:
 
 
 def verdicts(found: dict[str, dict[str, Outcome]]) -> dict[str, dict[str, dict[str, str | float | None]]]:
-    """What golden verdicts are compared by: status, points and tier."""
+    """Return the part of the verdicts that golden tests compare: status, points and tier."""
     return {
         student: {
             task: {"status": one.status, "points": one.points, "tier": one.tier} for task, one in of_student.items()
@@ -97,7 +117,7 @@ def verdicts(found: dict[str, dict[str, Outcome]]) -> dict[str, dict[str, dict[s
 
 
 def golden() -> dict[str, dict[str, dict[str, str | float | None]]]:
-    """The golden verdicts of `tests/submissions`."""
+    """Return the expected verdicts for `tests/submissions`."""
     read: dict[str, dict[str, dict[str, str | float | None]]] = json.loads(
         (ROOT / "tests" / "submissions.json").read_text(encoding="utf-8")
     )
@@ -105,7 +125,10 @@ def golden() -> dict[str, dict[str, dict[str, str | float | None]]]:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, with its bytes; not those that come and go with whoever reads or locks a journal."""
+    """Return every file below a folder with its bytes.
+
+    Files that exist only while a journal is read or locked are left out.
+    """
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -114,7 +137,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def peak_of(pid: int) -> int:
-    """The most memory that a process has held so far (Linux: proc_pid_status(5), VmHWM); 0 when it has ended."""
+    """Return the most memory that a process has had so far (Linux: proc_pid_status(5), VmHWM); 0 when it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -124,7 +147,7 @@ def peak_of(pid: int) -> int:
 
 @contextmanager
 def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
-    """Fail unless every process started within, by whomever, has ended soon after; then end those that have not."""
+    """Fail unless every process started within this context has ended soon after it; then end the others."""
     before = set(psutil.Process().children(recursive=True))
     _adopt_orphans(adopt=True)
     try:
@@ -141,13 +164,13 @@ def nothing_left_running(patience_s: float = 10.0) -> Iterator[None]:
 
 
 def _adopt_orphans(*, adopt: bool) -> None:
-    """Whether what loses its parent below this process becomes its child, or that of the machine's init."""
+    """Set whether orphaned descendants of this process become its children, or children of the machine's init."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def _reap(children: set[psutil.Process]) -> None:
-    """Fetch the exit statuses of those that ended: an adopted one has nobody else who would."""
+    """Fetch the exit statuses of ended children, because adopted children have no other parent."""
     for child in children:
         if not _is_running(child):
             with suppress(ChildProcessError):
@@ -155,7 +178,8 @@ def _reap(children: set[psutil.Process]) -> None:
 
 
 def _running() -> set[psutil.Process]:
-    return {one for one in psutil.Process().children(recursive=True) if _is_running(one)}
+    children = psutil.Process().children(recursive=True)
+    return {one for one in children if one.pid != SERVER.pid and _is_running(one)}
 
 
 def _is_running(process: psutil.Process) -> bool:

@@ -1,4 +1,4 @@
-"""A command confined as containers confine theirs: `python tests/grader/container.py KIND -- COMMAND …`.
+"""Run a command confined as in a container: `python tests/grader/container.py KIND -- COMMAND …`.
 
 Docker's default is a set of 14 capabilities and a seccomp profile that refuses namespaces, mounts and
 `personality(ADDR_NO_RANDOMIZE)` (moby: profiles/seccomp/default.json, daemon/pkg/oci/caps/defaults.go).
@@ -14,30 +14,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from grader.isolation import seccomp
+from grader.isolation import seccomp, seccomp_rules
 from grader.isolation.bubblewrap import installed
-from grader.isolation.seccomp import Condition, If, Rule
+from grader.isolation.seccomp_rules import Condition, Rule, When
 
 CAPABILITIES: Final = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31})
-"""Docker's: chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw, sys_chroot,
-mknod, audit_write, setfcap (linux/capability.h)."""
+"""The capabilities in Docker's default set.
+
+chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw, sys_chroot, mknod,
+audit_write, setfcap (linux/capability.h).
+"""
 OVERRIDES: Final = frozenset({1, 2})
-"""Capabilities that let root write where it may not."""
+"""Capabilities with which root can write to files without permission."""
 ADDR_NO_RANDOMIZE: Final = 0x40000
 DOCKER: Final = "/.dockerenv"
-"""The file by which a container of Docker's is known."""
+"""The file that exists in every Docker container."""
 UNMARKED: Final = "/nothing"
-"""A file by which no container is known."""
+"""A file that does not mark any container."""
 
 _MOUNTS: Final = Rule("mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr", "a container")
 _NAMESPACES: Final = (
     Rule("unshare setns pivot_root", "a container"),
-    Rule("clone", "a container", condition=Condition(0, If.SOME, (seccomp.NEW_NAMESPACES,))),
+    Rule("clone", "a container", condition=Condition(0, When.ANY_BIT, (seccomp_rules.NEW_NAMESPACES,))),
     Rule("clone3", "a container", errno.ENOSYS),
 )
-_LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, If.EQUAL, (ADDR_NO_RANDOMIZE,)))
-_CLOCKS: Final = Rule("clock_gettime", "gVisor", errno.EINVAL, Condition(0, If.SOME, (1 << 31,)))
-"""Clocks of other processes have negative numbers."""
+_LAYOUT: Final = Rule("personality", "a container", condition=Condition(0, When.EQUALS, (ADDR_NO_RANDOMIZE,)))
+_CLOCKS: Final = Rule("clock_gettime", "gVisor", errno.EINVAL, Condition(0, When.ANY_BIT, (1 << 31,)))
+"""The rule that refuses clocks of other processes, whose clock ids are negative."""
 
 _KERNEL: Final = Rule(
     "keyctl add_key request_key bpf perf_event_open userfaultfd open_by_handle_at acct quotactl kcmp pidfd_getfd "
@@ -69,9 +72,9 @@ class _Program(ctypes.Structure):
 
 
 def container(kind: str, command: Sequence[str], mark: str = DOCKER) -> list[str]:
-    """The command that runs another in a root folder like this one with the file `mark`, confined as `kind`.
+    """Return a command that runs another one, confined as `kind`, in a copy of this root folder with the file `mark`.
 
-    In one that is "covered", a file of /proc is covered, as Docker and Podman cover some, and that is all.
+    The kind "covered" only covers a file of /proc, as Docker and Podman cover some.
     """
     argv = [installed()[0], "--cap-add", "ALL"] if os.geteuid() == 0 else [installed()[0]]
     for entry in sorted(Path("/").iterdir()):
@@ -86,7 +89,7 @@ def container(kind: str, command: Sequence[str], mark: str = DOCKER) -> list[str
 
 
 def _bound(folder: Path) -> list[str]:
-    """Show a folder. One that only its owner may enter, such as root's home with pyenv, can be entered here."""
+    """Show a folder inside the container, and let every user enter it, such as root's home with pyenv."""
     if folder.stat().st_mode & 0o001:
         return ["--bind", str(folder), str(folder)]
     inside = [
@@ -96,7 +99,7 @@ def _bound(folder: Path) -> list[str]:
 
 
 def confine(kind: str) -> None:
-    """Confine this process, and what it will start, for good."""
+    """Confine this process and its future children for good."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if rules := FILTERS[kind]:

@@ -1,10 +1,10 @@
-"""Files as Canvas and Moodle export them, and classes to be filled into them."""
+"""Files in the form of Canvas's and Moodle's exports, and graded classes whose points belong in these files."""
 
 from dataclasses import replace
 
 from classroom import KIT, TASKS, grade
 
-from grader.class_run.roll import HandIn, Roll
+from grader.course.roll import HandIn, Roll
 from grader.records import Attempt, Status, Submission
 
 CANVAS = (
@@ -18,7 +18,7 @@ CANVAS = (
     '"=""=SUM(1)""",104,S-4,eve,Thursday,,,,,,,\n'
     '"Student, Test",105,,5e0c,Tuesday,,,,,,,\n'
 )
-"""With a byte order mark, a row of posting policies, a name that Canvas itself made harmless, and a test student."""
+"""An export with a byte order mark, a row of posting policies, a name that Canvas has escaped, and a test student."""
 
 MOODLE = (
     '\ufeffIdentifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed",'
@@ -36,13 +36,13 @@ def submission(student: str, text: str = "right", lesson: str = "01_dot") -> Sub
 
 
 def class_of(*submissions: Submission, waiting: tuple[HandIn, ...] = ()) -> Roll:
-    """A graded class: "right" earns 6 of 10 points, "edge" all, "wrong" none."""
+    """Return a graded class in which "right" earns 6 of 10 points, "edge" all points and "wrong" none."""
     students = tuple(sorted({one.student for one in submissions} | {one.student for one in waiting}))
     return Roll("hw1", KIT, students, TASKS, tuple(map(grade, submissions)), waiting, ())
 
 
 def with_a_fault(roll: Roll) -> Roll:
-    """The class with a fault of ours in its first hand-in."""
+    """Return the class with a fault of the grader in its first hand-in."""
     report = roll.reports[0]
     verdict = replace(report.verdicts[0], points=0.0, attempt=Attempt(Status.GRADER_ERROR, "The grader failed."))
     return replace(roll, reports=(replace(report, verdicts=(verdict, *report.verdicts[1:])), *roll.reports[1:]))

@@ -1,4 +1,4 @@
-"""The class of a first week: 30 students, what each handed in, and what each must get by the rules of the course."""
+"""A class of 30 students in its first week: what each hands in, and the points that the course's rules give."""
 
 import math
 import os
@@ -11,12 +11,14 @@ from zoneinfo import ZoneInfo
 
 from classroom import notebook, zipped
 
+from grader import overlays
+
 ROOT = Path(__file__).parents[2]
 TIMER, AUTORANGE = "02_timeit_vs_timer", "04_autorange"
 ZONE = ZoneInfo("Europe/Berlin")
 DUE = datetime(2026, 11, 20, 23, 59, tzinfo=ZONE)
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-KNOWN = ROOT / "grader" / "tasks" / AUTORANGE / "known" / "blocked_autorange"
+KNOWN = ROOT / "grader" / "tasks" / f"lesson_{AUTORANGE}" / "known" / "blocked_autorange"
 
 TEXTS = {
     "top": (KNOWN / "tier3_one_rehearsal.py", 10.0),
@@ -28,12 +30,12 @@ TEXTS = {
     "timer": (ROOT / "solutions" / f"{TIMER}.py", 20.0),
     "timer stub": (ROOT / "lessons" / "exercises" / f"{TIMER}.py", 0.0),
 }
-"""Answers with the points that their truth tables promise."""
+"""Answers, and the points that their truth tables promise."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One hand-in: its lesson, bytes, the points that it earns, and when it came. `hours` are after the due date."""
+    """One hand-in: its lesson, its bytes, the points that it earns, and its time in `hours` after the due date."""
 
     lesson: str
     data: bytes
@@ -51,9 +53,9 @@ class Attempt:
 
 
 def answer(name: str, hours: float = -5, own: str = "") -> Attempt:
-    """An answer with points from the table; with `own` words at its end it is nobody else's."""
+    """Return the known answer `name`. The words `own` at its end make it different from other students' answers."""
     path, earned = TEXTS[name]
-    text = path.read_text(encoding="utf-8") + (f"\n# {own}\n" if own else "")
+    text = overlays.whole(path) + (f"\n# {own}\n" if own else "")
     return Attempt(TIMER if name.startswith("timer") else AUTORANGE, text.encode(), earned, hours)
 
 
@@ -100,7 +102,7 @@ LEFT_OUT = {
     "s26": {"s26/hw2.py": AUTORANGE, "s26/05_compare.PY": "05_compare"},
     "s27": {"s27/exercises": AUTORANGE, "s27/all.7z": ""},
 }
-"""Misnamed files by student, with the exercise that each looks like."""
+"""Misnamed files by student, with the exercise that each resembles."""
 
 COURSE = f"""
 timezone = "Europe/Berlin"
@@ -145,7 +147,7 @@ def write(folder: Path) -> None:
 
 
 def counted(student: str, one: Attempt) -> float:
-    """What an attempt counts after lateness: 10 % for each day begun, at most half, nothing after a week."""
+    """Return the points that count after lateness: 10 % less per day begun, at most half, none after a week."""
     late = one.at - DUE - (2 * DAY if student == "s18" else 0 * DAY)
     if one.lesson == TIMER or late <= timedelta(minutes=15):
         return one.earned
@@ -153,7 +155,7 @@ def counted(student: str, one: Attempt) -> float:
 
 
 def expected(student: str, lesson: str, which: str) -> float | None:
-    """The points that a student must get for a lesson by a policy; None where nothing was handed in."""
+    """Return the points that a student must get for a lesson under a policy; None if nothing was handed in."""
     attempts = [one for one in HANDED_IN.get(student, ()) if one.lesson == lesson and one is not STRUCK]
     firsts = [one for number, one in enumerate(attempts) if one.data not in [other.data for other in attempts[:number]]]
     points = [counted(student, one) for one in firsts]
@@ -161,7 +163,7 @@ def expected(student: str, lesson: str, which: str) -> float | None:
 
 
 def contents(which: str) -> Iterator[tuple[str, str]]:
-    """Yield what is to be graded by a policy: each lesson with each different content that may count."""
+    """Yield each pair of a lesson and a content that must be graded under a policy, because it may count."""
     for attempts in HANDED_IN.values():
         for lesson in (TIMER, AUTORANGE):
             may = [one for one in attempts if one.lesson == lesson and one is not STRUCK]

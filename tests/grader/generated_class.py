@@ -1,4 +1,4 @@
-"""A class as large as asked for, graded by nobody: plausible verdicts on the real tasks, kept in a real journal."""
+"""Make a class of any size without grading: plausible verdicts on the real tasks, in a real journal."""
 
 import math
 import random
@@ -10,13 +10,13 @@ from pathlib import Path
 from grader import catalogue
 from grader.class_run import journal
 from grader.class_run.journal import Graded
-from grader.class_run.roll import Roll, Span, TaskPoints
+from grader.course.roll import Roll, Span, TaskPoints
 from grader.hand_ins.collect import Collection
 from grader.records import CLOCKED, Attempt, Control, Report, Speed, Status, Submission
 from grader.task import Task, TensorExam
 from grader.trials.score import score
-from harness.environment import Environment
-from harness.rounds import Reading, Round
+from harness.machine.environment import Environment
+from harness.paired.rounds import Reading, Round
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 ENVIRONMENT = replace(Environment.capture(ask_cuda=False), cuda_device=None)
@@ -53,12 +53,12 @@ WHY = (
 
 
 def students(number: int) -> list[str]:
-    """So many names; some of them are hard to show."""
+    """Return this many student names, some of them hard to display."""
     return [NAMES[i] if i < len(NAMES) else f"{NAMES[i % 12]}.{i:04d}" for i in range(number)]
 
 
 def gradings(names: Sequence[str], lessons: Sequence[str], *, rounds: int = 160, seed: int = 1) -> Iterator[Graded]:
-    """Grade most lessons of everybody, two at a time, with a night between two halves."""
+    """Yield verdicts on most lessons of every student, two at a time, with a night between two halves."""
     rng = random.Random(seed)
     clock = NOON
     for number, student in enumerate(names):
@@ -74,7 +74,7 @@ def gradings(names: Sequence[str], lessons: Sequence[str], *, rounds: int = 160,
 
 
 def roll(number: int = 30, lessons: Sequence[str] = (), *, rounds: int = 160) -> Roll:
-    """A class that is in no journal."""
+    """Return a generated class without writing a journal."""
     names, taken = students(number), tuple(lessons) or catalogue.load().lessons
     graded = list(gradings(names, taken, rounds=rounds))
     spans = (Span(g.report.submission.student, g.report.submission.lesson, g.started, g.finished) for g in graded)
@@ -93,7 +93,7 @@ def roll(number: int = 30, lessons: Sequence[str] = (), *, rounds: int = 160) ->
 
 
 def fill(out: Path, folder: Path, number: int, lessons: Sequence[str] = (), *, rounds: int = 160) -> None:
-    """Put a class into a journal in `out`, as `run` would; `folder` is where its hand-ins might have been."""
+    """Write a class to a journal in `out`, as `run` would. `folder` is the place of its hand-ins."""
     names, taken = students(number), tuple(lessons) or catalogue.load().lessons
     with journal.claim(out, folder, kit=ENVIRONMENT.kit) as book:
         book._db.execute("PRAGMA synchronous = OFF")
@@ -105,7 +105,7 @@ def fill(out: Path, folder: Path, number: int, lessons: Sequence[str] = (), *, r
 
 
 def points(lessons: Sequence[str]) -> tuple[TaskPoints, ...]:
-    """The tasks of these lessons."""
+    """Return the tasks of these lessons with their points."""
     known = catalogue.load()
     return tuple(TaskPoints(t.lesson, t.full_name, t.points) for lesson in lessons for t in known.tasks(lesson))
 
@@ -124,9 +124,9 @@ def _report(student: str, lesson: str, skill: float, rng: random.Random, took: t
 def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal: str) -> Attempt:
     luck = rng.random()
     if refusal:
-        return Attempt(Status.RAISED, refusal)
+        return Attempt(Status.REFUSED, refusal)
     if luck < 0.003:
-        return Attempt(Status.GRADER_ERROR, "This machine is too restless to judge speed.")
+        return Attempt(Status.GRADER_ERROR, "This machine is too noisy to judge speed.")
     if luck < 0.006:
         return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:
@@ -159,7 +159,7 @@ def _wrong(task: Task, rng: random.Random) -> Attempt:
     if isinstance(task.exam, TensorExam):
         told = f"Fails {failed} of 20 cases. The smallest: {case}\n  expected [1.5, 2.25]    got [1.5, 2.]"
     else:
-        told = f"Wrong in {failed} of 20 simulated worlds. The first: {case}\n  expected 1.5    got 2.0"
+        told = f"Wrong in {failed} of 20 simulated scenarios. The first: {case}\n  expected 1.5    got 2.0"
     if rng.random() < 0.2:
         return Attempt(
             Status.RAISED, f"{task.name} raised ValueError: no (line 3). The smallest case: {case}", cases=20

@@ -1,7 +1,7 @@
-"""Grade exploits and honest files where this runs, and print what became of each: `python graded_here.py FILE …`.
+"""Grade exploits and honest files in this process's environment: `python graded_here.py FILE …`.
 
-Tests run it in a container that allows no namespaces. Each file gets a line of JSON: its name, and how its verdict
-breaks its promise, or null.
+Tests run it in a container that allows no namespaces. For each file it prints a line of JSON: the file's name, and how
+its verdict differs from its promise, or null.
 """
 
 import json
@@ -15,11 +15,11 @@ from grader.isolation.pool import Pool
 
 
 def main(files: list[str]) -> None:
-    """Grade each file alone, beside one tree of trusted code."""
+    """Grade each file in a tree of its own. All share one tree of trusted code."""
     with Pool(hidden=(ROOT,)) as pool, quickly():
         for tensors in (False, True):
             with pool.trusted(tensors=tensors):
-                pass  # it is started, and stays
+                pass  # this starts the tree, which stays in the pool
         for name in files:
             file = promised(Path(name))
             try:

@@ -1,4 +1,4 @@
-"""What must hold in a container that allows no namespaces. `test_without_namespaces` runs these tests in one."""
+"""Tests of promises that hold in a container without namespaces. `test_without_namespaces` runs them there."""
 
 import errno
 import os
@@ -17,22 +17,23 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 from trees import opened
 
-from grader.catalogue import GRADER, KIT
 from grader.errors import WorkerFault
-from grader.isolation import bubblewrap, sandbox, seccomp, usage, users, without_namespaces
-from grader.isolation.confined import Room
-from grader.isolation.confined import run as run_confined
+from grader.isolation import bubblewrap, sandbox, seccomp, tree_usage, tree_users, without_namespaces
+from grader.isolation.confined_program import Allowance
+from grader.isolation.confined_program import run as run_confined
 from grader.isolation.pool import Pool
-from grader.isolation.seccomp import ALONE, ARCHITECTURES, TREE, WORKER
+from grader.isolation.seccomp import ARCHITECTURES
+from grader.isolation.seccomp_rules import NO_NAMESPACES, TREE, WORKER
+from grader.limits import Limits
+from grader.paths import GRADER, KIT
 from grader.records import Status
-from grader.settings import Settings
-from grader.task import Limits
+from grader.session import Session
 from grader.trials import faults
-from grader.trials.supervisor import Worker
-from harness import twins
+from grader.trials.worker_client import WorkerClient
+from harness.paired import process_env
 
 LIMITS = Limits(load_s=20, call_s=10, memory_bytes=300 << 20)
-SAFE = Settings("a secret", Pool(sandboxed=True))
+SAFE = Session("a secret", Pool(sandboxed=True))
 
 TRIED = """
 import ctypes, os, resource, signal, socket, sys, tempfile
@@ -51,15 +52,15 @@ def _other_layers_hold() -> None:
     assert not sandbox.has_namespaces()
 
 
-def answer(expression: str, setup: str = "", settings: Settings = SAFE) -> Any:
-    with opened(LIMITS, settings, tensors=False) as one:
+def answer(expression: str, setup: str = "", session: Session = SAFE) -> Any:
+    with opened(LIMITS, session, tensors=False) as one:
         return ask(one, f"{TRIED}\n{setup}\ndef f(x): return {expression}", None)
 
 
-def ask(one: Worker, source: str, argument: object) -> Any:
-    with faults.theirs("the file"):
+def ask(one: WorkerClient, source: str, argument: object) -> Any:
+    with faults.blame_submission("the file"):
         one.load(source)
-    with faults.theirs("f"):
+    with faults.blame_submission("f"):
         return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
 
 
@@ -75,7 +76,7 @@ def folders_of(uid: int) -> list[Path]:
     return list(without_namespaces._place().glob(f"fairclock-tree-{uid}"))
 
 
-def owner(one: Worker) -> int:
+def owner(one: WorkerClient) -> int:
     uid = one._server._process.owner
     assert uid is not None
     return uid
@@ -108,7 +109,7 @@ def test_it_reads_the_system_and_python_and_nothing_else(tmp_path: Path) -> None
     secret.write_text("1234")
     for folder in (tmp_path, *tmp_path.parents[:-1]):
         if folder.owner() == "root" and folder != Path(tempfile.gettempdir()):
-            folder.chmod(0o755)  # Landlock alone must refuse
+            folder.chmod(0o755)  # only Landlock can refuse this access
     paths = [secret, tmp_path, Path("/"), Path("/tmp"), Path("/etc"), Path("/etc/passwd"), Path("/sys")]  # noqa: S108
     paths += [KIT, GRADER / "task.py", KIT / "solutions" / "04_autorange.py", KIT / "tests", Path("/dev/shm")]  # noqa: S108
     paths += [Path("/proc/self/root/etc"), Path("/proc/self/cwd")]
@@ -142,7 +143,7 @@ def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch)
     seen = answer("dict(os.environ)")
     own = {name: seen.pop(name) for name in ("HOME", "TMPDIR")}
     assert own["HOME"] == own["TMPDIR"]
-    expected = {**twins.ENVIRONMENT, "PYTHONPATH": str(Path(own["HOME"]).parent / "kit")}
+    expected = {**process_env.ENVIRONMENT, "PYTHONPATH": str(Path(own["HOME"]).parent / "kit")}
     assert seen == {name: value for name, value in expected.items() if name not in own}
 
 
@@ -153,9 +154,9 @@ def test_a_hidden_folder_within_the_system_cannot_be_read() -> None:
         (secret / "seed").write_text("1234")
         look = f"refused(lambda: open({str(secret / 'seed')!r}))"
         assert answer(look) == 0
-        hiding = Settings("a secret", Pool(hidden=(secret,)))
-        assert answer(look, settings=hiding) == errno.EACCES
-        assert answer("__import__('numpy').ones(3).sum() == 3", settings=hiding)
+        hiding = Session("a secret", Pool(hidden=(secret,)))
+        assert answer(look, session=hiding) == errno.EACCES
+        assert answer("__import__('numpy').ones(3).sum() == 3", session=hiding)
     finally:
         (secret / "seed").unlink()
         secret.rmdir()
@@ -172,7 +173,7 @@ def test_each_tree_is_a_user_of_its_own_without_groups_or_capabilities() -> None
         assert len(set(uids)) == 1
         assert not groups
         assert not any(capabilities)
-        assert uids[0] in (users.spare() or ())
+        assert uids[0] in (tree_users.spare_ids() or ())
         seen.add(uids[0])
     assert len(seen) == 2
 
@@ -205,7 +206,7 @@ def test_no_socket_has_an_address() -> None:
     )
     found = answer(f"[{reach} for a, _ in pairs]", near)
     assert [one[:2] for one in found] == [[errno.EPERM, errno.EPERM]] * 2
-    assert found[0][2] != 0, "a stream's other end is the only one"
+    assert found[0][2] != 0, "only the other end of the stream is open"
     assert answer("[a.send(b'x') and b.recv(1) == b'x' for a, b in pairs]", near) == [True, True]
 
 
@@ -213,7 +214,7 @@ def test_every_denied_call_ends_with_the_error_of_its_rule() -> None:
     machine = ARCHITECTURES[platform.machine()]
     rules = {
         name: (machine.numbers[name], rule.error)
-        for rule in (*TREE, *ALONE, *WORKER)
+        for rule in (*TREE, *NO_NAMESPACES, *WORKER)
         if rule.condition is None
         for name in rule.names.split()
         if name in machine.numbers
@@ -233,7 +234,7 @@ def call(number):
 
 @pytest.fixture
 def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a submission had found a way around its filter: what looks from outside must do alone."""
+    """Remove the filter against new processes, so that only the supervisor's checks from outside remain."""
     monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
 
 
@@ -256,10 +257,10 @@ def test_helpers_are_seen_and_neither_they_nor_files_survive(how: str) -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
         ask(one, "def f(x): return 1", None)
         one._server.pin(None)
-        one.vouch()
+        one.check_no_helpers()
         assert ask(one, LEAVE, how) == 1
         with pytest.raises(WorkerFault, match="processes of its own"):
-            one.vouch()
+            one.check_no_helpers()
         uid = owner(one)
         assert len(processes_of(uid)) == 3
         assert folders_of(uid)
@@ -301,9 +302,9 @@ def test_a_folder_nested_deeper_than_paths_reach_is_removed() -> None:
 WAITING = """
 import sys, time
 from grader.isolation.forkserver import ForkServer
-from grader.trials.supervisor import Worker
-from grader.task import Limits
-one = Worker(ForkServer(tensors=False, sandboxed=True), Limits())
+from grader.trials.worker_client import WorkerClient
+from grader.limits import Limits
+one = WorkerClient(ForkServer(tensors=False, sandboxed=True), Limits())
 one.load("")
 print(one._server._process.owner, one._server._process.popen.pid, flush=True)
 time.sleep(60)
@@ -341,13 +342,13 @@ def f(x):
 
 
 def test_what_is_written_to_disk_is_bounded_though_no_name_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not without_namespaces.tried().counts_disk:
+    if not without_namespaces.probe_result().counts_disk:
         pytest.skip("all temporary files lie in memory here")
-    monkeypatch.setattr(usage, "DISK_BYTES", 32 << 20)
+    monkeypatch.setattr(tree_usage, "DISK_BYTES", 32 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one, pytest.raises(WorkerFault, match="GiB to disk") as caught:
         ask(one, WRITES, None)
     assert caught.value.status is Status.CRASHED
-    monkeypatch.setattr(usage, "DISK_BYTES", 256 << 20)
+    monkeypatch.setattr(tree_usage, "DISK_BYTES", 256 << 20)
     with opened(LIMITS, SAFE, tensors=False) as one:
         assert ask(one, WRITES.replace("while True: pass", "return 1"), None) == 1
 
@@ -358,7 +359,7 @@ def test_its_memory_is_read_and_its_core_chosen_though_it_would_hide() -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
         assert ask(one, source, None) == -1, "PR_SET_DUMPABLE"
         one._server.pin(core)
-        one.vouch()
+        one.check_no_helpers()
         assert one.peak_bytes() > 50 << 20
 
 
@@ -372,11 +373,11 @@ def test_whoever_looks_into_a_tree_is_root_again_afterwards_and_other_threads_we
 
     thread = threading.Thread(target=watch)
     thread.start()
-    with users.acting_as(users.fresh()):
+    with tree_users.acting_as(tree_users.new_id()):
         inside = os.geteuid()
         look.set()
         thread.join()
-    assert inside in (users.spare() or ())
+    assert inside in (tree_users.spare_ids() or ())
     assert seen == [0]
     assert (os.getresuid(), os.getresgid()) == ((0, 0, 0), (0, 0, 0))
 
@@ -390,7 +391,7 @@ def test_a_confined_program_sees_no_more_than_a_worker() -> None:
         LIMITS,
         20.0,
         sandboxed=True,
-        room=Room(1 << 20, 4),
+        allowance=Allowance(1 << 20, 4),
     )
     assert ended.status == 0, ended.printed
     assert ended.printed.strip() == str([errno.EACCES, errno.EACCES, errno.EACCES, 0])

@@ -1,8 +1,8 @@
-"""A worker that says whatever it is told to, before a supervisor that is the real one.
+"""Send chosen bytes to the real supervisor, as a hostile worker would.
 
-The supervisor's `Worker` runs unchanged on a socket; at the other end is no process, only bytes. What may come of them
-is a fault of the submission's. Anything else (an exception of ours, a wait beyond the limits) is a fault of the
-grader's, and lets one submission cost its instructor the run.
+The supervisor's `Worker` runs unchanged on a socket; the other end has no process, only bytes. The only allowed result
+is a fault of the submission. Any other result (another exception, a wait beyond the limits) is a bug of the grader,
+because one submission would then stop the whole run.
 """
 
 import contextlib
@@ -19,42 +19,43 @@ import numpy as np
 from grader import catalogue
 from grader.class_run import rows
 from grader.errors import WorkerFault
-from grader.isolation.forkserver import Forked, ForkServer
+from grader.isolation.forkserver import ForkedWorker, ForkServer
+from grader.limits import Limits
 from grader.records import Attempt, Cost, Verdict
-from grader.task import Inputs, Limits, MeteredExam, Scenario, Task, TensorExam
-from grader.trials import metered
+from grader.task import Inputs, Scenario, SimulatedExam, Task, TensorExam
+from grader.trials import simulated
 from grader.trials.correctness import Answer, Expected, judge, same
 from grader.trials.faults import Raised, fault_of
 from grader.trials.inputs import pack
-from grader.trials.supervisor import Worker
+from grader.trials.worker_client import WorkerClient
 
 SILENT, CLOSED = Limits(load_s=0.001, call_s=0.001), Limits(load_s=5, call_s=5)
-"""A worker that hangs up is not waited for, so that its limits can be long enough for all that it said."""
+"""The supervisor does not wait for a worker that hangs up, so its limits can be long enough to read all bytes."""
 
 KEPT_BYTES = 100_000
-WORLDS = 12
+SCENARIOS = 12
 
 
 @dataclass
 class MuteTree:
-    """Stands where the process tree would be; a worker of it is the far end of a socket."""
+    """A stand-in for the process tree, whose workers are the far ends of sockets."""
 
     tensors: bool
     far_end: list[socket.socket] = field(default_factory=list)
     output_tail: str = ""
     waited_s: float = 0.0
 
-    def fork(self, _limits: Limits, descriptors: Sequence[int], _channel: socket.socket) -> Forked:
+    def fork(self, _limits: Limits, descriptors: Sequence[int], _channel: socket.socket) -> ForkedWorker:
         self.far_end.append(socket.socket(fileno=os.dup(descriptors[0])))
-        return Forked(os.getpid(), 1)
+        return ForkedWorker(os.getpid(), 1)
 
-    def end(self, _worker: Forked, *, wait: bool = False) -> int | None:
+    def end(self, _worker: ForkedWorker, *, wait: bool = False) -> int | None:
         del wait
         return None
 
     def watch(self, _limits: Limits) -> None: ...
 
-    def vouch(self, _cores: object) -> None: ...
+    def check_no_helpers(self, _cores: object) -> None: ...
 
     def pin(self, _cores: object) -> None: ...
 
@@ -66,10 +67,10 @@ class MuteTree:
 
 
 @contextlib.contextmanager
-def saying(stream: bytes, *, hangs_up: bool, tensors: bool) -> Iterator[Worker]:
-    """A supervisor's worker that has said all this already, and then hangs up or is silent."""
+def saying(stream: bytes, *, hangs_up: bool, tensors: bool) -> Iterator[WorkerClient]:
+    """Return a supervisor's worker that has sent all of these bytes already, and then hangs up or is silent."""
     tree = MuteTree(tensors)
-    one = Worker(cast("ForkServer", tree), CLOSED if hangs_up else SILENT)
+    one = WorkerClient(cast("ForkServer", tree), CLOSED if hangs_up else SILENT)
     try:
         (far,) = tree.far_end
         with far:
@@ -77,7 +78,9 @@ def saying(stream: bytes, *, hangs_up: bool, tensors: bool) -> Iterator[Worker]:
             with contextlib.suppress(BlockingIOError):
                 far.sendall(stream[:KEPT_BYTES])
             if hangs_up:
-                far.shutdown(socket.SHUT_WR)  # it still reads: else the supervisor would not even ask
+                far.shutdown(
+                    socket.SHUT_WR
+                )  # it still reads, because otherwise the supervisor would not send a request
             yield one
     finally:
         one.close()
@@ -91,11 +94,11 @@ def _tensor_case() -> tuple[Task, TensorExam, Inputs, Expected]:
     return task, task.exam, inputs, Expected.of(task.exam, inputs)
 
 
-def _load(one: Worker) -> None:
+def _load(one: WorkerClient) -> None:
     one.load("x = 1")
 
 
-def _call(one: Worker) -> None:
+def _call(one: WorkerClient) -> None:
     _, _, inputs, expected = _tensor_case()
     packed = pack(inputs)
     answer = Answer.read(one.call("batched_dot", packed), one.outputs, inputs_unchanged=True)
@@ -103,47 +106,52 @@ def _call(one: Worker) -> None:
     same(answer, answer)
 
 
-def _arrange(one: Worker) -> None:
+def _arrange(one: WorkerClient) -> None:
     _, _, inputs, expected = _tensor_case()
     one.arrange("batched_dot", pack(inputs), str(expected.dtype), expected.want.shape, None)
 
 
-def _timed(one: Worker) -> None:
+def _timed(one: WorkerClient) -> None:
     one.timed(8)
     one.timed(8, null=True)
 
 
-def _play(exam: MeteredExam, world: Scenario, number: int) -> Callable[[Worker], None]:
-    """Play a copy of a world that nobody has played: to draw all worlds anew takes ten times as long."""
+def _play(exam: SimulatedExam, scenario: Scenario, number: int) -> Callable[[WorkerClient], None]:
+    """Play a copy of an unused scenario, because drawing all scenarios again takes ten times as long."""
 
-    def play(one: Worker) -> None:
+    def play(one: WorkerClient) -> None:
         try:
-            own = copy.deepcopy(world)
-        except (TypeError, DeprecationWarning):  # it holds a generator, or Python 3.13 would rather not copy it
+            own = copy.deepcopy(scenario)
+        except (TypeError, DeprecationWarning):  # it holds a generator, or Python 3.13 cannot copy it
             own = exam.scenarios(np.random.default_rng(0))[number]
-        played = metered._play(exam, one, own)
-        metered.same_answer(played.answer, played.answer)
+        played = simulated._play(exam, one, own)
+        simulated.same_answer(played.answer, played.answer)
 
     return play
 
 
 @cache
-def requests() -> dict[str, Callable[[Worker], None]]:
-    """All that a supervisor asks of workers, by name: metered tasks in a dozen of their worlds."""
-    found: dict[str, Callable[[Worker], None]] = {"load": _load, "call": _call, "arrange": _arrange, "timed": _timed}
+def requests() -> dict[str, Callable[[WorkerClient], None]]:
+    """Return every kind of request that a supervisor sends, by name: simulated tasks in a dozen of their scenarios."""
+    found: dict[str, Callable[[WorkerClient], None]] = {
+        "load": _load,
+        "call": _call,
+        "arrange": _arrange,
+        "timed": _timed,
+    }
     for lesson in catalogue.load().lessons:
         for task in catalogue.load().tasks(lesson):
-            if isinstance(task.exam, MeteredExam):
-                worlds = task.exam.scenarios(np.random.default_rng(0))
-                for number in range(0, len(worlds), 1 + len(worlds) // WORLDS):
-                    found[f"{task.full_name} {number}"] = _play(task.exam, worlds[number], number)
+            if isinstance(task.exam, SimulatedExam):
+                scenarios = task.exam.scenarios(np.random.default_rng(0))
+                for number in range(0, len(scenarios), 1 + len(scenarios) // SCENARIOS):
+                    found[f"{task.full_name} {number}"] = _play(task.exam, scenarios[number], number)
     return found
 
 
 def ask(name: str, stream: bytes, *, hangs_up: bool) -> WorkerFault | None:
-    """Ask this of a worker that says that. Gives the submission's fault, if any; all else is raised.
+    """Make this request to a worker that sends these bytes. Return the submission's fault, if any.
 
-    The fault's words go the way into the journal.
+    Any other exception is raised. The fault's text is written the way it would go into the journal.
     """
     fault: WorkerFault | None = None
     with saying(stream, hangs_up=hangs_up, tensors=name in {"call", "arrange", "timed"}) as one:

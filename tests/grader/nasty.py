@@ -1,6 +1,6 @@
 """Hand-ins whose texts, names and structure no honest tool writes; each is one entry of a class's folder.
 
-What each must end in is said where it is made: `TAKEN` by the grader as it is, or a part of the refusal.
+Each has its expected result: `TAKEN` if the grader accepts it, or a part of the refusal.
 """
 
 import json
@@ -29,7 +29,6 @@ class Nasty:
     expected: str = TAKEN
 
     def hand_in(self, folder: bytes) -> None:
-        """Put it into the class's folder."""
         path = os.path.join(folder, self.name)  # noqa: PTH118 - a Path cannot name all of them
         if isinstance(self.content, bytes):
             _write(path, self.content)
@@ -45,23 +44,26 @@ def _write(path: bytes, content: bytes) -> None:
 
 
 def book(**content: object) -> bytes:
-    """A notebook's bytes; a lone surrogate is written as JSON's escape."""
+    """Return a notebook's bytes. A lone surrogate becomes JSON's escape."""
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [], **content}).encode()
 
 
 def cell(source: object, **more: object) -> dict[str, object]:
-    """A code cell."""
+    """Return a code cell."""
     return {**CELL, "id": "one", "source": source, **more}
 
 
 def nested(depth: int) -> bytes:
-    """A notebook with a source that is a list in a list in a list …"""
+    """Return a notebook with a source that is a list in a list in a list …"""
     source = b"[" * depth + b"]" * depth
     return book(cells=[cell("SOURCE")]).replace(b'"SOURCE"', source)
 
 
 def with_second_name(first: str, second: bytes) -> bytes:
-    """A zip whose member has another name in its Unicode path field (APPNOTE 4.6.9), which Python reads since 3.12."""
+    """Return a zip whose member has another name in its Unicode path field (APPNOTE 4.6.9).
+
+    Python reads this field since 3.12.
+    """
     info = zipfile.ZipInfo(first)
     info.extra = struct.pack("<HHBL", UNICODE_PATH, 5 + len(second), 1, zipfile.crc32(first.encode())) + second  # type: ignore[attr-defined]
     data = BytesIO()
@@ -71,7 +73,7 @@ def with_second_name(first: str, second: bytes) -> bytes:
 
 
 def with_manifest(**changed: object) -> bytes:
-    """A zip whose manifest was written by hand."""
+    """Return a zip with a handwritten manifest."""
     record = json.loads(Manifest(KIT, ()).to_json()) | changed
     return zipped([("01_dot.py", b"right"), ("manifest.json", json.dumps(record).encode())])
 
@@ -79,12 +81,12 @@ def with_manifest(**changed: object) -> bytes:
 def _notebooks() -> dict[str, tuple[bytes, str]]:
     half = "x = '\ud800'"
     return {
-        "half-a-character": (book(cells=[cell(half)]), "Cell 1 of 01_dot.ipynb holds characters that are no text"),
+        "half-a-character": (book(cells=[cell(half)]), "Cell 1 of 01_dot.ipynb contains invalid characters"),
         "half-in-a-magic": (
             book(cells=[cell("right"), cell("%time '\udfff'")]),
-            "Cell 2 of 01_dot.ipynb holds characters",
+            "Cell 2 of 01_dot.ipynb contains invalid characters",
         ),
-        "half-in-a-list": (book(cells=[cell(["x = 1\n", half])]), "characters that are no text"),
+        "half-in-a-list": (book(cells=[cell(["x = 1\n", half])]), "invalid characters"),
         "half-in-prose": (book(cells=[{**CELL, "cell_type": "markdown", "source": half}, cell("right")]), TAKEN),
         "half-in-metadata": (
             book(cells=[cell("right", metadata={"\udc80": "\ud800"})], metadata={"\ud800": half}),
@@ -93,7 +95,7 @@ def _notebooks() -> dict[str, tuple[bytes, str]]:
         "half-in-a-key": (book(cells=[cell("right", **{"\ud800": 1})], **{"\udfff": {"\ud800": ["\ud800"]}}), TAKEN),
         "half-a-kind": (book(cells=[cell("right") | {"cell_type": "\ud800"}]), BROKEN_FORMAT),
         "half-an-output": (book(cells=[cell("right", outputs=[{"output_type": "\ud800"}])]), TAKEN),
-        "zero": (book(cells=[cell("x = '\0'")]), "Cell 1 of 01_dot.ipynb holds binary data"),
+        "zero": (book(cells=[cell("x = '\0'")]), "Cell 1 of 01_dot.ipynb contains binary data"),
         "nested": (nested(100_000), ""),
         "nested-less": (nested(900), BROKEN_FORMAT),
         "endless-number": (book(cells=[cell("1")]).replace(b'"1"', b"1" * 5000), NOT_JSON),
@@ -109,7 +111,7 @@ def _sources() -> dict[str, tuple[bytes, str]]:
     return {
         "surrogates-in-utf-8": ("'\ud800'".encode("utf-8", "surrogatepass"), "is not UTF-8 text"),
         "bytes": (b"\xff\xfe right", "is not UTF-8 text"),
-        "zero-byte": (b"right\0", "holds binary data"),
+        "zero-byte": (b"right\0", "contains binary data"),
         "marks": ("# right \u202e\u2066\ufeff\x07\x1b[2J\x0c".encode(), TAKEN),
         "not-a-character": ("# right \uffff\U0010ffff".encode(), TAKEN),
         "another-encoding": (b"# -*- coding: no-such-encoding -*-\n# right", TAKEN),
@@ -137,13 +139,13 @@ def _zips() -> dict[str, tuple[bytes, str]]:
         ),
         "notebook-in-a-zip": (
             zipped([("01_dot.ipynb", book(cells=[cell("'\ud800'")]))]),
-            "characters that are no text",
+            "invalid characters",
         ),
     }
 
 
 def nasty() -> list[Nasty]:
-    """Every kind of them: the file is named like its kind, or the student is."""
+    """Return every kind of nasty hand-in. The file or the student has the name of the kind."""
     made = [Nasty(name.encode(), {b"01_dot.ipynb": data}, said) for name, (data, said) in _notebooks().items()]
     made += [Nasty(name.encode(), {b"01_dot.py": data}, said) for name, (data, said) in _sources().items()]
     made += [Nasty(f"{name}.zip".encode(), data, said) for name, (data, said) in _zips().items()]

@@ -1,4 +1,4 @@
-"""The system programs that grading a task needs, as the marks that skip its tests by name where one is missing."""
+"""Return the marks that skip a test when a system program that its tasks need is missing."""
 
 import pytest
 
@@ -8,6 +8,6 @@ from grader.trials import native
 
 
 def needs(*tasks: Task) -> list[pytest.MarkDecorator]:
-    """The marks for a test that grades all of these tasks."""
+    """Return the marks for a test that grades all of these tasks."""
     marks = [pytest.mark.valgrind] if any(task.cost is Cost.INSTRUCTIONS for task in tasks) else []
     return [*marks, pytest.mark.program("cc")] if any(map(native.is_native, tasks)) else marks

@@ -1,4 +1,4 @@
-"""Journals as older kits wrote them, made of one that this kit wrote."""
+"""Turn a journal of this kit into one that an older kit would have written."""
 
 import sqlite3
 from contextlib import closing
@@ -62,7 +62,7 @@ CREATE VIEW attempts AS SELECT
 DELETE FROM meta WHERE key = 'leaderboard';
 UPDATE meta SET value = '4' WHERE key = 'schema';
 """
-"""Each student had a grade of their own, also for a content that others handed in."""
+"""In this schema, each student had a separate grade, also for content that other students had handed in."""
 
 _FROM_4_TO_3 = """
 UPDATE meta SET value = '3' WHERE key = 'schema';
@@ -79,10 +79,10 @@ ALTER TABLE gradings DROP COLUMN regrade;
 CREATE UNIQUE INDEX one_grade ON gradings (student, lesson, sha256, kit) WHERE NOT faulted;
 """
 TO_SCHEMA_3 = TO_SCHEMA_4 + _FROM_4_TO_3
-"""There was one attempt for each student and lesson, and no time."""
+"""In this schema, each student had one attempt per lesson, without a time."""
 
 
 def make_older(out: Path, script: str) -> None:
-    """Turn the journal in `out` into what an older kit wrote."""
+    """Turn the journal in `out` into one of an older kit."""
     with closing(sqlite3.connect(out / journal.FILE)) as db:
         db.executescript(script)

@@ -1,4 +1,4 @@
-"""What a browser would make of a page, as far as a test asks: elements, attributes, text, and whether all is closed."""
+"""Parse a page as a browser would: elements, attributes, text, and whether every element is closed."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 
 
 class Outline(HTMLParser):
-    """Collects the tags and text of a page, and fails on a tag that is not closed where it should be."""
+    """Collect the tags and text of a page. Fails on a tag that is not closed in its place."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Outline(HTMLParser):
         (self.code if self._open[-1:] in (["script"], ["style"]) else self.words).append(data)
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        """The attributes of every element of that name."""
+        """Return the attributes of every element of that name."""
         return [attributes for name, attributes in self.elements if name == tag]
 
     @property
@@ -44,7 +44,7 @@ class Outline(HTMLParser):
 
 
 def policy(page: str) -> dict[str, str]:
-    """The Content-Security-Policy of a page: what may come from where."""
+    """Return the Content-Security-Policy of a page: what it may load, and from where."""
     stated = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert stated, "a page states its policy"
     assert page.index("Content-Security-Policy") < page.index("<title>"), "before anything foreign"

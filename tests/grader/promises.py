@@ -1,11 +1,12 @@
-"""What the files under `tests/exploits` and `tests/honest` must earn, as the last line of their docstrings says.
+"""Read what each file under `tests/exploits` and `tests/honest` must earn, from the last line of its docstring.
 
-`<lesson> earns <points>, <status>: <part of what the report says>`; a race may end in one status `or` another, and say
-one thing | or another. The first task of the lesson is meant, or another that is named: `<lesson>.<task>`.
+The line is `<lesson> earns <points>, <status>: <part of the report>`. A race may end in one status `or` another, and
+the report may contain one text | or another. The line is about the first task of the lesson, unless it names a task:
+`<lesson>.<task>`.
 
-Lines before it may say more of an exploit: `Source:` the public collection or paper that lists it, `Naive:` the flaw of
-`exploits/naive.py` that it uses (after options to run that with, as in `Naive --clock user:`), and `Stopped by:` the
-layer of this grader that it meets.
+Lines before it may say more about an exploit. `Source:` names the public collection or paper that lists it. `Naive:`
+names the flaw of `exploits/naive.py` that it uses (after options of `naive.py`, as in `Naive --clock user:`). `Stopped
+by:` names the layer of this grader that stops it.
 """
 
 import ast
@@ -20,30 +21,35 @@ from unittest import mock
 
 from commanding import CLASS, ROOT, Outcome
 
-from grader import catalogue
+from grader import catalogue, limits
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation import forkserver
 from grader.isolation.pool import Pool
+from grader.limits import Limits
 from grader.records import Submission, Verdict
-from grader.settings import Settings
-from grader.task import Limits, Task
+from grader.session import Session
+from grader.task import CountedExam, Task
 from grader.trials import speed
-from harness.decide import Rules
+from harness.paired.decide import Rules
 
 QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
-"""One pair tells 1× from 2× as well as three: what a cheat gains is not a matter of layout."""
-TIGHT = Limits(load_s=10.0, call_s=3.0, patience=1.5, memory_bytes=512 << 20)
-"""As strict in kind as the real limits, and no wait of ten seconds for what hangs."""
+"""One pair is enough to distinguish 1× from 2×, because a cheat's gain does not depend on memory layout."""
+TIGHT = Limits(load_s=10.0, call_s=3.0, wall_factor=1.5, memory_bytes=512 << 20)
+"""Limits of the same kinds as the real ones, but without a wait of ten seconds for a submission that hangs."""
 HANGING = replace(TIGHT, load_s=3.0, call_s=1.0)
-"""For those that must be ended for their time: they never end, whether they are waited for briefly or long."""
-PATIENCE_S = 15.0
-"""How long a tree is waited for that an exploit has stopped: not half a minute."""
+"""Limits for exploits that never end, so that a longer wait would show nothing more."""
+PATIENCE_S = 5.0
+"""The seconds to wait for a tree that an exploit has stopped. The real grader waits for 30 s."""
+BASELINE_COUNTS: dict[tuple[str, ...], int] = {}
+"""The counts of baselines by their inputs. Without them, each cheat would wait until its baseline is counted again."""
+CALLS_TOGETHER = 4
+"""The time limit of all calls together, in multiples of the limit of one call. The real grader allows 20."""
 
 EXPLOITS = ROOT / "tests" / "exploits"
 HANDED_IN = EXPLOITS / "handed_in"
 NAIVE = EXPLOITS / "naive.py"
-"""A grader, and no exploit: what they are tried on for comparison."""
+"""The naive grader, which is not an exploit. The exploits are tried on it for comparison."""
 HONEST = ROOT / "tests" / "honest"
 _PROMISE = re.compile(r"(?P<lesson>[^\s.]+)(\.(?P<task>\w+))? earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
 _DECLARED = re.compile(
@@ -53,7 +59,7 @@ _DECLARED = re.compile(
 
 @dataclass(frozen=True)
 class Promised:
-    """A file and what it must earn."""
+    """A file, and what it must earn."""
 
     path: Path
     lesson: str
@@ -68,59 +74,68 @@ class Promised:
     layer: str = ""
 
     @property
-    def row(self) -> int:
-        """The class of the attack: its number in the list of attacks."""
+    def attack_class(self) -> int:
+        """The number of the class of attacks: the first number in the file's name."""
         return int(self.path.name.partition("_")[0])
 
     @property
     def task(self) -> Task:
-        """The task that is meant: the one named, or the first of its lesson."""
+        """The task of the promise: the named one, or the first task of its lesson."""
         tasks = catalogue.load().tasks(self.lesson)
         return next(task for task in tasks if self.named in {None, task.name})
 
     def broken_by(self, points: float, status: str, told: str) -> str | None:
-        """How a verdict differs from what was promised; None when it does not."""
+        """Return how a verdict differs from the promise; None if it does not."""
         if points == self.points and status in self.statuses and any(one in told for one in self.says.split(" | ")):
             return None
         return f"{self.path.stem}: {points:g} points, {status}: {told}"
 
     def broken_by_outcome(self, outcome: Outcome) -> str | None:
-        """The same for a verdict as a class's journal keeps it."""
+        """Return how a verdict from a class's journal differs from the promise; None if it does not."""
         told = f"{outcome.rationale}\n{outcome.help}"
         return self.broken_by(outcome.points, outcome.status.lower().replace("_", " "), told)
 
     def submission(self, student: str = "mallory") -> Submission:
-        """The file as a hand-in."""
+        """Return the file as a hand-in. All files for one counted task get the same inputs (`BASELINE_COUNTS`)."""
         source = self.path.read_text(encoding="utf-8")
-        return Submission(student, self.lesson, self.path.name, digest(source.encode()), source)
+        draws_inputs = self.task.baseline if isinstance(self.task.exam, CountedExam) else source
+        return Submission(student, self.lesson, self.path.name, digest(draws_inputs.encode()), source)
 
     def broken(self, pool: Pool) -> str | None:
-        """Grade an exploit within tight limits, or honest work within its own: how the verdict breaks the promise."""
-        limits = HANGING if self.statuses[0] == "timed out" else TIGHT
-        task = replace(self.task, limits=limits) if self.path.parent == EXPLOITS else self.task
+        """Return how the file's verdict differs from its promise; None if it does not.
+
+        Exploits are graded within tight limits, honest files within the limits of their tasks.
+        """
+        tight = HANGING if self.statuses[0] == "timed out" else TIGHT
+        task = replace(self.task, limits=tight) if self.path.parent == EXPLOITS else self.task
         verdict = self.graded(pool, task)
         told = f"{verdict.attempt.rationale}\n{verdict.attempt.help}"
         return self.broken_by(verdict.points, verdict.status.value, told)
 
     def graded(self, pool: Pool, task: Task | None = None, hand_in: Submission | None = None) -> Verdict:
-        """Grade the file alone, on its task or one that differs in limits, or as a `hand_in` of other bytes."""
-        return grade_task(task or self.task, hand_in or self.submission(), Settings("exploits", pool))
+        """Return the verdict on the file, for its task or one with other limits, or on a `hand_in` with other bytes."""
+        session = Session("exploits", pool, baseline_counts=BASELINE_COUNTS)
+        return grade_task(task or self.task, hand_in or self.submission(), session)
 
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Decide by one pair of processes, and wait less for a tree that was stopped."""
-    with mock.patch.object(speed, "RULES", QUICK), mock.patch.object(forkserver, "_ANSWER_S", PATIENCE_S):
+    """Decide duels by one pair of processes, with shorter limits for a stopped tree and for all calls together."""
+    with (
+        mock.patch.object(speed, "RULES", QUICK),
+        mock.patch.object(forkserver, "_ANSWER_S", PATIENCE_S),
+        mock.patch.object(limits, "CALLS_TOGETHER", CALLS_TOGETHER),
+    ):
         yield
 
 
 def promised(path: Path) -> Promised:
-    """Read a file's promise, and what else its docstring declares."""
+    """Return a file's promise and the other declarations in its docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     told = _PROMISE.fullmatch(docstring.splitlines()[-1] if docstring else "")
-    assert told, f"{path.name} does not say what it must earn"
+    assert told, f"{path.name} has no line with its expected verdict"
     declared = {one["name"]: one for one in _DECLARED.finditer(docstring)}
-    tries = " ".join(docstring.partition("\n\n")[0].split()).partition(". ")[2]
+    tries = " ".join(docstring.partition("\n\n")[0].split())
     naive = declared.get("Naive")
     return Promised(
         path,
@@ -138,12 +153,15 @@ def promised(path: Path) -> Promised:
 
 
 def all_promised(folder: Path) -> list[Promised]:
-    """All files of a folder, in order of name."""
+    """Return the promises of all files in a folder, in order of name."""
     return [promised(path) for path in sorted(folder.glob("*.py")) if path != NAIVE]
 
 
 def hand_in(folder: Path, maker: Promised) -> set[str]:
-    """Let a file of `exploits/handed_in` make its hand-in in the class `folder`: its students, as a run names them."""
+    """Let a file of `exploits/handed_in` write its hand-ins to the class `folder`.
+
+    Return the students' names as reports show them.
+    """
     spec = importlib.util.spec_from_file_location(f"handed_in_{maker.path.stem}", maker.path)
     assert spec
     assert spec.loader

@@ -1,4 +1,4 @@
-"""Honest ways to write the same answer: each turns a hand-in's text into a file that does the same."""
+"""Rewrite a hand-in in honest ways that do not change what it does."""
 
 import ast
 import json
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 Restyle = Callable[[str, Sequence[str]], bytes]
-"""Takes a source text and the names of the functions that are asked for, and gives a file's bytes."""
+"""A function from a source text and the names of the requested functions to a file's bytes."""
 
 NOTEBOOK: Final = "a notebook with unusual metadata"
 
@@ -93,7 +93,7 @@ def guarded(function):
 
 
 def _with_records_and_a_main(source: str, _: Sequence[str]) -> bytes:
-    """Begin with a future import, and keep what a student tried it with: data classes, named tuples, `__main__`."""
+    """Add a future import and code with which a student tried the answer: data classes, named tuples, `__main__`."""
     tree = ast.parse(source)
     at = 1 if ast.get_docstring(tree) is not None else 0
     tree.body[at:at] = ast.parse("from __future__ import annotations").body
@@ -122,7 +122,7 @@ if __name__ == "__main__":
 
 
 def _from_a_factory(source: str, names: Sequence[str]) -> bytes:
-    """Define everything within one function, which returns what is asked for."""
+    """Define everything within one function, which returns the requested functions."""
     tree = ast.parse(source)
     inner = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
     body = ast.unparse(ast.Module(inner, []))
@@ -134,7 +134,7 @@ def _from_a_factory(source: str, names: Sequence[str]) -> bytes:
 
 
 def _notebook(source: str, _: Sequence[str]) -> bytes:
-    """Put each statement into a cell, amid raw cells, attachments, old outputs and fields that nobody needs."""
+    """Put each statement into a cell, among raw cells, attachments, old outputs and useless fields."""
     lines = source.splitlines(keepends=True)
     body = ast.parse(source).body
     begins = [
@@ -176,5 +176,5 @@ WAYS: Final[Mapping[str, Restyle]] = {
     "functions from a factory": _from_a_factory,
     NOTEBOOK: _notebook,
 }
-"""Ways by name. Those that wrap functions leave alone what is no function, as the C of lesson 14."""
+"""The ways by name. Ways that wrap functions do not change other text, such as the C source of lesson 14."""
 OF_FUNCTIONS: Final = frozenset({"a decorator", "methods of a class", "logging", "try and finally"})

@@ -1,6 +1,6 @@
-"""The scoreboard of `tests/exploits/README.md`: every cheat, its source, and what it gets here and elsewhere.
+"""Write the table in `tests/exploits/README.md`: every cheat, its source, and its points here and in other graders.
 
-python tests/grader/scoreboard.py      # writes the table anew from what the files declare
+python tests/grader/scoreboard.py # rewrites the table from the declarations in the files
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from promises import EXPLOITS, HANDED_IN, Promised, all_promised
 
 README: Final = EXPLOITS / "README.md"
 BEGIN, END = "<!-- table: written by tests/grader/scoreboard.py -->", "<!-- end of the table -->"
-HEAD: Final = ("class", "cheat", "source", "naive grader", "here", "stopped by")
+HEAD: Final = ("attack class", "cheat", "source", "naive grader", "here", "stopped by")
 NO_FILES: Final = (
     (
         67,
-        "[Any local process gives orders to the grader's own cluster](../grader/test_cluster_encryption.py)",
+        "[Any local process gives orders to the grader's own cluster](../grader/class_run/test_cluster_encryption.py)",
         "",
         "",
         "gets nothing",
@@ -30,15 +30,15 @@ NO_FILES: Final = (
         "intervals, and the benefit of the doubt ends at 10 %",
     ),
 )
-"""Attacks that are no file to hand in, with the test or benchmark that tries them."""
+"""Attacks that cannot be handed in as a file, with the test or benchmark that tries them."""
 
 
 def row(one: Promised) -> tuple[int, str, str, str, str, str]:
-    """Return the cells of an exploit's row. Where it names no layer, the report's words say which rule it met."""
+    """Return the cells of an exploit's row. Without a declared layer, the last cell quotes the report."""
     link = one.path.relative_to(EXPLOITS).as_posix()
     naive = f"fooled: {one.flaw}" if one.flaw else ""
     here = f"{one.points:g} of {one.task.points:g}, {' or '.join(one.statuses)}"
-    return one.row, f"[{one.tries}]({link})", one.source, naive, here, one.layer or f"“{one.says}”"
+    return one.attack_class, f"[{one.tries}]({link})", one.source, naive, here, one.layer or f"“{one.says}”"
 
 
 def table() -> Iterator[str]:
@@ -51,7 +51,7 @@ def table() -> Iterator[str]:
 
 
 def filled(text: str) -> str:
-    """Return the page with the table written anew."""
+    """Return the page with a new table."""
     before, _, rest = text.partition(BEGIN)
     return "\n".join([before + BEGIN, "", *table(), "", END]) + rest.partition(END)[2]
 

@@ -1,4 +1,4 @@
-"""Tasks small enough to be graded by the dozen, each with a folder of its own for its truth table."""
+"""Small tasks that take little time to grade, each with its own folder for known submissions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.limits import Limits
 from grader.records import Cost, Submission
-from grader.task import Array, Inputs, Limits, Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam, Tier
+from grader.task import Array, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, Tier
 from grader.values import Value
 
 QUICK = Limits(load_s=20, call_s=5, memory_bytes=1 << 30)
@@ -23,7 +24,7 @@ def negate(x):
         out[i] = -x[i]
     return out
 """
-"""The baseline: 64 rows, one at a time."""
+"""The source of a baseline that processes 64 rows one at a time."""
 
 AT_ONCE = """
 def negate(x):
@@ -59,20 +60,26 @@ def negation(
     tiers: tuple[Tier, ...] = (Tier(2, 0.6), Tier(4, 1.0)),
     limits: Limits = QUICK,
 ) -> Task:
-    """`negate(x)`, one float32 tensor to its negative; pass `Path()` when nothing is going to be run."""
+    """Return a task whose function `negate(x)` returns the negative of a float32 tensor.
+
+    Pass `Path()` as folder if the test runs no code of the task.
+    """
     exam = TensorExam(("x",), _cases, _timed, lambda x: -x.astype(np.float64), _nothing_allowed)
     return _task(folder, "negate", Cost.TIME, exam, baseline, tiers, limits)
 
 
 def search(folder: Path, *, max_calls: int = 1000, limits: Limits = QUICK) -> Task:
-    """`find(probe)`: the first whole number for which `probe` is true; its cost is the calls of `probe`."""
-    exam = MeteredExam(_hidden_numbers, max_calls)
+    """Return a task whose function `find(probe)` returns the first integer for which `probe` is true.
+
+    Its cost is the number of calls of `probe`.
+    """
+    exam = SimulatedExam(_hidden_numbers, max_calls)
     return _task(folder, "find", Cost.CALLS, exam, COUNT_UP, (Tier(2, 0.6), Tier(4, 1.0)), limits)
 
 
 @dataclass
 class HiddenNumber:
-    """A number from 60 to 99 that is found by asking whether others are below it."""
+    """A scenario with a hidden number from 60 to 99. `probe(n)` returns whether the number is at most `n`."""
 
     number: int
     calls: int = 0
@@ -81,8 +88,8 @@ class HiddenNumber:
     title: str = "a number is hidden"
 
     @property
-    def arguments(self) -> tuple[Metered, ...]:
-        return (Metered("probe"),)
+    def arguments(self) -> tuple[SimulatedFunction, ...]:
+        return (SimulatedFunction("probe"),)
 
     @property
     def cost(self) -> float:
@@ -90,7 +97,7 @@ class HiddenNumber:
 
     @property
     def plain_cost(self) -> float:
-        """Counting up from 0."""
+        """The cost of counting up from 0."""
         return self.number + 1
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
@@ -127,7 +134,7 @@ def _task(
     folder: Path,
     name: str,
     cost: Cost,
-    exam: TensorExam | MeteredExam,
+    exam: TensorExam | SimulatedExam,
     baseline: str,
     tiers: tuple[Tier, ...],
     limits: Limits,

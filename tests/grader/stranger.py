@@ -1,6 +1,6 @@
-"""A process without the key of a run tries to use the ports of its Dask cluster: `python stranger.py PORT…`.
+"""Try to use the ports of a run's Dask cluster without the run's key: `python stranger.py PORT…`.
 
-It prints, as JSON, what it got from each port: the id of a process that ran its code, a web page, or nothing.
+It prints, as JSON, what each port returned: the id of a process that ran its code, a web page, or nothing.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from distributed.protocol.pickle import dumps
 
 PATIENCE_S = 3.0
 RUN_OF = ("run", "run_function")
-"""The request that runs a function: of workers and nannies, and of schedulers."""
+"""The requests that make a Dask process run a function: one for workers and nannies, one for schedulers."""
 PAGES = ("/", "/health", "/metrics", "/json/identity.json", "/info/main/workers.html", "/info/main/logs.html")
 
 

@@ -1,4 +1,4 @@
-"""A student's kit in a folder of its own, and a student who edits it; the grader's code is a link to ours."""
+"""A student kit in its own folder, and the edits of a student. The grader's code in it is a link."""
 
 import json
 import os
@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pexpect  # type: ignore[import-untyped]  # what it spawns has no type
-from commanding import ROOT, Ended
+from commanding import ROOT, CommandResult
 
-from grader import catalogue, exercise_notebook
+from grader import paths
+from grader.desk import exercise_notebook
 
 LESSON = "04_autorange"
-"""An exercise that is graded in a second: its clock is simulated."""
+"""An exercise that takes a second to grade, because its clock is simulated."""
 
 
 def student_kit(folder: Path, *notebooks: str) -> Path:
-    """Make a kit with all exercises and, in `notebooks/`, those of these lessons; return its folder."""
+    """Make a kit with all exercises and with notebooks of these lessons; return its folder."""
     kit = folder / "kit"
     (kit / "lessons").mkdir(parents=True)
     for name in ("grader", "harness"):
@@ -26,7 +27,7 @@ def student_kit(folder: Path, *notebooks: str) -> Path:
     shutil.copytree(ROOT / "lessons" / "exercises", kit / "lessons" / "exercises")
     (kit / "notebooks").mkdir()
     for lesson in notebooks or (LESSON,):
-        stub = catalogue.stub(lesson).read_text(encoding="utf-8")
+        stub = paths.stub(lesson).read_text(encoding="utf-8")
         notebook_of(kit, lesson).write_bytes(exercise_notebook.exported(lesson, stub))
     return kit
 
@@ -40,8 +41,8 @@ def notebook_of(kit: Path, lesson: str = LESSON) -> Path:
 
 
 def solve(path: Path, lesson: str = LESSON) -> None:
-    """Put the reference solution into a file, as a student would: a notebook keeps its metadata."""
-    source = catalogue.solution(lesson).read_text(encoding="utf-8")
+    """Put the reference solution into a file, as a student would. A notebook keeps its metadata."""
+    source = paths.solution(lesson).read_text(encoding="utf-8")
     if path.suffix == ".py":
         path.write_text(source, encoding="utf-8")
         return
@@ -51,14 +52,17 @@ def solve(path: Path, lesson: str = LESSON) -> None:
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Replace a text that stands in a file once."""
+    """Replace a text that occurs exactly once in a file."""
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, (path, old)
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def run_and_saved(path: Path) -> None:
-    """Leave a notebook as Jupyter does when it was run: with outputs, an empty cell below, and other white space."""
+    """Save a notebook as Jupyter does after running it.
+
+    It then has outputs, an empty cell at the end, and other white space.
+    """
     whole: dict[str, Any] = json.loads(path.read_bytes())
     for number, cell in enumerate(whole["cells"]):
         cell["source"] = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
@@ -70,7 +74,7 @@ def run_and_saved(path: Path) -> None:
     path.write_text(json.dumps(whole, indent=4), encoding="utf-8")
 
 
-def in_kit(kit: Path, *arguments: str | Path, here: Path | None = None) -> Ended:
+def in_kit(kit: Path, *arguments: str | Path, here: Path | None = None) -> CommandResult:
     """Run `python -m grader` of the kit in the folder `here`, without a terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "grader", *map(str, arguments)],
@@ -83,7 +87,7 @@ def in_kit(kit: Path, *arguments: str | Path, here: Path | None = None) -> Ended
         check=False,
     )
     assert "Traceback" not in done.stdout + done.stderr
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def at_a_terminal(kit: Path, *arguments: str | Path) -> Any:

@@ -1,4 +1,4 @@
-"""The first week of a course, as its instructor lives it: graded by the real commands, interrupted, and asked about."""
+"""Grade the first week of a course as an instructor would: with real commands, interruptions and appeals."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commanding import PATIENCE_S, Ended, command, grader, nothing_left_running, rows
+from commanding import PATIENCE_S, CommandResult, command, grader, nothing_left_running, rows
 from first_week import AUTORANGE, COURSE, HANDED_IN, LEFT_OUT, STRUCK, TIMER, contents, expected, write
 from outline import Outline
 
@@ -23,7 +23,7 @@ LESSONS = (TIMER, AUTORANGE)
 
 @dataclass
 class Course:
-    """The folder of hand-ins, that of grades, and the file of rules."""
+    """The folder of hand-ins, the folder of grades, and the course file."""
 
     folder: Path
     out: Path
@@ -33,7 +33,7 @@ class Course:
         return ["run", self.folder, "--out", self.out, "--no-sandbox", "--jobs", "2", *options]
 
     def stopped(self, number: int, how: signal.Signals, *options: str) -> int:
-        """Begin to grade, and stop it when there are so many gradings."""
+        """Start grading, and stop it after this many gradings."""
         with nothing_left_running(60):
             begun = subprocess.Popen(
                 command(*self.run(*options)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -51,7 +51,7 @@ class Course:
         return rows(self.out, "SELECT count(*) FROM gradings")[0][0] if rows(self.out, "SELECT 1 FROM meta") else 0
 
     def points(self) -> dict[str, dict[str, float | None]]:
-        """What the gradebook says."""
+        """Return the points in the gradebook."""
         table = list(csv.reader(io.StringIO((self.out / "gradebook.csv").read_text())))
         return {row[3]: _by_lesson(row[5:7]) for row in table[2:]}
 
@@ -64,13 +64,13 @@ def _by_lesson(cells: list[str]) -> dict[str, float | None]:
 
 
 def promised(which: str) -> dict[str, dict[str, float | None]]:
-    """What the rules promise each student, worked out without the grader."""
+    """Return the points that the course's rules give each student, computed without the grader."""
     return {student: {lesson: expected(student, lesson, which) for lesson in LESSONS} for student in sorted(STUDENTS)}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A class whose grading was interrupted, killed, and then finished by the same command."""
+    """Return a class whose grading was interrupted, killed, and then finished by the same command."""
     room = tmp_path_factory.mktemp("week")
     course = Course(room / "hw1", room / "grades", room / "course.toml")
     write(course.folder)
@@ -80,7 +80,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     assert course.stopped(course.gradings() + 3, signal.SIGKILL) == -signal.SIGKILL
     ended = grader(*course.run())
     assert ended.code == 0, ended.out + ended.err
-    assert "Look at: 6 misnamed, 1 refused." in ended.out
+    assert "To check by hand: 6 misnamed, 1 refused." in ended.out
     return course
 
 
@@ -94,12 +94,12 @@ def test_every_student_gets_what_the_rules_promise_and_equal_content_is_graded_o
 
 def test_every_file_that_was_left_out_is_found_by_the_instructor_and_by_its_student(course: Course) -> None:
     page = course.text()
-    human = page[page.index("What needs a human") : page.index("How the points are spread")]
+    human = page[page.index("To check by hand") : page.index("Distribution of points")]
     for student, files in LEFT_OUT.items():
         for path, lesson in files.items():
             assert f"{student} {path} misnamed{f': looks like {lesson}' if lesson else ''}" in human
             assert f"{path} : " in course.text(student)
-    assert "s26: left aside README.txt" in page
+    assert "s26: ignored README.txt" in page
     assert "s26/README.txt : It is not an exercise" in course.text("s26")
 
 
@@ -109,22 +109,22 @@ def test_the_class_page_tells_stubs_syntax_errors_copies_and_lateness_apart(cour
     assert f"{AUTORANGE} 2 s09 , s10" in page
     assert f"{AUTORANGE} 2 s12 , s13" in page
     assert f"{AUTORANGE}, 3 students: s19 , s20 , s21" in page
-    assert "s19 0 0 not written yet 0 not written yet" in page
+    assert "s19 0 0 one not written yet, one wrong 0 not written yet" in page
     assert "s22 0 nothing handed in 0 syntax error" in page
-    assert f"s15 {AUTORANGE} 2 days late: 20 % off, so 10 points earned count 8." in page
-    assert f"s08, {AUTORANGE}: struck, as if never handed in: s08/" in page
-    assert "late" not in page[page.index("Left aside when collecting") : page.index("Find")]
+    assert f"s15 {AUTORANGE} 2 days late: 20 % off, so 8 of the 10 points earned count." in page
+    assert f"s08, {AUTORANGE}: excluded by the course file: s08/" in page
+    assert "late" not in page[page.index("Ignored files") : page.index("Find")]
 
 
 def test_a_student_can_check_the_dates_and_sees_nobody_else(course: Course) -> None:
     text = course.text("s18")
-    assert "Due 2026-11-22 23:59:00 CET (your own date; the lesson's is 2026-11-20 23:59:00 CET)" in text
+    assert "Due 2026-11-22 23:59:00 CET (your own date; for the class it is 2026-11-20 23:59:00 CET)" in text
     assert "Handed in 2026-11-23 04:59:00 CET, 1 day late" in text
-    assert "1 day late: 10 % off, so 10 points earned count 9." in text
+    assert "1 day late: 10 % off, so 9 of the 10 points earned count." in text
     for student in HANDED_IN:
         assert not [other for other in STUDENTS if other != student and other in course.text(student).split()]
     assert "cgroup" not in "".join(course.text(student) for student in HANDED_IN)
-    assert "nothing handed in , the exercise is worth 10 points" in course.text("ivy")
+    assert "nothing handed in , this exercise has 10 points" in course.text("ivy")
 
 
 def test_equal_answers_share_a_place_on_the_leaderboard(course: Course) -> None:
@@ -163,7 +163,7 @@ def test_another_policy_waits_for_the_grades_it_needs_and_exports_what_the_rules
         (0,)
     ]
 
-    exported: Ended = grader("export", course.out, "--nbgrader")
+    exported: CommandResult = grader("export", course.out, "--nbgrader")
     assert exported.code == 0
     table = csv.DictReader(io.StringIO((course.out / "nbgrader.csv").read_text()))
     scores = {(row["student_id"], row["assignment"]): float(row["score"]) for row in table}

@@ -1,4 +1,4 @@
-"""One submission, one task: whatever is handed in, a verdict comes out and no exception."""
+"""Grading one submission for one task always returns a verdict and never raises an exception."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,18 +8,18 @@ import pytest
 from small_tasks import AT_ONCE, BISECT, COUNT_UP, hand_in, negation, search
 from trees import bare
 
-from grader import catalogue, grade
-from grader.catalogue import Catalogue
+from grader import grade
 from grader.grade import grade_task
 from grader.isolation import forkserver, sandbox
 from grader.isolation.pool import Pool
+from grader.limits import Limits
 from grader.records import Control, Status, Submission, Verdict
-from grader.settings import Settings
-from grader.task import Limits, Task
+from grader.session import Session
+from grader.task import Task
 from grader.trials import control, speed
-from harness.decide import MeasurementError
-from harness.environment import GIL_OFF, GIL_ON, Environment
 from harness.errors import MachineError
+from harness.machine.environment import GIL_OFF, GIL_ON, Environment
+from harness.paired.decide import MeasurementError
 
 HASTY = Limits(load_s=10, call_s=2, memory_bytes=300 << 20)
 
@@ -39,8 +39,8 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
 
 
 @pytest.fixture
-def settings(pool: Pool) -> Settings:
-    return Settings("a secret", pool)
+def session(pool: Pool) -> Session:
+    return Session("a secret", pool)
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def task(tmp_path: Path) -> Task:
     return search(tmp_path, limits=HASTY)
 
 
-def test_a_right_and_cheap_answer_gets_all_points(task: Task, settings: Settings) -> None:
-    verdict = grade_task(task, hand_in(BISECT), settings)
+def test_a_right_and_cheap_answer_gets_all_points(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in(BISECT), session)
     assert (verdict.status, verdict.points, verdict.max_points) == (Status.PASSED, 10, 10)
 
 
-def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, settings: Settings) -> None:
-    verdict = grade_task(task, hand_in(COUNT_UP), settings)
+def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in(COUNT_UP), session)
     assert (verdict.status, verdict.points) == (Status.PASSED, 4)
     assert "Next tier: 2×, 6 points." in verdict.attempt.rationale
 
@@ -71,7 +71,7 @@ def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, setti
         ("x = []\n  while True: x.append(bytearray(1 << 20))", {Status.OUT_OF_MEMORY}),
         ("say(b'D{\"answer\": 60}'); say(b'D{\"answer\": 60}'); return 60", {Status.WRONG}),
         ("say(b'D'); say(b'D')", {Status.WRONG}),
-        ("os.write(DESCRIPTOR, os.urandom(4096)); return 60", {Status.CRASHED, Status.TIMED_OUT}),
+        ("os.write(DESCRIPTOR, os.urandom(4096)); return 60", {Status.PROTOCOL_VIOLATION, Status.TIMED_OUT}),
         ("os.write(DESCRIPTOR, b'\\1'); import time; time.sleep(60)", {Status.TIMED_OUT}),
         ("os.close(DESCRIPTOR); os._exit(0)", {Status.CRASHED}),
         ("os.fork(); return 60", {Status.RAISED, Status.WRONG, Status.CRASHED}),
@@ -80,39 +80,42 @@ def test_a_right_and_costly_answer_gets_points_for_being_right(task: Task, setti
     ],
 )
 def test_no_end_of_a_submission_earns_points_or_breaks_the_grading(
-    task: Task, settings: Settings, code: str, statuses: set[Status]
+    task: Task, session: Session, code: str, statuses: set[Status]
 ) -> None:
-    verdict = grade_task(task, hand_in(f"{FIND_CHANNEL}\ndef find(probe):\n  {code}"), settings)
+    verdict = grade_task(task, hand_in(f"{FIND_CHANNEL}\ndef find(probe):\n  {code}"), session)
     assert verdict.status in statuses, verdict.attempt
     assert verdict.points == 0
     assert verdict.attempt.rationale
     (verdict.attempt.rationale + verdict.attempt.help).encode()
 
 
-@pytest.mark.parametrize(
-    "source", ["", "def find(probe", "import nothing_of_that_name", "find = 3", "raise SystemExit"]
-)
-def test_a_file_without_a_working_function_is_told_so(task: Task, settings: Settings, source: str) -> None:
-    verdict = grade_task(task, hand_in(source), settings)
+@pytest.mark.parametrize("source", ["", "import nothing_of_that_name", "find = 3", "raise SystemExit"])
+def test_a_file_without_a_working_function_is_told_so(task: Task, session: Session, source: str) -> None:
+    verdict = grade_task(task, hand_in(source), session)
     assert (verdict.status, verdict.points) == (Status.RAISED, 0)
 
 
-def test_a_file_that_was_refused_is_not_run(task: Task, settings: Settings) -> None:
+def test_a_file_that_is_not_python_is_refused(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in("def find(probe"), session)
+    assert (verdict.status, verdict.points) == (Status.REFUSED, 0)
+
+
+def test_a_file_that_was_refused_is_not_run(task: Task, session: Session) -> None:
     refused = Submission("ada", "00_small", "ada/00_small.py", "0", None, "It is not UTF-8 text.")
-    verdict = grade_task(task, refused, settings)
-    assert (verdict.status, verdict.points) == (Status.RAISED, 0)
+    verdict = grade_task(task, refused, session)
+    assert (verdict.status, verdict.points) == (Status.REFUSED, 0)
     assert verdict.attempt.rationale == "It is not UTF-8 text."
 
 
-def test_a_stub_reads_that_it_is_not_written_yet(task: Task, settings: Settings) -> None:
-    verdict = grade_task(task, hand_in("def find(probe):\n    raise NotImplementedError"), settings)
+def test_a_stub_reads_that_it_is_not_written_yet(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in("def find(probe):\n    raise NotImplementedError"), session)
     assert "still raises NotImplementedError (line 2 of the file)" in verdict.attempt.rationale
 
 
 @pytest.mark.parametrize("baseline", ["def negate(x): return 1", "1 / 0", "raise SystemExit", "def negate(x"])
 def test_a_faulty_baseline_is_ours(tmp_path: Path, baseline: str) -> None:
-    with bare() as settings:
-        verdict = grade_task(negation(tmp_path, baseline=baseline), hand_in(AT_ONCE), settings)
+    with bare() as session:
+        verdict = grade_task(negation(tmp_path, baseline=baseline), hand_in(AT_ONCE), session)
     assert verdict.status is Status.GRADER_ERROR
     assert "not the submission's fault" in verdict.attempt.rationale
 
@@ -125,18 +128,15 @@ def test_what_the_machine_lacks_is_never_the_submissions_fault(
         raise fault
 
     monkeypatch.setattr(sandbox, "start", broken)
-    with bare() as settings:
-        verdict = grade_task(task, hand_in(BISECT), settings)
+    with bare() as session:
+        verdict = grade_task(task, hand_in(BISECT), session)
     assert verdict.status is Status.GRADER_ERROR
     assert str(fault) in verdict.attempt.rationale
 
 
-def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(
-    task: Task, pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(catalogue, "load", lambda: Catalogue({"00_small": (task, task)}))
+def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(task: Task, pool: Pool) -> None:
     submission = hand_in(BISECT)
-    report = grade.grade(submission, "a secret", pool)
+    report = grade.grade(submission, "a secret", pool, (task, task))
     assert [verdict.task for verdict in report.verdicts] == ["00_small.find", "00_small.find"]
     assert (report.submission, report.sandboxed) == (submission, pool.sandboxed)
     assert (report.points, report.max_points) == (20, 20)
@@ -144,8 +144,8 @@ def test_a_report_has_a_verdict_for_every_task_and_says_how_it_was_graded(
 
 
 def tensors(tmp_path: Path, source: str) -> Verdict:
-    with bare() as settings:
-        return grade_task(negation(tmp_path), hand_in(source), settings)
+    with bare() as session:
+        return grade_task(negation(tmp_path), hand_in(source), session)
 
 
 def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_the_smallest_failing_case_is_shown(tmp_path: Path) -> None:
 def test_a_known_mistake_with_tensors_is_explained(tmp_path: Path) -> None:
     task = negation(tmp_path)
     (task.known / "wrong_unchanged.py").write_text('"""You return x\n    itself."""\ndef negate(x): return x.clone()')
-    with bare() as settings:
-        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), settings)
+    with bare() as session:
+        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), session)
     assert (verdict.status, verdict.attempt.help) == (Status.WRONG, "You return x itself.")
 
 
@@ -174,8 +174,8 @@ def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_
     }
     for name, source in knows.items():
         (task.known / name).write_text(source)
-    with bare() as settings:
-        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), settings)
+    with bare() as session:
+        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), session)
     assert verdict.attempt.help == "You return x."
 
 
@@ -198,11 +198,10 @@ def test_without_a_clock_of_another_process_wall_time_grades_and_the_report_says
     monkeypatch.setattr(forkserver, "cpu_clock", lambda _pid: None)
     monkeypatch.setattr(
         control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True)
-    )  # by the wall clock, tests beside this one void it
+    )  # with the wall clock, other running tests would make the duel void
     task = negation(tmp_path)
-    monkeypatch.setattr(catalogue, "load", lambda: Catalogue({task.lesson: (task,)}))
     with Pool(sandboxed=False) as pool:
-        report = grade.grade(hand_in(AT_ONCE), "a secret", pool)
+        report = grade.grade(hand_in(AT_ONCE), "a secret", pool, (task,))
     assert report.verdicts[0].status in {Status.PASSED, Status.UNDECIDED}
     assert "estimates" in report.notes[0]
 

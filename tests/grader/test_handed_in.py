@@ -1,8 +1,8 @@
-"""Hand-ins made to do harm before a line of theirs runs: archives, notebooks, files and names.
+"""Hand-ins that do harm before their code runs: archives, notebooks, files and names.
 
-Each file of `tests/exploits/handed_in` makes one, or one for each of several names, in a class folder: `hand_in(place,
-right)` is told where its own place is, and the text of a right exercise. All are graded in one class, by the real
-command, beside honest neighbours. What each must earn is its docstring's last line.
+Each file of `tests/exploits/handed_in` makes one hand-in, or one for each of several names. Its `hand_in(place, right)`
+gets a path in a class folder and the text of a right exercise. The real command grades all of them in one class with
+honest students. The last line of each docstring gives the expected verdict.
 """
 
 import csv
@@ -18,7 +18,7 @@ import pytest
 from commanding import CLASS, Outcome, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from promises import HANDED_IN, Promised, all_promised, hand_in
 
-from grader.class_run.roll import folder_name
+from grader.course.roll import folder_name
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
@@ -29,7 +29,7 @@ TRACES = [Path("/tmp") / f"fairclock-exploit-{row}" for row in (38, 52, 53)]  # 
 
 @dataclass(frozen=True)
 class Harmful:
-    """A class of harmful hand-ins after its grading."""
+    """A class of harmful hand-ins after it was graded."""
 
     folder: Path
     out: Path
@@ -109,7 +109,7 @@ def no_name_is_a_formula_or_a_row_of_its_own_in_the_gradebook(harmful: Harmful) 
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page: its elements, their attributes, and the text between them."""
+    """Collect a page's elements, their attributes, and the text between them, as a browser would."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,13 +130,15 @@ def no_name_is_an_element_of_the_report_or_turns_its_text_around(harmful: Harmfu
     page = Elements()
     page.feed(raw)
     text = "".join(page.text)
-    assert "<script>alert(1)" in text, "the name is shown as it is, as text"
+    assert "<script>alert(1)" in text, "the page shows the name unchanged, as text"
     assert page.handlers == []
-    assert page.scripts == 1, "the one that sorts"
+    assert page.scripts == 1, "the page's own script, which sorts tables"
     assert "{{ 7 * 7 }}" in text
     controls = {char for char in raw if unicodedata.category(char) == "Cc"} - {"\n", "\t"}
-    assert not controls, "a page has no use for control characters"
-    assert not set(raw) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068"), "nor for what turns text around"
+    assert not controls, "the page must not contain control characters"
+    assert not set(raw) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068"), (
+        "the page must not contain characters that reverse text"
+    )
 
 
 def no_name_is_an_element_of_a_students_page(harmful: Harmful) -> None:
@@ -153,7 +155,7 @@ def a_terminal_is_told_nothing_by_a_name(harmful: Harmful) -> None:
 
 
 def _inventory(folder: Path) -> dict[str, tuple[int, int]]:
-    """Everything below a folder, with kind and size: some of it may not be read."""
+    """Return everything below a folder, with kind and size. Some of it cannot be read."""
     found = {}
     for place, folders, files in os.walk(os.fsencode(folder)):
         for name in folders + files:

@@ -1,7 +1,7 @@
-"""A class a third of which is hostile, graded by the real command on two lanes: no honest grade moves.
+"""In a class with one third of hostile hand-ins, graded by the real command on two lanes, no honest grade changes.
 
-What an honest hand-in earns alone is what its file under `tests/honest` says, and `test_honest` asks that of each. The
-same with hundreds of students, honest ones graded alone first, is `tests/benchmarks/hostile_class.py`.
+Each file under `tests/honest` gives its expected verdict, and `test_honest` checks the file alone.
+`tests/benchmarks/hostile_class.py` does the same with hundreds of students and grades the honest ones alone first.
 """
 
 import random
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commanding import CLASS, Ended, golden, grader, nothing_left_running, outcomes, tree, verdicts
+from commanding import CLASS, CommandResult, golden, grader, nothing_left_running, outcomes, tree, verdicts
 from promises import EXPLOITS, HONEST, Promised, all_promised, promised
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -33,20 +33,20 @@ LOUD = (
     "51_attacks_its_parent",
     "51_kills_everybody",
 )
-"""Exploits that reach for what is not theirs: neighbours, files, processes, whoever listens."""
+"""Exploits that try to reach other submissions, files, processes and listening programs."""
 
 GOLDEN = ("ada", "ben")
-SLOW_TO_GRADE = {"many_samples", "numba_cached"}
-"""Honest ones that a class of thirty can do without: `test_honest` has them."""
+SLOW_TO_GRADE = {"compiled_by_torch", "compiled_if_it_can_be", "many_samples", "numba_cached", "numba_parallel"}
+"""Honest files that this class leaves out to save time; `test_honest` grades them."""
 
 
 @dataclass(frozen=True)
 class Hostile:
-    """A class with hostile hand-ins among honest ones, and how its grading ended."""
+    """A class with hostile and honest hand-ins, and how its grading ended."""
 
     folder: Path
     out: Path
-    ended: Ended
+    ended: CommandResult
     students: dict[str, Promised]
     heard: list[str]
 
@@ -105,7 +105,7 @@ def nobody_is_reached_and_nothing_written(hostile: Hostile) -> None:
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Listen where exploit 33 calls; what reaches us is noted."""
+    """Listen on the address that exploit 33 calls, and record what arrives."""
     heard: list[str] = []
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 47110)) as loopback, socket.socket(socket.AF_UNIX) as unnamed:

@@ -1,4 +1,4 @@
-"""Whatever the supervisor reads of a hostile process tree ends in an answer or a verdict, never in a grader fault."""
+"""Reading facts about a hostile process tree gives a value or a verdict, never a fault of the grader."""
 
 import json
 import sys
@@ -15,15 +15,16 @@ from trees import bare
 from grader import catalogue
 from grader.errors import WorkerFault
 from grader.inside import protocol
-from grader.isolation.confined import Ended
+from grader.isolation.confined_program import ProgramResult
 from grader.isolation.forkserver import ForkServer
+from grader.limits import Limits
 from grader.records import Status
-from grader.settings import Settings
-from grader.task import CountedExam, Limits, Task
+from grader.session import Session
+from grader.task import CountedExam, Task
 from grader.trials import counted_process, native
-from grader.trials.faults import Raised, fault_of, theirs, untrusted
-from grader.trials.supervisor import Worker, worker
-from harness.clocks import ProcessGoneError
+from grader.trials.faults import Raised, blame_submission, fault_of, untrusted
+from grader.trials.worker_client import WorkerClient, worker
+from harness.machine.clocks import ProcessGoneError
 
 LIMITS = Limits(load_s=20, call_s=20, memory_bytes=300 << 20)
 NAMED = """
@@ -88,8 +89,8 @@ def test_no_length_of_a_message_is_a_fault_of_the_graders(length: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def own() -> Iterator[tuple[ForkServer, Worker]]:
-    with bare() as bare_settings, bare_settings.pool.fresh(tensors=False) as tree, worker(tree, LIMITS) as one:
+def own() -> Iterator[tuple[ForkServer, WorkerClient]]:
+    with bare() as session, session.pool.fresh(tensors=False) as tree, worker(tree, LIMITS) as one:
         one.begin()
         one.load(NAMED)
         yield tree, one
@@ -98,11 +99,11 @@ def own() -> Iterator[tuple[ForkServer, Worker]]:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=NAMES)
-def test_no_name_of_a_process_changes_what_is_made_of_it(own: tuple[ForkServer, Worker], name: bytes) -> None:
+def test_no_name_of_a_process_changes_what_is_made_of_it(own: tuple[ForkServer, WorkerClient], name: bytes) -> None:
     tree, one = own
     assert one.values("f", [{"value": name.hex()}], lambda _name, _arguments: None, 1)["answer"] == 0
     tree.watch(LIMITS)
-    one.vouch()
+    one.check_no_helpers()
     assert 1 << 20 < one.peak_bytes() < 300 << 20
     assert tree.spent_s() > 0
 
@@ -121,26 +122,26 @@ ERRORS: tuple[Callable[[], Exception], ...] = (
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("reading", ["watch", "vouch", "pin", "spent_s", "cpu_s", "fork"])
+@pytest.mark.parametrize("reading", ["watch", "check_no_helpers", "pin", "spent_s", "cpu_s", "fork"])
 def test_whatever_a_reading_raises_is_a_verdict(
     reading: str, error: Callable[[], Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error()
 
-    def use(given_settings: Settings) -> None:
+    def use(given_settings: Session) -> None:
         with given_settings.pool.fresh(tensors=False) as tree:
             monkeypatch.setattr(tree, reading, fails)
-            with worker(tree, LIMITS) as one, theirs("f"):
+            with worker(tree, LIMITS) as one, blame_submission("f"):
                 one.load("import time\ndef f(x): time.sleep(0.2)")
                 one.begin()
                 one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-                one.vouch()
+                one.check_no_helpers()
                 one.slow(0.0)
 
     with bare() as bare_settings, pytest.raises(WorkerFault) as caught:
         use(bare_settings)
-    assert caught.value.status in {Status.CRASHED, Status.OUT_OF_MEMORY}
+    assert caught.value.status in {Status.PROTOCOL_VIOLATION, Status.CRASHED, Status.OUT_OF_MEMORY}
 
 
 def _counted() -> Task:
@@ -169,11 +170,12 @@ ANSWERS = st.fixed_dictionaries(
 def test_no_count_is_a_fault_of_the_graders(said: dict[str, Any], log: bytes, status: int, key: str) -> None:
     task = _counted()
     assert isinstance(task.exam, CountedExam)
-    worlds = task.exam.counted(np.random.default_rng(0))[:2]
+    scenarios = task.exam.counted(np.random.default_rng(0))[:2]
+    told = {"key": key, "counter": key, "allowed": "math"}
     try:
         with untrusted(task.name):
-            ended = Ended(status, json.dumps(said).encode(errors="surrogatepass"), log, "", cpu_s=1.0)
-            counted_process.mismatch(worlds, counted_process._read(task, ended, key, by_valgrind=not key).answers)
+            ended = ProgramResult(status, json.dumps(said).encode(errors="surrogatepass"), log, "", cpu_s=1.0)
+            counted_process.mismatch(scenarios, counted_process._read(task, ended, told, by_valgrind=not key).answers)
     except WorkerFault as fault:
         fault.rationale.encode()
 

@@ -1,6 +1,6 @@
-"""Whatever a worker says, when it says it, and whether it says anything: it costs itself its points, and nobody else.
+"""A worker's messages, at any time or missing, cost only its own points and never cause a grader fault.
 
-`tests/fuzz/protocol.py` asks the same with a fuzzer that is led by coverage.
+`tests/fuzz/protocol.py` tests the same with a coverage-guided fuzzer.
 """
 
 import json
@@ -41,7 +41,7 @@ ERRORS = st.fixed_dictionaries(
     {}, optional=dict.fromkeys(("type", "message", "line", "memory", "not_written", "missing", "errno"), VALUE)
 )
 FRAME = st.one_of(
-    st.tuples(st.just(protocol.METERED), CALLS),
+    st.tuples(st.just(protocol.SIMULATED), CALLS),
     st.tuples(st.just(protocol.DONE), CLAIMS),
     st.tuples(st.just(protocol.RAISED), ERRORS),
     st.tuples(st.binary(min_size=1, max_size=1), st.dictionaries(st.text(max_size=4), VALUE, max_size=2)),
@@ -113,18 +113,18 @@ def test_how_the_bytes_arrive_does_not_matter(pieces: list[bytes], body: dict[st
     ("stream", "statuses"),
     [
         (b"", {Status.TIMED_OUT}),
-        (frame(b"D") * 200, {Status.WRONG, Status.CRASHED, None}),
-        (struct.pack("<I", 1 << 31), {Status.CRASHED}),
-        (frame(b"D")[:3], {Status.TIMED_OUT, Status.CRASHED}),
-        (frame(b"H"), {Status.CRASHED}),
-        (b"D" * 90_000, {Status.CRASHED}),
+        (frame(b"D") * 200, {Status.WRONG, Status.PROTOCOL_VIOLATION, None}),
+        (struct.pack("<I", 1 << 31), {Status.PROTOCOL_VIOLATION}),
+        (frame(b"D")[:3], {Status.TIMED_OUT, Status.PROTOCOL_VIOLATION}),
+        (frame(b"H"), {Status.PROTOCOL_VIOLATION}),
+        (b"D" * 90_000, {Status.PROTOCOL_VIOLATION}),
     ],
     ids=["not at all", "too often", "too much", "half", "another word", "noise"],
 )
 def test_each_way_of_answering_badly_has_its_status(name: str, stream: bytes, statuses: set[Status | None]) -> None:
     fault = ask(name, stream, hangs_up=False)
-    if name == "timed" and stream:  # nothing may have been said before it is asked
-        statuses = {Status.CRASHED}
+    if name == "timed" and stream:  # the worker must not have sent anything before the request
+        statuses = {Status.PROTOCOL_VIOLATION}
     assert (fault.status if fault else None) in statuses
 
 

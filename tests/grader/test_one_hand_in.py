@@ -1,7 +1,7 @@
-"""Nothing that one student hands in keeps another from being graded; nor does a fault of the grader at one hand-in.
+"""An odd hand-in, or a fault of the grader at one hand-in, never prevents the grading of other hand-ins.
 
-A class of odd hand-ins beside honest neighbours goes through collecting, the journal and every report; then the grader
-itself is made to fail at one student, at each stage.
+A class of odd and honest hand-ins passes through collecting, the journal and every report. Then each of these stages is
+made to fail for one student.
 """
 
 import csv
@@ -15,32 +15,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, zipped
+from classroom import ENVIRONMENT, KIT, TASKS, grade, hand_in, notebook, run, zipped
 from commanding import CLASS, grader, outcomes
 from commanding import rows as asked
 from nasty import TAKEN, Nasty, nasty
 from rich.console import Console
-from test_run import run
 
 from grader import reports
 from grader.__main__ import app
 from grader.class_run import journal, rows
 from grader.class_run.executors import Threads
-from grader.class_run.roll import Roll, folder_name
 from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
-from grader.hand_ins import archives, collect, location, moments
+from grader.course.roll import Roll, folder_name
+from grader.hand_ins import archives, collect, location, timestamps
 from grader.records import Report, Status, Submission
 from grader.reports import class_page, gradebook, gradescope, student_page
 from grader.text import file_name, storable
-from harness.command import guarded
+from harness.command_line.command import guarded
 
 EVE = "eve"
 HONEST = {"ada": "6", "zoe": "6"}
 
 
 def points(out: Path) -> dict[str, str]:
-    """Points in the first lesson by student, as the gradebook has them."""
+    """Return the points in the first lesson by student, from the gradebook."""
     with (out / reports.GRADEBOOK).open(encoding="utf-8", newline="") as file:
         return {row[3]: row[5] for row in csv.reader(file) if row[3] != "SIS Login ID" and row[0] != "Points Possible"}
 
@@ -145,7 +144,7 @@ SAYING = {
     "asks-much": "def blocked_autorange(run, clock, _): run('\u00e9' * 174_750)",
     "answers-a-long-number": "def blocked_autorange(*_): return 10**4000, [10**4000], 10**4000, 10**4000",
 }
-"""Submissions that raise, print, ask and answer what no honest one does, by the student."""
+"""Submissions, by student, with exceptions, output, calls and answers that no honest submission has."""
 
 
 @pytest.mark.slow
@@ -168,11 +167,11 @@ def test_whatever_submissions_really_say_the_command_grades_all(tmp_path: Path) 
 
 
 class PlantedError(Exception):
-    """A fault of the grader's that nobody has foreseen."""
+    """An unexpected fault of the grader."""
 
 
 def fails_for(module: Any, name: str, about: Callable[..., object]) -> Callable[[pytest.MonkeyPatch], None]:
-    """Let a function raise where what it is given is about EVE."""
+    """Make a function raise an exception when its argument is about EVE."""
 
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         real = getattr(module, name)
@@ -196,7 +195,7 @@ def has_eve(roll: Roll, *_given: object, **_named: object) -> bool:
 
 
 def reads_eve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Python text be refused to be read where it says so."""
+    """Make reading Python text fail where the text names EVE."""
     limit, real = collect._READERS[".py"]
 
     def failing(data: bytes, name: str) -> str:
@@ -214,7 +213,7 @@ COLLECTING = {
     "a file's bytes": fails_for(location, "read", names_eve),
     "a file's text": reads_eve,
     "a digest": fails_for(location, "digest", lambda data: b"# eve" in data),
-    "a file's time": fails_for(moments, "of_file", names_eve),
+    "a file's time": fails_for(timestamps, "of_file", names_eve),
 }
 KEEPING = {
     "a grade": fails_for(rows, "of_report", lambda report, **named: _is_of_eve(report) and not named["faulted"]),
@@ -262,7 +261,7 @@ def test_a_fault_while_collecting_one_hand_in_is_that_hand_ins_verdict(
     (verdict,) = asked(out, "SELECT status, points, rationale FROM attempts WHERE student = 'eve'")
     assert verdict[:2] == ("grader error", 0.0)
     assert verdict[2].startswith("The grader failed (PlantedError)")
-    assert "Look at: 1 without a verdict." in summary.lines()[0]
+    assert "To check by hand: 1 without a verdict." in summary.lines()[0]
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out)
 
@@ -301,7 +300,7 @@ def test_a_fault_in_one_zip_is_that_hand_ins_verdict(
     the_next_run_grades_eve(folder, out)
 
 
-@pytest.mark.parametrize("number", sorted(location.MACHINE))
+@pytest.mark.parametrize("number", sorted(location.MACHINE_ERRORS))
 def test_an_error_of_the_machine_refuses_no_file(
     folder: Path, out: Path, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,7 +329,7 @@ def test_whatever_grading_raises_is_that_hand_ins_verdict(folder: Path, out: Pat
 
 
 class Refusing(Threads):
-    """Lanes that do not take one submission, or drop it."""
+    """Fake grading lanes that refuse or lose one submission."""
 
     def __init__(self, *, cancels: bool) -> None:
         super().__init__(1)
@@ -404,10 +403,11 @@ def test_a_students_report_that_cannot_be_made_keeps_no_other_from_being_written
     neighbours_keep_theirs(out)
     assert points(out)[EVE] == "0"
     assert sorted(path.name for path in (out / EVE).iterdir()) == sorted({reports.PAGE, reports.RESULTS} - {file})
-    assert f"eve/{file}: the grader failed to make it (PlantedError)" in (out / reports.PAGE).read_text(
+    assert f"eve/{file}: missing because of an internal error (PlantedError)" in (out / reports.PAGE).read_text(
         encoding="utf-8"
     )
-    assert any(line.startswith(f"The grader failed to make 1 report whole: eve/{file}.") for line in summary.lines())
+    said = f"Internal error: 1 report could not be written completely: eve/{file}."
+    assert any(line.startswith(said) for line in summary.lines())
     monkeypatch.undo()
     again, _ = run(folder, out)
     assert again.exit_code == 0
@@ -424,9 +424,10 @@ def test_a_report_of_the_class_is_written_without_the_student_that_prevents_it(
     neighbours_keep_theirs(out)
     assert "ada" in (out / file).read_text(encoding="utf-8")
     assert (out / EVE / reports.PAGE).is_file()
-    assert any(line.startswith(f"The grader failed to make 1 report whole: {file}.") for line in summary.lines())
+    said = f"Internal error: 1 report could not be written completely: {file}."
+    assert any(line.startswith(said) for line in summary.lines())
     if file == reports.PAGE:
-        assert "eve: left out of this report" in (out / file).read_text(encoding="utf-8")
+        assert "eve: not in this report" in (out / file).read_text(encoding="utf-8")
     monkeypatch.undo()
     the_next_run_grades_eve(folder, out, graded=0)
 
@@ -474,7 +475,7 @@ def test_report_names_what_it_failed_to_make_and_ends_with_3(
     fails_for(student_page, "render", has_eve)(monkeypatch)
     assert guarded(app, "python -m grader", ["report", str(out), "--debug"]) == 3
     said = capsys.readouterr()
-    assert "The grader failed to make 1 report whole: eve/report.html." in said.out
+    assert "Internal error: 1 report could not be written completely: eve/report.html." in said.out
     assert "PlantedError: a hidden case" in said.err
     monkeypatch.undo()
     assert guarded(app, "python -m grader", ["report", str(out)]) == 0
@@ -488,5 +489,5 @@ def test_a_sentence_that_quotes_a_name_gives_a_terminal_no_orders(
     arguments = ["run", str(folder), "--out", str(out), "--no-sandbox", "--regrade", "nobody"]
     assert guarded(app, "python -m grader", arguments) == 2
     said = capsys.readouterr().err
-    assert r"there are \x1b[2Jmallory" in said
+    assert r"There are: \x1b[2Jmallory" in said
     assert "\x1b" not in said

@@ -1,34 +1,45 @@
-"""An answer keeps its points, however honestly it is written down."""
+"""An answer earns the same points in every honest style of writing it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
 from needs import needs
+from numpy.random import Generator
 from restyled import NOTEBOOK, OF_FUNCTIONS, WAYS
 
-from grader import catalogue
+from grader import catalogue, paths
 from grader.grade import grade_task
 from grader.hand_ins.collect import submission_of
+from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
 from grader.records import Cost
-from grader.settings import Settings
-from grader.task import MeteredExam, Task
-from grader.trials import speed
-from harness.decide import Rules
+from grader.session import Session
+from grader.task import Scenario, SimulatedExam, Task
+from grader.trials import cpu_time, speed
+from harness.paired.decide import Rules
 
 pytestmark = pytest.mark.slow
 
 QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
+FEWEST_ROUNDS = 1
+"""The number of rounds in which CPU time is measured. It is small, because each solution saves far more than its tier
+needs.
+"""
+EACH = 3
+"""Only each third scenario of a long simulated exam is played, because a style has the same effect in all scenarios."""
+LONG = 18
+"""The smallest number of scenarios of a long exam."""
 TIMED_WAYS = 2
-"""Ways tried of a task whose grading takes seconds: each task has others."""
+"""The number of styles tried for a task that takes seconds to grade. Different tasks get different styles."""
 
 
 def ways(task: Task, number: int) -> Iterator[str]:
-    """Name the ways in which a task's solution is written: all that it has, or some where each takes seconds."""
-    defined = ast.parse(catalogue.solution(task.lesson).read_text(encoding="utf-8")).body
+    """Return the styles in which a test writes a task's solution: all, or a few if each takes seconds to grade."""
+    defined = ast.parse(paths.solution(task.lesson).read_text(encoding="utf-8")).body
     is_function = task.name in {node.name for node in defined if isinstance(node, ast.FunctionDef)}
     possible = [way for way in WAYS if is_function or way not in OF_FUNCTIONS]
     if not takes_seconds(task):
@@ -38,8 +49,8 @@ def ways(task: Task, number: int) -> Iterator[str]:
 
 
 def takes_seconds(task: Task) -> bool:
-    """Whether grading it takes seconds, because it is timed, or counted in instructions or memory."""
-    return not isinstance(task.exam, MeteredExam) and task.cost is not Cost.OPCODES
+    """Return whether a task takes seconds to grade, because it measures time, instructions or memory."""
+    return not isinstance(task.exam, SimulatedExam) and task.cost is not Cost.OPCODES
 
 
 TASKS = sorted(catalogue.all_tasks(), key=takes_seconds)
@@ -47,9 +58,23 @@ TRIED = [(task, way) for number, task in enumerate(TASKS) for way in ways(task, 
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    with Pool(sandboxed=False) as one:
-        yield one
+def session() -> Iterator[Session]:
+    """Return one session for all ways: torch is imported once and a baseline counted once. All code is the kit's."""
+    with Pool(sandboxed=False) as pool, pool.one_hand_in(tensors=True) as trees:
+        yield Session("restyled", trees)
+
+
+def shortened(task: Task) -> Task:
+    """Return the task with each third scenario, if its exam is long and judges each scenario on its own."""
+    exam = task.exam
+    if not isinstance(exam, SimulatedExam) or exam.together is not SimulatedExam.together:
+        return task
+
+    def some(rng: Generator) -> Sequence[Scenario]:
+        scenarios = exam.scenarios(rng)
+        return scenarios[:: EACH if len(scenarios) >= LONG else 1]
+
+    return replace(task, exam=replace(exam, scenarios=some))
 
 
 @pytest.mark.parametrize(
@@ -57,14 +82,16 @@ def pool() -> Iterator[Pool]:
     [pytest.param(task, way, id=f"{task.full_name}-{way}", marks=needs(task)) for task, way in TRIED],
 )
 def test_an_honest_way_to_write_the_solution_earns_full_marks(
-    task: Task, way: str, pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    task: Task, way: str, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
-    source = catalogue.solution(task.lesson).read_text(encoding="utf-8")
+    monkeypatch.setattr(cpu_time, "LEAST_ROUNDS", FEWEST_ROUNDS)
+    source = paths.solution(task.lesson).read_text(encoding="utf-8")
     file = tmp_path / f"{task.lesson}{'.ipynb' if way == NOTEBOOK else '.py'}"
     file.write_bytes(WAYS[way](source, [task.name]))
     submission = submission_of(file, student="ada", lesson=task.lesson)
-    verdict = grade_task(task, submission, Settings("restyled", pool))
+    same_inputs = replace(submission, sha256=digest(task.name.encode()))
+    verdict = grade_task(shortened(task), same_inputs, session)
     assert verdict.points == task.points, f"{submission.refusal}{verdict.attempt.rationale}\n{verdict.attempt.help}"
 
 

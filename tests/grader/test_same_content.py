@@ -1,4 +1,4 @@
-"""Equal content has the equal grade, whoever handed it in and whenever."""
+"""Equal content gets equal grades, from any student and at any time."""
 
 import io
 import json
@@ -25,11 +25,11 @@ from grader.class_run.summary import Summary
 from grader.grade import grade_task
 from grader.isolation.pool import Pool
 from grader.records import Report, Submission
-from grader.settings import Settings
+from grader.session import Session
 
 
 class Drifting:
-    """A grader whose grades differ each time, as noise makes them differ: 1 point, 2 points and so on."""
+    """A fake grader that gives 1 point at its first call, 2 points at its second, and so on."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -74,7 +74,7 @@ def test_the_hidden_inputs_do_not_depend_on_the_student(tmp_path: Path) -> None:
         told = []
         for student in ("ada", "zoe"):
             with pool.one_hand_in(tensors=False) as trees:
-                verdict = grade_task(task, small(COUNT_UP, student), Settings("secret", trees))
+                verdict = grade_task(task, small(COUNT_UP, student), Session("secret", trees))
             told.append((verdict.points, verdict.attempt.speed))
     assert told[0] == told[1]
 
@@ -111,7 +111,7 @@ def test_each_student_has_the_evidence_under_their_own_name(folder: Path) -> Non
     assert rows(out, query) == [(name, f"{name}/01_dot.py", 1) for name in ("ada", "bob", "carla", "dora")]
     for student in ("ada", "bob", "carla"):
         page = (out / student / reports.PAGE).read_text()
-        assert "Ratios of the rounds of 01_dot.batched: 2 from" in page
+        assert "Ratio of each round of 01_dot.batched: 2 values from" in page
         assert not [other for other in ("ada", "bob", "carla", "dora") if other != student and other in page]
 
 
@@ -126,8 +126,8 @@ def test_a_new_grade_of_one_is_the_new_grade_of_all_with_that_content(folder: Pa
     out = folder.with_name("out")
     assert rows(out, "SELECT count(*) FROM gradings") == [(3,)]
     page = Outline((out / reports.PAGE).read_text()).text
-    assert "ada , bob , carla (graded again: the newest grade holds for all)" in page
-    assert "graded again, and this newest grade holds" in (out / "ada" / reports.PAGE).read_text()
+    assert "ada , bob , carla (graded again; the newest grade counts for all)" in page
+    assert "It was graded again, and the newest grade counts" in (out / "ada" / reports.PAGE).read_text()
     assert points(run(folder, drifting)[0]) == points(summary)
 
 
@@ -189,7 +189,7 @@ def test_bytes_that_were_refused_in_a_changed_zip_are_graded_when_they_come_as_t
 def test_a_shared_grading_is_one_in_the_time_line_and_in_the_noise(folder: Path) -> None:
     summary, _ = run(folder, Drifting())
     assert len(list(summary.roll.gradings())) == 2
-    assert "2 gradings in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
+    assert "2 files graded in" in Outline((folder.with_name("out") / reports.PAGE).read_text()).text
 
 
 def test_the_class_page_names_who_handed_in_the_same_and_apart_from_it_who_began_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import torch
 
 from grader import catalogue
 from grader.errors import UsageError
-from grader.tryout import functions_of, tryout
+from grader.tryout import tryout
 
 
 def test_a_tensor_function_is_called_on_a_small_case_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,7 +24,7 @@ def test_an_input_that_is_changed_is_not_right(capsys: pytest.CaptureFixture[str
     assert "inputs left as they were" in capsys.readouterr().out
 
 
-def test_a_measuring_function_is_played_in_a_world_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_measuring_function_is_played_in_a_scenario_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     def time_multiply(multiply: object, clock: object) -> float:
         assert callable(multiply)
         assert callable(clock)
@@ -34,7 +34,7 @@ def test_a_measuring_function_is_played_in_a_world_of_its_own(capsys: pytest.Cap
         return float(clock() - begin) / 100
 
     tryout("02_timeit_vs_timer", time_multiply)
-    assert capsys.readouterr().out.startswith("time_multiply: right. The world: ")
+    assert capsys.readouterr().out.startswith("time_multiply: right. The scenario: ")
 
 
 def test_what_the_function_raises_comes_out_as_it_is() -> None:
@@ -46,11 +46,11 @@ def test_what_the_function_raises_comes_out_as_it_is() -> None:
 
 
 def test_a_function_nobody_asks_for_is_told_what_is_asked_for() -> None:
-    with pytest.raises(UsageError, match=r"asks for print\. Asked for: blocked_autorange"):
+    with pytest.raises(UsageError, match=r"has a function print\. There are: blocked_autorange"):
         tryout("04_autorange", print)
 
 
 def test_a_task_may_ask_for_several_functions() -> None:
-    assert functions_of(catalogue.load().tasks("02_timeit_vs_timer")[1]) == (
+    assert catalogue.load().tasks("02_timeit_vs_timer")[1].functions == (
         "time_sum", "time_multiply", "time_matmul", "time_sort", "time_hash",
     )  # fmt: skip

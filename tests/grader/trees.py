@@ -1,23 +1,23 @@
-"""Workers opened by hand, as a pool opens them."""
+"""Open workers without a pool, for tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grader.isolation.pool import Pool
-from grader.settings import Settings
-from grader.task import Limits
-from grader.trials.supervisor import Worker, worker
+from grader.limits import Limits
+from grader.session import Session
+from grader.trials.worker_client import WorkerClient, worker
 
 
 @contextmanager
-def opened(limits: Limits, settings: Settings, *, tensors: bool) -> Iterator[Worker]:
-    """The only worker of a tree of its own."""
-    with settings.pool.fresh(tensors=tensors) as tree, worker(tree, limits) as one:
+def opened(limits: Limits, session: Session, *, tensors: bool) -> Iterator[WorkerClient]:
+    """Return the only worker of a new process tree."""
+    with session.pool.fresh(tensors=tensors) as tree, worker(tree, limits) as one:
         yield one
 
 
 @contextmanager
-def bare() -> Iterator[Settings]:
-    """Settings without a sandbox, whose trees are ended afterwards."""
+def bare() -> Iterator[Session]:
+    """Yield a session without a sandbox. Its process trees are ended afterwards."""
     with Pool(sandboxed=False) as pool:
-        yield Settings("a secret", pool)
+        yield Session("a secret", pool)

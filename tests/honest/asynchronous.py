@@ -1,4 +1,4 @@
-"""Has learnt about coroutines, and runs an event loop for every measurement.
+"""Runs an event loop for every measurement, as a student would who has just learned about coroutines.
 
 04_autorange earns 10, passed: That is the top tier.
 """

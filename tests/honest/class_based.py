@@ -1,4 +1,4 @@
-"""A class with state and a dataclass beside it; what is called is one of its instances.
+"""A class with state and a dataclass beside it; the called function is one of its instances.
 
 01_correct_first earns 10, passed: That is the top tier.
 """
@@ -13,7 +13,7 @@ import torch
 
 @dataclass
 class Dots:
-    """Counts its calls, as somebody who debugs would."""
+    """Count the calls, as a student who debugs would."""
 
     calls: int = 0
     shapes: list[torch.Size] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""An extension written in C++ beside the function, built while the file is loaded.
+"""An extension in C++ beside the function, built while the file is loaded.
 
-01_correct_first earns 0, raised: torch.compile and load_inline start a C++ compiler, so they cannot work here; numba
+01_correct_first earns 0, raised: torch.compile and load_inline start a C++ compiler, so they do not work in a submission. numba
 """
 
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-"""Compiled by torch where that works, and done without where it does not: here it does not.
+"""Compiled by torch if that works, and not compiled otherwise. Here it does not work.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

@@ -1,4 +1,4 @@
-"""Measures with generators and closures, the clock and the runs hidden in them.
+"""Measures with generators and closures that hide the clock and the runs.
 
 04_autorange earns 10, passed: That is the top tier.
 """

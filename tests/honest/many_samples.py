@@ -1,4 +1,4 @@
-"""Answers with fifteen hundred samples, which is right, wasteful, and tens of kilobytes long.
+"""Returns 1500 samples, which is right, wasteful, and tens of kilobytes long.
 
 04_autorange earns 4, passed: Next tier: 1.50×
 """

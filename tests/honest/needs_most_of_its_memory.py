@@ -1,4 +1,4 @@
-"""Keeps a table of one and a half of the two gigabytes that it may use, and touches all of it.
+"""Keeps and uses a table of 1.5 of the two gigabytes that it may use.
 
 04_autorange earns 10, passed: That is the top tier.
 """

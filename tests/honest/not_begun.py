@@ -1,4 +1,4 @@
-"""The exercise as it was handed out.
+"""The exercise as the student got it.
 
 01_correct_first earns 0, raised: still raises NotImplementedError
 """

@@ -1,4 +1,4 @@
-"""Compiled by numba while it is loaded, with the cache on disk that its documentation recommends.
+"""Compiled by numba while it is loaded, with the disk cache that numba's documentation recommends.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

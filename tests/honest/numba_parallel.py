@@ -1,4 +1,4 @@
-"""A loop that numba spreads over threads: they share the one core there is, and all that they use counts.
+"""A loop that numba spreads over threads. They share one core, and the time of all threads counts.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

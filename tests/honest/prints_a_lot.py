@@ -1,4 +1,4 @@
-"""Left its prints in: a line for each call, and pages of them for the larger ones.
+"""Still contains its debugging output: a line for each call, and pages for the larger ones.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

@@ -1,4 +1,4 @@
-"""Tries one way, is told by an exception that it does not work for these, and takes another.
+"""Tries one method, gets an exception for these arguments, and uses another method.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

@@ -1,4 +1,4 @@
-"""Right, and one pass over both, with no product kept in between.
+"""Right, in one pass over both inputs, without storing a product.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

@@ -1,4 +1,4 @@
-"""Right, and as slow as Python makes it: a loop over rows, as the baseline has.
+"""Right and slow: a Python loop over rows, as in the baseline.
 
 01_correct_first earns 4, passed: Next tier: 1.50×
 """

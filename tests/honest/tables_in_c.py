@@ -1,4 +1,4 @@
-"""C with tables that it fills when it is first called, and helpers of its own.
+"""C code with tables that it fills at the first call, and with helper functions.
 
 14_extensions earns 10, passed: That is the top tier.
 """

@@ -1,4 +1,4 @@
-"""Works on files that it maps into memory, as for data that does not fit: right, and slower than it need be.
+"""Works on files that it maps into memory, as for data larger than memory: right, and slower than necessary.
 
 04_autorange earns 10, passed: That is the top tier.
 """

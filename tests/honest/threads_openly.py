@@ -1,4 +1,5 @@
-"""Splits the rows among threads, openly. They share one core here, and the clock counts them all: no tier is lost by it.
+"""Splits the rows among threads, openly. They share one core here, and the clock counts all threads, so no tier is
+lost.
 
 01_correct_first earns 8, passed: Next tier: 8×
 """

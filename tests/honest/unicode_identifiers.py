@@ -1,4 +1,4 @@
-"""Writes its mathematics as on paper, and its comments in several scripts.
+"""Uses mathematical symbols as names, and comments in several scripts.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

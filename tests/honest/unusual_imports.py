@@ -1,4 +1,4 @@
-"""Imports what few exercises need, forgets some of it, and has tests of its own below.
+"""Imports rarely used modules, deletes some of the names, and contains its own tests.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

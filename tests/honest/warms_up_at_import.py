@@ -1,4 +1,4 @@
-"""Calls itself while it is loaded, so that kernels are chosen and memory is had before anybody waits for it.
+"""Calls itself while it is loaded, so that kernels are chosen and memory is allocated before the first timed call.
 
 01_correct_first earns 10, passed: That is the top tier.
 """

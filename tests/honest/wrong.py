@@ -1,6 +1,6 @@
-"""Wrong in a way that many are: a mean where a sum is meant.
+"""A common mistake: a mean instead of a sum.
 
-01_correct_first earns 0, wrong: This is what a mean gives where a sum is meant.
+01_correct_first earns 0, wrong: A mean instead of a sum gives this wrong answer.
 """
 
 

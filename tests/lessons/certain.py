@@ -1,4 +1,4 @@
-"""Claims that hold on any machine, however busy: what a run makes of these is no matter of weather."""
+"""The claims that hold in each run on each machine, also on a busy machine."""
 
 from harness.compilers import torchscript_support
 from harness.extensions import lacking

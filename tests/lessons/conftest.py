@@ -6,18 +6,18 @@ import small_lesson
 from rich.console import Console
 from sessions import Play, Played
 
-from harness.environment import Environment
-from harness.state import FOLDER_VARIABLE
+from harness.machine.environment import Environment
+from harness.storage.user_state import FOLDER_VARIABLE
+from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
-from lessons.engine.run import Session, Settings
+from lessons.engine.run import RunOptions, Session
 from lessons.engine.screen import Screen
-from lessons.engine.today import Today
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep every test's progress out of the state folder of whoever runs the tests."""
+    """Give each test a state folder of its own, so that the user's progress is not changed."""
     folder = tmp_path / "state"
     monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
     return folder
@@ -25,7 +25,10 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
-    """Return what prepares a session: `typed` are the reader's lines, None for a run that never waits."""
+    """Return a function that prepares a lesson's session.
+
+    `typed` are the lines that the student types. If it is None, the session never waits for input.
+    """
 
     def build(
         lesson: Lesson = small_lesson.lesson,
@@ -47,8 +50,8 @@ def prepare(monkeypatch: pytest.MonkeyPatch) -> Play:
 
         monkeypatch.setattr(screen, "read", read)
         monkeypatch.setattr(screen, "wait", lambda: None)
-        settings = Settings(fast, typed is not None, saved.__setitem__, kept.append)
-        session = Session(lesson, screen, settings, Today(Environment.capture(), noise, "quiet"))
+        options = RunOptions(fast, typed is not None, saved.__setitem__, kept.append)
+        session = Session(lesson, screen, options, Conditions(Environment.capture(), noise, "quiet"))
         return Played(session, out, saved, kept)
 
     return build

@@ -1,4 +1,4 @@
-"""A session of a lesson, made for a test, of which all can be looked at; or the whole lesson as a command."""
+"""Run a lesson in a test: in this process, where the test sees all results, or as a command."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from once import once
 
-from harness.findings import Duel, Finding
-from harness.rounds import Reading, Round
-from harness.state import FOLDER_VARIABLE
+from harness.paired.duel_result import Duel, Finding
+from harness.paired.rounds import Reading, Round
+from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.lesson import Lesson
 from lessons.engine.record import LessonRecord
 from lessons.engine.run import Session
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Played:
-    """A session with everything it printed, saved and kept."""
+    """A session, with all that it printed, the pictures it saved, and the records after each step."""
 
     session: Session
     out: io.StringIO
@@ -34,11 +34,11 @@ class Played:
 
 
 Play = Callable[..., Played]
-"""Makes a session ready to run."""
+"""A function that prepares a session."""
 
 
 def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple[str, dict[str, str]]:
-    """Explain a planted result of a step; return what was printed and how the claims fared."""
+    """Explain a made-up result of a step. Return the printed text and the result of each claim by id."""
     played = prepare(lesson)
     step = next(step for step in lesson.steps if step.name == name)
     page = played.session._page(step)
@@ -49,7 +49,7 @@ def explained(prepare: Play, lesson: Lesson, name: str, result: object) -> tuple
 
 
 def duel(ratio: float) -> Duel:
-    """A finding without doubt: the candidate is `ratio` times as fast."""
+    """Return a duel with a narrow interval: the candidate is `ratio` times as fast."""
     rounds = tuple(Round(n, Reading(1e-3, 1e-3, 10), Reading(1e-3 / ratio, 1e-3 / ratio, 10), True) for n in range(3))
     finding = Finding.FASTER if ratio > 1.01 else Finding.SLOWER if ratio < 0.99 else Finding.SAME
     return Duel(ratio, ratio * 0.99, ratio * 1.01, finding, 0.01, False, rounds)
@@ -57,7 +57,7 @@ def duel(ratio: float) -> Duel:
 
 @dataclass(frozen=True)
 class Taken:
-    """One short run of a whole lesson as a command: how it ended, what it printed and wrote, what it left running."""
+    """One short run of a lesson as a command: exit code, output, record, and the processes that it left running."""
 
     code: int
     out: str
@@ -68,12 +68,12 @@ class Taken:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """What became of each claim, in their order."""
+        """The result of each claim by id, in order."""
         return {claim["id"]: claim["verdict"] for claim in self.record["claims"]}
 
 
 def taken(factory: pytest.TempPathFactory, name: str) -> Taken:
-    """Take a lesson for real, once a session: a process of its own, in which a warning is an error."""
+    """Run a lesson as a command, once per test session. A warning is an error there."""
     folder = once(factory, f"taken-{name}", lambda folder: _take(folder, name))
     told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
     record = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
@@ -99,11 +99,11 @@ def _take(folder: Path, name: str) -> None:
 
 
 def _left_running(environment: dict[str, str]) -> Iterator[str]:
-    """The command lines of processes that were started with this environment and still run (where /proc tells)."""
+    """Yield the command lines of running processes that have this environment; none on systems without /proc."""
     mark = f"{FOLDER_VARIABLE}={environment[FOLDER_VARIABLE]}".encode()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (process / "environ").read_bytes().split(b"\0"):
                 yield (process / "cmdline").read_text(errors="replace")
         except OSError:
-            continue  # it ended while we looked, or is not ours
+            continue  # the process ended, or belongs to another user

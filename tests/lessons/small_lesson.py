@@ -1,11 +1,12 @@
-"""A lesson of two steps and no torch, for tests of the engine."""
+"""A lesson of two steps that does not use torch, for tests of the engine."""
 
 import math
 import textwrap
 
-from lessons.engine import Choice, Guess, Lesson, Page
+from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine.command import main
 
-lesson = Lesson(__file__, title="How small is small?", objective="Afterwards you know.", minutes=1)
+lesson = Lesson(__file__, title="How small is *small*?", objective="You know it.", minutes=1)
 
 
 @lesson.given
@@ -18,12 +19,7 @@ def how_much(page: Page) -> Guess:
     return Guess(f"And four times {page.result(twice):g}?", "units")
 
 
-@lesson.step(
-    "Twice",
-    predict=Choice("Is `twice` more than once?", {"a": "yes", "b": "no"}),
-    claims={"twice-is-two": "twice one is two"},
-    fast={"number": 0.5},
-)
+@lesson.step("Twice", predict=Choice("Is `twice` more than once?", {"a": "yes", "b": "no"}), fast={"number": 0.5})
 def twice(number: float = 1.0) -> float:
     """Double a number.
 
@@ -33,28 +29,35 @@ def twice(number: float = 1.0) -> float:
     return double(number)
 
 
-@twice.observe
-def explain_twice(page: Page, result: float) -> None:
-    page.reveal("a", "It always is.")
-    page.histogram([1e-6, 2e-6, 2e-6], name="samples", caption="three samples")
-    page.claim("twice-is-two", result, 2, 2)
+TWO = twice.claim("twice-is-two", "twice one is two", equals=2)
 
 
-@lesson.step("Four times", predict=how_much, claims={"root": "the square root of four is two"})
+@twice.explain
+def _(page: Page, result: float) -> None:
+    page.settle(TWO, result)
+    page.reveal(TWO.answer(held="a", refuted="b"), TWO.words(held="It always is.", refuted="", unclear=""))
+    page.histogram([1e-6, 2e-6, 2e-6], name="samples", caption="three *samples*")
+    page.say(TWO.words(held="It is two.", refuted="It is not two.", unclear="Two or not: unclear."))
+
+
+@lesson.step("Four times", predict=how_much)
 def four_times() -> float:
     """Take a root, too."""
     return math.sqrt(4.0) * double(2.0)
 
 
-@four_times.observe
-def explain_four(page: Page, result: float) -> None:
+ROOT = four_times.claim("root", "the square root of four is two", equals=2)
+
+
+@four_times.explain
+def _(page: Page, result: float) -> None:
     page.reveal(result)
-    page.claim("root", result / 4, 2, 2, noise=page.noise)
+    page.settle(ROOT, Interval.exact(result / 4).widened(page.noise))
     page.say(textwrap.dedent("That was `four_times`."))
 
 
-lesson.take_along("one", "two", "three")
-lesson.read_on("a book")
+lesson.key_points = ("one", "two", "three")
+lesson.references = ("a book",)
 
 if __name__ == "__main__":
-    lesson.main()
+    main(lesson)

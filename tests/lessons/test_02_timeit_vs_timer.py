@@ -5,10 +5,15 @@ from types import ModuleType
 
 import pytest
 import torch
+from sessions import Play
+from torch.utils.benchmark import Compare, Timer
 
-from harness.others import CROWD, Others
+from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
+from lessons.engine.interval import Interval
 from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Answer
+from lessons.engine.published import RECIPE_THREADS
+from lessons.engine.run import explain
 
 ROOT = Path(__file__).parent.parent.parent
 Row = list[float]
@@ -28,36 +33,46 @@ def lesson(module: ModuleType) -> Lesson:
 Explain = Callable[..., tuple[str, dict[str, str]]]
 
 
-@pytest.fixture
-def explain_threads(prepare: Callable[..., object], module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Explain:
-    """Explain planted turns, as after the prediction "a"; return what was printed and how the claims fared."""
+def turns_of(module: ModuleType, mul_sum: Row, bmm: Row, number: int = 3) -> list[object]:
+    """Return `number` equal repetitions. A row has the seconds by `timeit`, by Timer with one thread, and with all
+    threads.
+    """
+    return [module.Turn(module.Ways(*mul_sum), module.Ways(*bmm))] * number
 
-    def explain(turns: list[dict[str, Row]], threads: int) -> tuple[str, dict[str, str]]:
+
+@pytest.fixture
+def explain_threads(prepare: Play, module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Explain:
+    """Return a function that explains given turns after the answer "a".
+
+    That function returns the printed text and the result of each claim.
+    """
+
+    def explained(turns: list[object], threads: int, others: float = 0.0) -> tuple[str, dict[str, str]]:
         monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
         played = prepare(module.lesson)
         step = module.one_thread_or_all
-        page = played.session._page(step)  # type: ignore[attr-defined]
-        page.prediction, page.answer = step.predict, Answer("a", "yes, by as much")
-        module.explain_threads(page, (turns, Others(0.0)))
-        printed = " ".join(played.out.getvalue().split())  # type: ignore[attr-defined]
-        return printed, {claim.id: str(claim.standing) for claim in page.claims}
+        page = played.session._page(step)
+        page.prediction, page.answer = step.predict, Answer("a", "yes, by the same factor")
+        explain(step, page, module.Threads(turns, BackgroundLoad(others)))
+        printed = " ".join(played.out.getvalue().split())
+        return printed, {claim.id: f"{claim.standing} {claim.reason}".strip() for claim in page.claims}
 
-    return explain
+    return explained
 
 
-def test_a_winner_that_changes_with_the_threads_is_announced(explain_threads: Explain) -> None:
-    turns = [{"mul_sum": [1e-4, 2e-4, 1e-4], "bmm": [2e-4, 1e-4, 2e-4]}] * 3
-    printed, standings = explain_threads(turns, 4)
-    assert "It was no, the other." in printed
-    assert "the winner changes" in printed
+def test_a_winner_that_changes_with_the_threads_is_announced(explain_threads: Explain, module: ModuleType) -> None:
+    printed, standings = explain_threads(turns_of(module, [1e-4, 2e-4, 1e-4], [2e-4, 1e-4, 2e-4]), 4)
+    assert "The right answer: no." in printed
+    assert "the faster function changes" in printed
     assert set(standings.values()) == {"held"}
 
 
-def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(explain_threads: Explain) -> None:
-    turns = [{"mul_sum": [9e-3, 1e-4, 9e-3], "bmm": [18e-3, 2e-4, 18e-3]}] * 3
-    printed, standings = explain_threads(turns, 2)
-    assert "You said yes, by as much, and so it is." in printed
-    assert "mul_sum takes 90× as long with 2 threads" in printed
+def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(
+    explain_threads: Explain, module: ModuleType
+) -> None:
+    printed, standings = explain_threads(turns_of(module, [9e-3, 1e-4, 9e-3], [18e-3, 2e-4, 18e-3]), 2)
+    assert "Your answer: yes, by the same factor. That is right." in printed
+    assert "mul_sum took 90× as long with 2 threads as with one" in printed
     assert standings == {
         "one-thread-is-slower": "refuted",
         "same-threads-agree": "held",
@@ -65,44 +80,81 @@ def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(explain_
     }
 
 
-def test_a_single_thread_skips_the_claims_about_threads(explain_threads: Explain) -> None:
-    turns = [{"mul_sum": [1e-4, 1e-4, 1e-4], "bmm": [2e-4, 2e-4, 2e-4]}] * 3
-    printed, standings = explain_threads(turns, 1)
-    assert "This run could not tell" in printed
-    assert "a single thread here" in printed
-    assert set(standings.values()) == {"skipped"}
+def test_a_single_thread_skips_the_claims_about_threads(explain_threads: Explain, module: ModuleType) -> None:
+    printed, standings = explain_threads(turns_of(module, [1e-4, 1e-4, 1e-4], [2e-4, 2e-4, 2e-4]), 1)
+    assert "This run gives no clear answer" in printed
+    assert "skipped: needs a second" in printed
+    assert set(standings.values()) == {"skipped needs a second thread, but torch uses only one on this machine"}
 
 
-def test_on_a_crowded_machine_nothing_is_said_of_threads(
-    prepare: Callable[..., object], module: ModuleType, monkeypatch: pytest.MonkeyPatch
+def test_on_a_crowded_machine_nothing_is_said_of_threads(explain_threads: Explain, module: ModuleType) -> None:
+    turns = turns_of(module, [1.0, 0.01, 1.0], [1.0, 0.02, 1.0], number=9)
+    printed, standings = explain_threads(turns, 2, others=HIGH_LOAD)
+    assert set(standings.values()) == {"inconclusive the machine was too noisy"}
+    assert "This run gives no clear answer" in printed
+    assert "This run does not show how threads change the comparison" in printed
+
+
+def test_the_ratio_in_the_table_is_the_ratio_in_the_text(explain_threads: Explain, module: ModuleType) -> None:
+    """In these repetitions, the median of the ratios is 2, and the ratio of the medians is 4.5."""
+    seconds = {1.0: 2.0, 2.0: 9.0, 9.0: 18.0}
+    turns = [turns_of(module, [sum_s] * 3, [bmm_s] * 3, number=1)[0] for sum_s, bmm_s in seconds.items()]
+    printed, _ = explain_threads(turns, 2)
+    assert printed.count("2× as long as mul_sum with one thread, and 2× as long with 2 threads") == 1
+    table = printed.partition("Published")[0]
+    assert "4.50×" not in table
+    assert table.count(" 2× ") >= 3
+
+
+def test_the_winner_changes_with_the_threads_in_the_recipe_and_not_in_the_re_run() -> None:
+    """The lesson states this beside the published figures."""
+    wins = {how: bmm_s < sum_s for how, sum_s, bmm_s in RECIPE_THREADS}
+    assert [wins[f"recipe: Timer, {threads}"] for threads in ("1 thread", "40 threads")] == [False, True]
+    assert [wins[f"re-run: Timer, {threads}"] for threads in ("1 thread", "8 threads")] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("total", "per_run", "letter"),
+    [([10, 10], [1, 1], "b"), ([10, 10], [9, 11], "a"), ([1, 1], [1, 1], "c"), ([10, 10], [1, 5], None)],
+)
+def test_a_result_grew_only_if_its_whole_interval_shows_it(
+    module: ModuleType, total: Row, per_run: Row, letter: str | None
 ) -> None:
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)  # whatever tests before have left
-    played = prepare(module.lesson)
-    page = played.session._page(module.one_thread_or_all)  # type: ignore[attr-defined]
-    page.prediction = module.one_thread_or_all.predict
-    turns = [{"mul_sum": [1.0, 0.01, 1.0], "bmm": [1.0, 0.02, 1.0]}] * 9
-    module.explain_threads(page, (turns, Others(CROWD)))
-    assert {(str(claim.standing), claim.reason) for claim in page.claims} == {
-        ("inconclusive", "the machine was too restless today")
-    }
+    assert module.grew(Interval.every(total), Interval.every(per_run)) == letter
+
+
+def test_a_measurement_prints_no_environment_and_a_table_of_several_does() -> None:
+    measured = [Timer("pass", description="pass", env=env).timeit(3) for env in ("first env", "second env")]
+    assert "first env" not in repr(measured[0])
+    assert "first env" in str(Compare(measured))
+
+
+@pytest.mark.parametrize(
+    ("constants", "sentence"), [([1024, None], "The compiler computed"), ([2, 10], "when the statement runs")]
+)
+def test_the_constants_show_whether_the_compiler_computed_the_power(
+    module: ModuleType, constants: list[object], sentence: str
+) -> None:
+    assert sentence in module.about_constants(constants)
 
 
 @pytest.mark.parametrize(
     ("one", "full", "said"),
     [
-        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "It was no, the other."),
-        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "It was yes, by more or by less."),
-        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "It was yes, by more or by less."),
-        ([2.0, 2.1, 1.9], [2.0, 2.2, 1.9], "and so it is."),
-        ([2.0, 2.1, 1.9], [2.0, 4.2, 1.9], "This run could not tell."),
-        ([2.0, 2.1, 1.9], [1.2, 2.1, 1.9], "This run could not tell."),
-        ([2.0] * 9, [4.0] * 8 + [40.0], "It was yes, by more or by less."),
-        ([2.0] * 9, [4.0] * 7 + [2.0] * 2, "This run could not tell."),
+        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "The right answer: no."),
+        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "The right answer: yes, by a different factor."),
+        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "The right answer: yes, by a different factor."),
+        ([2.0, 2.1, 1.9], [2.0, 2.2, 1.9], "That is right."),
+        ([2.0, 2.1, 1.9], [2.0, 4.2, 1.9], "This run gives no clear answer."),
+        ([2.0, 2.1, 1.9], [1.2, 2.1, 1.9], "This run gives no clear answer."),
+        ([2.0] * 9, [4.0] * 8 + [40.0], "The right answer: yes, by a different factor."),
+        ([2.0] * 9, [4.0] * 7 + [2.0] * 2, "This run gives no clear answer."),
     ],
 )
 def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(
-    explain_threads: Explain, one: Row, full: Row, said: str
+    explain_threads: Explain, module: ModuleType, one: Row, full: Row, said: str
 ) -> None:
-    turns = [{"mul_sum": [1.0, 1.0, 1.0], "bmm": [few, few, many]} for few, many in zip(one, full, strict=True)]
+    factors = zip(one, full, strict=True)
+    turns = [turns_of(module, [1.0, 1.0, 1.0], [few, few, many], number=1)[0] for few, many in factors]
     printed, _ = explain_threads(turns, 4)
     assert said in printed

@@ -1,31 +1,39 @@
 import importlib
 import math
 import os
+from collections.abc import Callable
+from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from sessions import Play
-from torch.utils.benchmark import Compare, Measurement
+import torch
+from sessions import Play, explained
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.benchmark import Compare, Measurement, Timer
 from torch.utils.benchmark.utils.common import TaskSpec
 
-from harness.findings import Finding
-from harness.others import Others
+from harness.machine.background_load import BackgroundLoad
+from harness.paired.duel_result import Finding
+from lessons.engine.interval import Interval
+from lessons.engine.published import GRIDS
+from lessons.engine.run import explain
 
 NAME = "05_compare"
 
 
 def test_a_figure_is_read_from_a_table_as_it_is_printed() -> None:
     module = importlib.import_module(f"lessons.{NAME}")
-    text = str(Compare([module.timed(1, module.mul_sum, 1e-3), module.naps(2)]))
+    text = str(Compare([module.timed(1, module.mul_sum, 1e-3), module.sleeps(2)]))
     figures = module.figures_in(text)
     assert len(figures) == 2
     assert all(float(figure) > 0 for figure in figures)
 
 
-def test_each_nap_is_a_sample_of_its_own() -> None:
-    napped = importlib.import_module(f"lessons.{NAME}").naps(7)
-    assert napped.number_per_run == 1
-    assert len(napped.times) == 7
+def test_each_sleep_is_a_sample_of_its_own() -> None:
+    slept = importlib.import_module(f"lessons.{NAME}").sleeps(7)
+    assert slept.number_per_run == 1
+    assert len(slept.times) == 7
 
 
 def fought(ratio: float, doubt: float) -> SimpleNamespace:
@@ -50,10 +58,20 @@ def test_a_crossing_is_claimed_only_where_the_way_there_was_clear(
     played = prepare(module.lesson)
     page = played.session._page(module.where)
     page.prediction = module.where.predict
-    found = [(8192, fought(0.5, doubt)), (92_682, fought(1.5, doubt)), (27_555, fought(0.9, 0.2))]
-    module.where.explanation(page, (found, [fought(quarter, 0.1), fought(fourfold, 0.1)]))
+    found = {8192: fought(0.5, doubt), 92_682: fought(1.5, doubt), 27_555: fought(0.9, 0.2)}
+    steps = [module.Compared(numbers, duel) for numbers, duel in found.items()]
+    explain(module.where, page, module.Search(steps, fought(quarter, 0.1), fought(fourfold, 0.1)))
     assert {str(claim.standing) for claim in page.claims} == standings
-    assert "It changes between 27 555 and 92 682" in " ".join(played.out.getvalue().split())
+    assert "the winner changes between 27 555 and 92 682 numbers" in " ".join(played.out.getvalue().split())
+
+
+def test_a_winner_that_never_changes_has_no_crossing(prepare: Play) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    search = module.Search([module.Compared(8192, fought(0.5, 0.1))], fought(0.5, 0.1), fought(0.5, 0.1))
+    printed, standings = explained(prepare, module.lesson, "where", search)
+    assert "This run gives no clear answer" in printed
+    assert "mul_sum had the smaller time, so the winner never changes" in printed
+    assert set(standings.values()) == {"inconclusive"}
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a second core")
@@ -62,12 +80,64 @@ def test_nothing_is_said_of_several_threads_where_other_programs_use_their_cores
     played = prepare(module.lesson)
     page = played.session._page(module.sizes_and_threads)
     page.prediction = module.sizes_and_threads.predict
-    cells, gains, _ = module.sizes_and_threads(fast=True)
-    module.sizes_and_threads.explanation(page, (cells, gains, Others(0.5)))
+    measured = module.sizes_and_threads(fast=True)
+    explain(module.sizes_and_threads, page, measured._replace(others=BackgroundLoad(0.5)))
     standings = {claim.id: str(claim.standing) for claim in page.claims}
     assert standings["threads-move-margin"] == "inconclusive"
-    assert page.prophecy is not None
-    assert page.prophecy.truth is None
+    assert page.prediction_result is not None
+    assert page.prediction_result.truth is None
+
+
+@pytest.mark.parametrize(("shift", "change"), [(math.log(2), 2), (-math.log(2), 2), (0.0, 1)])
+def test_the_ratio_changes_by_the_same_factor_in_both_directions(shift: float, change: float) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    found = module.change_of_ratio(Interval.plus_minus(shift, math.log(1.25)))
+    assert found.middle == pytest.approx(change)
+    assert (found.low, found.high) == pytest.approx((change / 1.25, change * 1.25))
+
+
+def test_measurements_that_differ_only_in_globals_become_one_cell() -> None:
+    """Step 2 of the lesson lists all fields that must be equal. The `globals` are not among them."""
+    several = [Timer("f()", globals={"f": f}, description="same").timeit(1) for f in (list, dict)]
+    assert len(Measurement.merge(several)) == 1
+    apart = [Timer("f()", globals={"f": f}, description=f.__name__).timeit(1) for f in (list, dict)]
+    assert len(Measurement.merge(apart)) == 2
+    assert set(TaskSpec.__dataclass_fields__) == {
+        *("stmt", "setup", "global_setup", "label", "sub_label", "description", "env", "num_threads")
+    }
+
+
+class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A mode that records the name of each operation that torch calls."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: object, args: Any = (), kwargs: Any = None) -> object:
+        self.names.append(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def operations(function: Callable[..., object]) -> list[str]:
+    a, b = torch.rand(2, 1, 64)
+    called = Operations()
+    with called:
+        function(a, b)
+    return called.names
+
+
+def test_mul_sum_calls_two_operations_and_bmm_one_and_four_views() -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    assert operations(module.mul_sum) == ["mul", "sum"]
+    assert sorted(operations(module.bmm)) == ["bmm", "select", "select", "unsqueeze", "unsqueeze"]
+
+
+@pytest.mark.parametrize(("source", "changes"), [("recipe", 1), ("re-run", 2)])
+def test_the_winner_changes_in_the_published_grids_as_the_lesson_states(source: str, changes: int) -> None:
+    wins = [bmm_s < sum_s for size, sum_s, bmm_s in GRIDS if size.startswith(source)]
+    assert not wins[0]
+    assert sum(one != other for one, other in pairwise(wins)) == changes
 
 
 def test_wins_are_counted_as_the_table_shows_them() -> None:

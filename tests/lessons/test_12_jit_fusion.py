@@ -1,18 +1,25 @@
-"""What lesson 12 says where a machine shows the opposite, or has no compiler; results are planted."""
+"""Tests of the texts of lesson 12 for made-up results, and for machines without a compiler."""
 
 import importlib
+import inspect
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import pytest
+import torch
 from sessions import Play, duel, explained
 
-from harness.compilers import Captured, Pass, Start, Starts, Support
-from harness.others import CROWD, Others
+from harness.compilers import Captured, OperationTraffic, Start, Starts, TorchScriptSupport, unsupported
+from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
+from harness.paired.duel_result import Duel
+from lessons.engine.interval import Interval
 from lessons.engine.lesson import Lesson
 
 MIB = 1 << 20
-PASSES = tuple(Pass(f"aten.{n}", 2 * MIB, MIB) for n in range(9))
+PASSES = tuple(OperationTraffic(f"aten.{n}", 2 * MIB, MIB) for n in range(9))
 KERNEL = 'extern "C" void kernel() {\n  for(long i = 0; i < 9; i++) {}\n}'
 COLD, WARM = Start(5.0, 6.0, 1e-3), Start(5.0, 0.5, 1e-3)
 KEPT = Starts(COLD, WARM, "2026-01-31")
@@ -29,6 +36,17 @@ def lesson(module: ModuleType) -> Lesson:
     return module.lesson
 
 
+def times(ready: float, first: float, later: float) -> Any:
+    return importlib.import_module("lessons.12_jit_fusion").Times(ready, first, [later] * 8)
+
+
+def independent(
+    ready: dict[int, list[str]], apart: float, ratio: float, turns: list[tuple[float, float]], load: float
+) -> Any:
+    module = importlib.import_module("lessons.12_jit_fusion")
+    return module.Independent(ready, apart, duel(ratio), [module.Turn(*turn) for turn in turns], BackgroundLoad(load))
+
+
 @pytest.fixture
 def no_compiler(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     for asked in ("lacking", "cannot_compile"):
@@ -40,16 +58,18 @@ def test_every_step_asks_before_it_reveals(lesson: Lesson) -> None:
 
 
 @pytest.mark.usefixtures("no_compiler")
-def test_without_a_compiler_what_needs_one_is_skipped_and_said(prepare: Play, lesson: Lesson) -> None:
-    times = {"interpreted": [0.0, *[1e-2] * 9], "just in time": [0.1, 0.5, *[1e-4] * 8]}
-    printed, standings = explained(prepare, lesson, "three_ways_to_run", times)
+def test_without_a_compiler_what_needs_one_is_skipped_with_the_reason(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    found = {"interpreted": times(0.0, 1e-2, 1e-2), "just in time": times(0.1, 0.5, 1e-4)}
+    printed, standings = explained(prepare, lesson, "three_ways_to_run", found)
     assert standings == {"first-pays": "held", "machine-code-wins": "held", "ahead-paid-before": "skipped"}
     assert "apt-get install g++" in printed
-    _, standings = explained(prepare, lesson, "the_loop_that_was_written", (PASSES, "", None))
+    _, standings = explained(prepare, lesson, "the_loop_that_was_written", module.Written(PASSES, "", None))
     assert standings == {"less-moved": "held", "one-kernel": "skipped", "fused-is-faster": "skipped"}
     printed, standings = explained(prepare, lesson, "when_it_has_paid", None)
     assert set(standings.values()) == {"skipped"}
-    assert "With it, this step shows" in printed
+    assert "If nothing is missing, this step shows" in printed
 
 
 @pytest.mark.usefixtures("no_compiler")
@@ -60,88 +80,186 @@ def test_steps_that_compile_give_up_before_they_begin(module: ModuleType) -> Non
 
 
 def test_a_compiler_that_costs_nothing_refutes_that_the_first_call_does(prepare: Play, lesson: Lesson) -> None:
-    times = {way: [0.0, *[1e-3] * 9] for way in ("interpreted", "just in time", "ahead of time")}
-    printed, standings = explained(prepare, lesson, "three_ways_to_run", times)
+    found = {way: times(0.0, 1e-3, 1e-3) for way in ("interpreted", "just in time", "ahead of time")}
+    printed, standings = explained(prepare, lesson, "three_ways_to_run", found)
     assert set(standings.values()) == {"refuted"}
-    assert "Up to 10 times as long" in printed
+    assert "Measured 1 to 10." in printed
+    assert "compiling takes a smaller part of the first call" in printed
 
 
-def test_a_cache_that_does_not_help_refutes_that_it_does(prepare: Play, lesson: Lesson) -> None:
-    calls = [(name, 0.1, n) for n, name in enumerate(("1", "2", "2.0", "a", "b", "c"), start=1)]
-    _, standings = explained(prepare, lesson, "once_for_each_type", (calls, ["int64"], Starts(COLD, COLD, "a day")))
+def test_a_cache_that_does_not_help_refutes_that_it_does(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    calls = [module.Call(name, 0.1, n) for n, name in enumerate(("1", "2", "2.0", "a", "b", "c"), start=1)]
+    found = module.ByType(calls, ["int64"], Starts(COLD, COLD, "a day"))
+    printed, standings = explained(prepare, lesson, "once_for_each_type", found)
+    assert "6 times" in printed
     assert standings == {"once-per-type": "refuted", "kept-starts-sooner": "refuted"}
 
 
-def test_what_was_not_started_is_skipped_with_its_reason(prepare: Play, lesson: Lesson) -> None:
-    found = {1 << 10: duel(1.1), 1 << 20: duel(4.0)}
-    printed, standings = explained(prepare, lesson, "when_it_has_paid", (found, Starts(reason="the short run")))
+def test_what_was_not_started_is_skipped_with_its_reason(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    found = module.Prices({1 << 10: duel(1.1), 1 << 20: duel(4.0)}, Starts(reason="the short run"))
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
     assert standings.pop("small-gains-less") == "held"
     assert set(standings.values()) == {"skipped"}
     assert "skipped: the short run" in printed
 
 
-@pytest.mark.parametrize(("tanh", "words"), [(0.5, "the loop even lost"), (2.0, "Fusion saves passes")])
+@pytest.mark.parametrize(
+    ("tanh", "words"),
+    [(0.5, "With the tanh, the loop is slower"), (2.0, "With the tanh, the loop is faster")],
+)
 def test_the_words_about_a_tanh_are_those_of_the_outcome(
-    prepare: Play, lesson: Lesson, tanh: float, words: str
+    prepare: Play, lesson: Lesson, module: ModuleType, tanh: float, words: str
 ) -> None:
-    found = {"curve": duel(6.0), "softened": duel(tanh)}
+    found = module.Gains(curve=duel(6.0), softened=duel(tanh))
     printed, standings = explained(prepare, lesson, "eight_passes_made_one", found)
     assert words in printed
+    assert "curve, with only sums and products" in printed
     assert set(standings.values()) == {"held"}
 
 
-def test_gains_that_are_alike_refute_that_they_depend_on_the_formula(prepare: Play, lesson: Lesson) -> None:
-    found = {"curve": duel(1.2), "softened": duel(1.2)}
-    _, standings = explained(prepare, lesson, "eight_passes_made_one", found)
+def test_gains_that_are_alike_refute_that_they_depend_on_the_formula(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    found = module.Gains(curve=duel(1.2), softened=duel(1.2))
+    printed, standings = explained(prepare, lesson, "eight_passes_made_one", found)
     assert set(standings.values()) == {"refuted"}
+    assert "Both the same, within 10 %" in printed
 
 
-def test_a_graph_that_was_run_while_it_was_captured_is_told(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained(prepare, lesson, "declare_or_run", ("graph()", [9, 8, 9], []))
+def test_gains_that_noise_hides_are_neither_alike_nor_different(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    noisy = replace(duel(2.0), low=1.0, high=4.0)
+    printed, standings = explained(prepare, lesson, "eight_passes_made_one", module.Gains(noisy, noisy))
+    assert set(standings.values()) == {"inconclusive"}
+    assert "This run gives no clear answer" in printed
+    assert "So the gain of fusion depends" not in printed
+    assert "is not much larger" not in printed
+
+
+def test_a_graph_that_was_run_while_it_was_captured_is_reported(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    printed, standings = explained(prepare, lesson, "declare_or_run", module.Traced("graph()", 9, 8, 9, []))
     assert "All, once" in printed
     assert set(standings.values()) == {"refuted"}
 
 
-def test_a_compiler_that_never_compiles_anew_refutes_its_guards(prepare: Play, lesson: Lesson) -> None:
-    calls = [(n, "float32", 1) for n in (64, 64, 65, 1000, 64)]
-    whole = Captured(1, 9, ())
-    printed, standings = explained(prepare, lesson, "graphs_behind_guards", (calls, "code", ("x is a tensor",), whole))
+def guarded(module: ModuleType, *graphs: int, branch: Captured) -> Any:
+    sizes = ((64, "float32"), (64, "float32"), (65, "float32"), (1000, "float32"), (64, "float64"))
+    calls = [module.SizedCall(*size, after) for size, after in zip(sizes, graphs, strict=True)]
+    return module.Guarded(calls, "code", ("x is a tensor",), branch)
+
+
+def test_a_compiler_that_never_compiles_anew_refutes_its_guards(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    found = guarded(module, 1, 1, 1, 1, 1, branch=Captured(1, 9, ()))
+    printed, standings = explained(prepare, lesson, "graphs_behind_guards", found)
     assert standings.pop("same-again") == "held"
     assert set(standings.values()) == {"refuted"}
     assert "x is a tensor" in printed
 
 
 @pytest.mark.parametrize(
-    ("gain", "words"), [(3.0, "the arithmetic is the same"), (1.1, "bytes are not what takes the time")]
+    ("graphs", "standing"), [((1, 1, 2, 2, 3), "held"), ((1, 1, 1, 2, 3), "refuted"), ((1, 1, 2, 3, 4), "refuted")]
 )
-def test_what_fewer_bytes_gave_is_told_as_it_is(prepare: Play, lesson: Lesson, gain: float, words: str) -> None:
-    printed, standings = explained(prepare, lesson, "the_loop_that_was_written", (PASSES, KERNEL, duel(gain)))
+def test_only_the_second_size_may_compile_another_graph(
+    prepare: Play, lesson: Lesson, module: ModuleType, graphs: tuple[int, ...], standing: str
+) -> None:
+    found = guarded(module, *graphs, branch=Captured(2, 9, ("a branch",)))
+    printed, standings = explained(prepare, lesson, "graphs_behind_guards", found)
+    assert standings.pop("any-size-then") == standing
+    assert set(standings.values()) == {"held"}
+    assert ("also fits the third size" in printed) == (standing == "held")
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [(duel(3.0), "do not expect that the speedup"), (duel(1.1), "moving fewer bytes saves little time")],
+)
+def test_what_fewer_bytes_gave_is_reported(
+    prepare: Play, lesson: Lesson, module: ModuleType, gain: Duel, words: str
+) -> None:
+    printed, standings = explained(prepare, lesson, "the_loop_that_was_written", module.Written(PASSES, KERNEL, gain))
     assert words in printed
-    assert standings["fused-is-faster"] == ("held" if gain > 2 else "refuted")
+    assert standings["fused-is-faster"] == ("held" if gain.ratio > 2 else "refuted")
     assert standings["one-kernel"] == "held"
     assert "for(long i = 0" in printed
 
 
-def test_a_compiled_call_that_is_slower_never_pays(prepare: Play, lesson: Lesson) -> None:
-    found = {1 << 10: duel(0.5), 1 << 20: duel(4.0)}
-    printed, standings = explained(prepare, lesson, "when_it_has_paid", (found, KEPT))
-    assert "never" in printed
+def test_an_unclear_gain_is_not_explained_by_the_bytes(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    noisy = replace(duel(1.3), low=0.9, high=2.0)
+    printed, standings = explained(prepare, lesson, "the_loop_that_was_written", module.Written(PASSES, KERNEL, noisy))
+    assert standings["fused-is-faster"] == "inconclusive"
+    assert "does not show clearly how much time the fused loop saves" in printed
+    assert "saves little time" not in printed
+
+
+def test_a_compiled_call_that_is_slower_never_pays(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    found = module.Prices({1 << 10: duel(0.5), 1 << 20: duel(4.0)}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
+    assert "compiling pays off numbers empty cache filled cache" in printed
+    assert printed.count("never") == 3, "two lines about caches, and one about the claim"
+    assert "With 1 024 numbers, the compiled call is slower" in printed
     assert set(standings.values()) == {"held"}
-    found = {1 << 10: duel(4.0), 1 << 20: duel(0.5)}
-    printed, standings = explained(prepare, lesson, "when_it_has_paid", (found, KEPT))
+    found = module.Prices({1 << 10: duel(4.0), 1 << 20: duel(0.5)}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
     assert standings["small-gains-less"] == "refuted"
-    assert "This run could not tell" in printed
+    assert "This run gives no clear answer" in printed
+
+
+def test_an_unclear_gain_does_not_decide_after_how_many_calls_compiling_pays(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    noisy = replace(duel(1.005), low=0.8, high=1.01)
+    found = module.Prices({1 << 10: noisy, 1 << 20: duel(4.0)}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
+    assert standings["small-needs-more"] == "held"
+    assert "at least 6 058 99" in printed
+    found = module.Prices({1 << 10: duel(4.0), 1 << 20: noisy}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
+    assert standings["small-needs-more"] == "refuted"
+    assert "This run gives no clear answer" in printed
+    found = module.Prices({1 << 10: noisy, 1 << 20: noisy}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
+    assert (standings["small-needs-more"], standings["small-gains-less"]) == ("inconclusive", "inconclusive")
+    assert "never" not in printed
+    found = module.Prices({1 << 10: replace(noisy, ratio=0.9), 1 << 20: noisy}, KEPT)
+    printed, standings = explained(prepare, lesson, "when_it_has_paid", found)
+    assert standings["small-needs-more"] == "inconclusive"
+    assert "never" not in printed
+    assert "gains less with 1 024" not in printed
+    assert "the compiled call is slower" not in printed
 
 
 def test_break_even_is_what_the_price_is_worth_in_calls(module: ModuleType) -> None:
     assert module.needed(COLD, 3.0, 1.0) == 3
     assert module.needed(COLD, 1.0, 1.0) == math.inf
-    assert math.isnan(module.needed(None, 3.0, 1.0))
+    assert math.isnan(module.paid_after(None, duel(2.0)).middle)
+
+
+def test_the_price_does_not_contain_the_run_of_the_first_call(module: ModuleType) -> None:
+    assert module.needed(Start(0.0, first_s=10.0, again_s=4.0), 3.0, 1.0) == 3
+
+
+def test_the_calls_until_compiling_pays_have_the_interval_of_the_gain(module: ModuleType) -> None:
+    contest = replace(duel(2.0), low=1.5, high=3.0)
+    calls = module.paid_after(Start(0.0, 1.001, 0.001), contest)
+    assert (calls.low, calls.middle, calls.high) == (15_000, 20_000, 30_000)
+    assert module.calls_in_words(calls) == "15 000 to 30 000"
+    assert math.isinf(module.paid_after(COLD, replace(contest, low=0.0)).high)
+
+
+def test_a_quotient_of_two_values_without_limits_is_unknown(module: ModuleType) -> None:
+    never = Interval.exact(math.inf)
+    assert math.isnan(module.quotient(never, never).middle)
+    assert module.quotient(Interval.exact(6), Interval(2, 1, 3)) == Interval(3, 2, 6)
 
 
 @pytest.mark.parametrize(
     ("turn", "others", "standing"),
-    [((2.0, 1.1), 0.1, "held"), ((2.0, 2.5), 0.1, "refuted"), ((2.0, 2.5), CROWD, "inconclusive")],
+    [((2.0, 1.1), 0.1, "held"), ((2.0, 2.5), 0.1, "refuted"), ((2.0, 2.5), HIGH_LOAD, "inconclusive")],
 )
 def test_two_cores_are_judged_where_nobody_else_uses_them(
     prepare: Play,
@@ -152,25 +270,28 @@ def test_two_cores_are_judged_where_nobody_else_uses_them(
     standing: str,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    found = ({1: ["a", "b", "c"], 2: ["d"]}, 0.0, duel(2.0), [turn] * 3, Others(others))
+    found = independent({1: ["a", "b", "c"], 2: ["d"]}, 0.0, 2.0, [turn] * 3, others)
     _, standings = explained(prepare, lesson, "what_does_not_wait", found)
     assert standings["two-cores"] == standing
 
 
 def test_one_core_skips_what_takes_two(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    found = ({1: ["a", "b"], 2: ["c"]}, 1.0, duel(0.9), [(1.0, 1.0)], Others())
-    _, standings = explained(prepare, lesson, "what_does_not_wait", found)
+    found = independent({1: ["a", "b"], 2: ["c"]}, 1.0, 0.9, [(1.0, 1.0)], 0.0)
+    printed, standings = explained(prepare, lesson, "what_does_not_wait", found)
+    assert "Two." in printed
     assert standings.pop("two-cores") == "skipped"
     assert set(standings.values()) == {"refuted"}
 
 
-def test_an_export_that_refuses_nothing_and_computes_something_else_is_told(prepare: Play, lesson: Lesson) -> None:
-    found = ("def forward(self, x)", [8, 9], 0.5, ["", "", "size 65"])
+def test_an_export_that_refuses_nothing_and_computes_something_else_is_reported(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    found = module.Exported("def forward(self, x)", 8, 9, 0.5, "", "", "size 65")
     printed, standings = explained(prepare, lesson, "whole_graph_or_none", found)
     assert set(standings.values()) == {"refuted"}
-    assert "This run could not tell" in printed
-    whole = ("def forward(self, x)", [9, 9], 0.0, ["a branch on data", "Guard failed", ""])
+    assert "This run gives no clear answer" in printed
+    whole = module.Exported("def forward(self, x)", 9, 9, 0.0, "a branch on data", "Guard failed", "")
     printed, standings = explained(prepare, lesson, "whole_graph_or_none", whole)
     assert set(standings.values()) == {"held"}
     assert "brighten, exported: a branch on data" in printed
@@ -190,7 +311,9 @@ def test_a_python_that_torch_refuses_skips_what_needs_torch_compile(
 def test_a_torch_or_python_without_torchscript_skips_history_with_the_reason(
     prepare: Play, lesson: Lesson, module: ModuleType, monkeypatch: pytest.MonkeyPatch, runs: bool
 ) -> None:
-    monkeypatch.setattr(module, "torchscript_support", lambda: Support(runs, "torch 9.9 has no TorchScript any more"))
+    monkeypatch.setattr(
+        module, "torchscript_support", lambda: TorchScriptSupport(runs, "torch 9.9 has no TorchScript any more")
+    )
     assert module.for_history() is None
     printed, standings = explained(prepare, lesson, "for_history", None)
     assert set(standings.values()) == {"skipped"}
@@ -203,8 +326,50 @@ def test_the_step_on_torchscript_says_since_when_it_is_deprecated_and_what_repla
     assert all(word in step.introduction for word in ("deprecated since", "torch.compile", "torch.export"))
 
 
-def test_a_script_that_gains_and_a_trace_that_keeps_its_branch_change_the_words(prepare: Play, lesson: Lesson) -> None:
-    printed, standings = explained(prepare, lesson, "for_history", (True, False, duel(3.0)))
-    assert "this torch fuses some operations" in printed
-    assert "It takes the other side" in printed
+def test_a_script_that_gains_and_a_trace_that_keeps_its_branch_change_the_words(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    printed, standings = explained(prepare, lesson, "for_history", module.History(True, False, duel(3.0)))
+    assert "scripting saves much time" in printed
+    assert "It runs the other side" in printed
     assert set(standings.values()) == {"refuted"}
+
+
+@pytest.mark.skipif(bool(unsupported()), reason=unsupported())
+def test_the_graph_with_the_price_serves_each_size(module: ModuleType) -> None:
+    graphs: list[object] = []
+
+    def keep(graph: torch.fx.GraphModule, _: object) -> Callable[..., object]:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    compiled: Callable[..., object] = torch.compile(module.gelu, backend=keep, dynamic=True)
+    for size in (1 << 10, 1 << 15, 1 << 20):
+        compiled(torch.ones(size))
+    torch.compiler.reset()
+    assert len(graphs) == 1
+
+
+def test_the_price_and_the_gain_are_measured_with_the_same_kind_of_graph(module: ModuleType) -> None:
+    assert "torch.compile(dynamic=True)" in module.kept_by_inductor()
+    assert "torch.compile(gelu, dynamic=True)" in inspect.getsource(module)
+    assert "dynamic=False" not in inspect.getsource(module)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.5, 0.9, "the loop is slower"), (1.2, 1.4, "the loop is faster"), (0.8, 1.4, "does not show")],
+)
+def test_an_unclear_duel_is_not_explained_as_a_result(module: ModuleType, low: float, high: float, words: str) -> None:
+    assert words in module.tanh_in_words(replace(duel(1.0), low=low, high=high))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.5, 0.9, "never pays"), (1.2, 1.4, "take more than about 2 s"), (0.8, 1.4, "does not show")],
+)
+def test_compiling_never_pays_only_if_it_is_clearly_slower(
+    module: ModuleType, low: float, high: float, words: str
+) -> None:
+    assert words in module.pays_in_words(replace(duel(1.0), low=low, high=high), 2.0)

@@ -1,4 +1,4 @@
-"""What lesson 15 says of a compiled form where a machine shows the opposite, or cannot compile; results are planted."""
+"""Tests of the texts of lesson 15 about the compiled form: faster, slower, or not measured."""
 
 import importlib
 from collections.abc import Mapping
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pytest
 from sessions import Play, explained
 
-from harness.environment import Environment
+from harness.machine.environment import Environment
 from harness.suite import TimerArgs
-from harness.suite.results import Result, Settings, Suite
-from harness.suite.work import Work
+from harness.suite.benchmark import Benchmark
+from harness.suite.results import Result, Suite, SuiteSettings
 from lessons.engine.lesson import Lesson
 
 
@@ -21,15 +21,15 @@ def lesson() -> Lesson:
 
 
 def suite(compiled: Mapping[str, object], eager: tuple[float, float] = (10e-6, 10.1e-6)) -> Suite:
-    """A run of the forward forms from Python, twice each; `compiled` is what is known of the compiled ones."""
+    """Return a suite with two results of each forward form in Python. `compiled` are fields of the compiled results."""
     results = []
     for number, label in enumerate(("first", "second")):
         times = (eager[number],)
-        results.append(Result.of(Work((label,), "Eager", "Forward", TimerArgs("x"))))
+        results.append(Result.of(Benchmark((label,), "Eager", "Forward", TimerArgs("x"))))
         results[-1] = _with(results[-1], {"times_s": times, "instructions": (500, 400), "number": 1})
         known = {name: value[number] if isinstance(value, tuple) else value for name, value in compiled.items()}
-        results.append(_with(Result.of(Work((label,), "Compiled", "Forward", TimerArgs("x"))), known))
-    return Suite(Environment.capture(ask_cuda=False), Settings(), tuple(results))
+        results.append(_with(Result.of(Benchmark((label,), "Compiled", "Forward", TimerArgs("x"))), known))
+    return Suite(Environment.capture(ask_cuda=False), SuiteSettings(), tuple(results))
 
 
 def _with(result: Result, known: Mapping[str, object]) -> Result:
@@ -40,8 +40,8 @@ def _with(result: Result, known: Mapping[str, object]) -> Result:
     ("times", "standing", "words"),
     [
         (([40e-6], [41e-6]), "held", "guards first"),
-        (([2e-6], [2.1e-6]), "refuted", "gains even on small tensors"),
-        (([5e-6], [40e-6]), "inconclusive", "cannot settle it"),
+        (([2e-6], [2.1e-6]), "refuted", "faster even on small tensors"),
+        (([5e-6], [40e-6]), "inconclusive", "does not show which version is faster"),
     ],
 )
 def test_what_compiling_does_to_a_small_call_is_told_as_it_came_out(
@@ -59,7 +59,7 @@ def test_a_compiled_form_that_was_not_measured_skips_its_claim_with_the_reason(
     printed, standings = explained(prepare, lesson, "every_form", suite({field: "no compiler here"}))
     assert standings["compiled-is-no-gift"] == "skipped"
     assert "skipped: no compiler here" in printed
-    assert "This run could not tell" in printed
+    assert "This run gives no clear answer" in printed
 
 
 def test_a_short_run_says_that_it_leaves_the_compiled_form_out(prepare: Play, lesson: Lesson) -> None:

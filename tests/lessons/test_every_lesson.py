@@ -1,10 +1,13 @@
-"""What every lesson must satisfy. Lessons are found by the catalogue: a new one is held to all of this as it is."""
+"""Requirements of all lessons. The catalogue finds the lessons, so these tests include new ones."""
 
 import ast
+import builtins
+import dis
 import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 
 import nbformat
 import pytest
@@ -19,19 +22,19 @@ from lessons.engine.lesson import Lesson
 
 NAMES = [entry.name for entry in entries()]
 COMPILES = ("08", "12", "14", "15")
-"""Lessons that count instructions or compile, which may take 30 s even when short."""
+"""Lessons that count instructions or compile; their short run may take 30 s."""
 
 RUNS = [pytest.param(name, marks=pytest.mark.slow if name.startswith(COMPILES) else ()) for name in NAMES]
 MARKS = r"^ *[✓✗?–] "
 SETTLED = r"^ *[✓✗?] "
 NEED_NOTHING = ("01", "03", "07")
-"""Lessons without a claim that a machine may lack something for: none of them is ever skipped."""
+"""Lessons whose claims are never skipped, because they need no special part of the machine."""
 
 LONGEST_LINE = 80 - len("   1 │ ")
 MOST_LINES = 28
 FIGURE = re.compile(r"\d\s?(%|×(?!\s?\d)|[nµm]?s\b|[KMG]iB\b|times\b|percent\b)")
 SOURCE = re.compile(r"recipe|quick start|lecture|guide|manual|documentation|warns|torch's|[Pp]ublished|\.py\b|†")
-"""Words that say where a figure typed into prose is from."""
+"""Words that name the source of a figure in a text."""
 
 
 def lesson_of(name: str) -> Lesson:
@@ -41,7 +44,7 @@ def lesson_of(name: str) -> Lesson:
 
 
 def marks_of(name: str) -> str:
-    """What stands before the lines of its claims."""
+    """Return the pattern at the beginning of a line with a claim."""
     return SETTLED if name.startswith(NEED_NOTHING) else MARKS
 
 
@@ -51,7 +54,7 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_short_run_is_without_warnings_and_settles_every_claim(
+def test_a_short_run_has_no_warnings_and_settles_each_claim(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     run = taken(tmp_path_factory, name)
@@ -67,7 +70,7 @@ def test_a_short_run_is_without_warnings_and_settles_every_claim(
         assert "<desc>" in picture.read_text(encoding="utf-8"), picture.name
 
 
-def test_a_lesson_makes_at_least_five_claims_and_asks_before_it_tells(lesson: Lesson) -> None:
+def test_a_lesson_has_at_least_five_claims_and_a_question_in_most_steps(lesson: Lesson) -> None:
     assert len([id_ for step in lesson.steps for id_ in step.claims]) >= 5
     asking = [step.name for step in lesson.steps if step.predict is not None]
     assert len(asking) > len(lesson.steps) / 2
@@ -76,7 +79,7 @@ def test_a_lesson_makes_at_least_five_claims_and_asks_before_it_tells(lesson: Le
     assert all(step.introduction for step in lesson.steps)
 
 
-def test_teaching_code_fits_a_terminal_of_80_columns_and_one_look(lesson: Lesson) -> None:
+def test_teaching_code_fits_a_terminal_of_80_columns_and_is_short(lesson: Lesson) -> None:
     for step in lesson.steps:
         for code in (step.code, step.given_code):
             lines = code.splitlines()
@@ -84,16 +87,37 @@ def test_teaching_code_fits_a_terminal_of_80_columns_and_one_look(lesson: Lesson
         assert len(step.code.splitlines()) <= MOST_LINES, step.name
 
 
-def test_a_figure_typed_into_an_explanation_says_where_it_is_from(lesson: Lesson) -> None:
+def test_the_shown_code_can_be_pasted(lesson: Lesson) -> None:
+    """The code compiles, contains nothing for tools, and uses only names that were shown before."""
+    known = set(dir(builtins))
+    for step in lesson.steps:
+        shown = step.shown_code
+        compiled = compile(shown, step.name, "exec")
+        known |= set(compiled.co_names)
+        assert global_names(compiled) <= known, step.name
+        assert not re.search(r"# *(noqa|type:|fmt:)", shown), step.name
+        assert not [each for each in ast.walk(ast.parse(shown)) if getattr(each, "returns", None)], step.name
+
+
+def global_names(code: CodeType) -> set[str]:
+    """Return the names that the functions and classes in `code` take from the module."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    own = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    return own.union(*map(global_names, inner))
+
+
+def test_a_figure_that_an_explanation_does_not_measure_has_a_source(lesson: Lesson) -> None:
     tree = ast.parse(Path(lesson.file).read_text(encoding="utf-8"))
     spoken = [text for text in explanations(tree) if FIGURE.search(text) and not SOURCE.search(text)]
     assert spoken == []
 
 
 def explanations(tree: ast.Module) -> Iterator[str]:
-    """What is said of a result, a call or a table of sentences at a time; what is measured is left out of it."""
+    """Yield the texts of each call and of each table of texts in the explanations, without the measured values."""
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and any("observe" in ast.unparse(each) for each in node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and any(
+            ast.unparse(each).endswith(".explain") for each in node.decorator_list
+        ):
             calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
             yield from (typed(each) for each in calls if ast.unparse(each.func) in {"page.say", "page.reveal"})
         elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
@@ -101,7 +125,7 @@ def explanations(tree: ast.Module) -> Iterator[str]:
 
 
 def typed(node: ast.AST) -> str:
-    """The texts within an expression, one behind the other."""
+    """Return all string constants in an expression, joined by spaces."""
     texts = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
     return " ".join(texts)
 

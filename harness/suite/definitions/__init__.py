@@ -1,1 +1,1 @@
-"""Files of definitions: `standard`, what the suite measures unless told otherwise, and its `setup`."""
+"""The definitions of the suite: `standard` has the default benchmarks, and `setup` has their setup code."""

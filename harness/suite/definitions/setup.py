@@ -1,4 +1,4 @@
-"""What benchmarks begin with, in both languages: small tensors, so that it is torch's own work that is measured."""
+"""The setup code of the default benchmarks. Tensors are small, so that benchmarks measure mainly torch's overhead."""
 
 import enum
 
@@ -51,7 +51,7 @@ _WEIGHTS = GroupedSetup(
 
 
 class Setup(enum.Enum):
-    """By name."""
+    """The names of the default benchmarks' setups, each with its setup code."""
 
     MATRIX = _MATRIX
     IMAGES = _IMAGES

@@ -1,4 +1,4 @@
-"""What the suite measures unless told otherwise: the price of torch's own work, on tensors too small to matter."""
+"""The default benchmarks of the suite. They use very small tensors, so that they measure mainly torch's overhead."""
 
 import functools
 

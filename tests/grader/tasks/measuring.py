@@ -1,10 +1,10 @@
-"""Ways to measure in the simulated worlds of lessons 02 to 05, each with a mistake of its own, as source texts."""
+"""Source texts of submissions for the simulated scenarios of lessons 02 and 03, each with one mistake."""
 
 WARM = "    for _ in range(5):\n        fn()\n"
 
 
 def fixed_blocks(calls: int, blocks: int, keep: str = "min(times)", *, warm: bool = True) -> str:
-    """Return a `time_per_call` that times blocks of so many calls and keeps one number of the times per call."""
+    """Return a `time_per_call` that times `blocks` blocks of `calls` calls. `keep` computes the answer from `times`."""
     return f"""
 import statistics
 def time_per_call(fn, clock):
@@ -56,7 +56,7 @@ def block(fn, clock, calls):
 
 
 def launches(calls: int, blocks: int, keep: str, inside: str = "", after: str = "synchronize()") -> str:
-    """Return a `time_async` that times blocks of launches."""
+    """Return a `time_async` that times blocks of launches. `keep` computes the answer from `times`."""
     return f"""
 def time_async(launch, synchronize, clock):
     launch()

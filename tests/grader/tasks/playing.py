@@ -1,4 +1,4 @@
-"""Play a task's scenarios with a source text in this very process: real worlds, no worker, no sandbox."""
+"""Run a submission's source text on the scenarios of a task, in this process and without a sandbox."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,18 +8,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from grader import catalogue
-from grader.task import Metered, MeteredExam, Mismatch, Scenario, Task, TensorExam
-from grader.tier_margins import tier_of
+from grader import catalogue, overlays
+from grader.seeds import generator
+from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, tier_of
 from grader.trials.correctness import right
-from grader.trials.inputs import generator
-from grader.trials.metered import gain
+from grader.trials.simulated import gain
 from grader.values import Value
 
 
 @dataclass(frozen=True)
 class Game:
-    """All scenarios of an exam after their play, with what was wrong in each."""
+    """All scenarios of an exam after a submission was run on them, with a mismatch for each wrong answer."""
 
     task: Task
     scenarios: tuple[Scenario, ...]
@@ -31,28 +30,27 @@ class Game:
 
     @property
     def kept(self) -> bool:
-        """Right in every world but those that are forgiven, and over all of them together."""
+        """Whether at most the forgiven number of answers is wrong, and the scenarios pass together."""
         exam = self.task.exam
-        assert isinstance(exam, MeteredExam)
+        assert isinstance(exam, SimulatedExam)
         wrong = sum(mismatch is not None for mismatch in self.mismatches)
         return wrong <= exam.forgiven and exam.together(self.scenarios) is None
 
     @property
     def gain(self) -> float:
-        """The geometric mean of the plain way's cost over this one's, as the grader takes it."""
+        """The baseline's cost divided by this submission's cost, as a geometric mean over the right answers."""
         pairs = zip(self.scenarios, self.mismatches, strict=True)
-        return math.exp(np.mean([math.log(gain(world)) for world, wrong in pairs if not wrong]))
+        return math.exp(np.mean([math.log(gain(scenario)) for scenario, wrong in pairs if not wrong]))
 
 
-def titled(worlds: Sequence[Scenario], words: str) -> Scenario:
-    """The first of the worlds whose title holds these words."""
-    return next(world for world in worlds if words in world.title)
+def titled(scenarios: Sequence[Scenario], words: str) -> Scenario:
+    return next(scenario for scenario in scenarios if words in scenario.title)
 
 
 def remarks(game: "Game", words: str) -> list[str]:
-    """What is said of each wrong answer in the worlds whose title holds these words."""
+    """Return the remarks on wrong answers in the scenarios whose title contains these words."""
     pairs = zip(game.scenarios, game.mismatches, strict=True)
-    return [mismatch.remark for world, mismatch in pairs if mismatch and words in world.title]
+    return [mismatch.remark for scenario, mismatch in pairs if mismatch and words in scenario.title]
 
 
 def find_task(lesson: str, name: str) -> Task:
@@ -60,26 +58,26 @@ def find_task(lesson: str, name: str) -> Task:
 
 
 def play(task: Task, source: str, seed: int, *, enough: int | None = None) -> Game:
-    """Call the function of `source` in every world that `seed` draws, and judge its answers.
+    """Run the function of `source` in every scenario that `seed` draws, and judge its answers.
 
-    After more than `enough` wrong ones, the other worlds are left out, of `scenarios` as well.
+    After more than `enough` wrong answers, stop. The result then lacks the remaining scenarios.
     """
-    assert isinstance(task.exam, MeteredExam)
+    assert isinstance(task.exam, SimulatedExam)
     scenarios = tuple(task.exam.scenarios(np.random.default_rng(seed)))
     names: dict[str, Callable[..., object]] = {}
-    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - that is what a submission is for
+    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - a submission is code to execute
     mismatches: list[Mismatch | None] = []
-    for world in scenarios:
-        mismatches.append(world.judge(_as_plain(names[world.function](*_arguments(world)))))
+    for scenario in scenarios:
+        mismatches.append(scenario.judge(_as_plain(names[scenario.function](*_arguments(scenario)))))
         if enough is not None and sum(map(bool, mismatches)) > enough:
             break
     return Game(task, scenarios[: len(mismatches)], tuple(mismatches))
 
 
 def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
-    """Titles of the cases without metered functions in which a source text is wrong, or fails as a wrong one may."""
+    """Return the titles of the cases in which a source text gives a wrong answer or raises."""
     names: dict[str, Callable[..., object]] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - it is known
+    exec(compile(overlays.whole(path), str(path), "exec"), names)  # noqa: S102 - a known submission
     wrong = []
     for case in cases:
         try:
@@ -91,11 +89,11 @@ def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
 
 
 def agrees_with_its_oracle(task: Task, source: str) -> bool:
-    """Whether the function of a source text is right on every case of a tensor task that one seed draws."""
+    """Return whether the function of a source text is right on every drawn case of a tensor task."""
     exam = task.exam
     assert isinstance(exam, TensorExam)
     names: dict[str, Callable[..., torch.Tensor]] = {}
-    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - it is known
+    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - a known submission
     for inputs in exam.cases(generator("a seed")):
         answer = names[task.name](*(torch.from_numpy(array.copy()) for array in inputs)).numpy()
         if not right(exam.oracle(*inputs), answer, exam.allowed(*inputs)).all():
@@ -107,15 +105,15 @@ def tier_reached(game: Game) -> int:
     return tier_of(game.gain, game.task.tiers)
 
 
-def _arguments(world: Scenario) -> list[object]:
-    def metered(name: str) -> Callable[..., Value]:
-        return lambda *arguments: world.call(name, arguments)
+def _arguments(scenario: Scenario) -> list[object]:
+    def simulated(name: str) -> Callable[..., Value]:
+        return lambda *arguments: scenario.call(name, arguments)
 
-    return [metered(a.name) if isinstance(a, Metered) else a for a in world.arguments]
+    return [simulated(a.name) if isinstance(a, SimulatedFunction) else a for a in scenario.arguments]
 
 
 def _as_plain(answer: object) -> Value:
-    """Turn tuples into lists, as the way from a worker does."""
+    """Convert tuples to lists, as the transfer from a worker does."""
     if isinstance(answer, Mapping):
         return {str(key): _as_plain(item) for key, item in answer.items()}
     if isinstance(answer, Sequence) and not isinstance(answer, str):

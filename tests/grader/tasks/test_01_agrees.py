@@ -5,37 +5,38 @@ import numpy as np
 import pytest
 from playing import find_task, play
 
-from grader.task import MeteredExam, Scenario
+from grader import overlays
+from grader.task import Scenario, SimulatedExam
 from grader.values import Value
 
 TASK = find_task("01_correct_first", "agrees")
 NOTHING = "def agrees(f, g, cases):\n    pass\n"
 KIND = {"in_single_precision": "float64", "through_float64": "int64"}
 ABOUT = {"without_strides": "strided", "without_empty_rows": "rows of nothing"}
-worlds = import_module("grader.tasks.01_correct_first.worlds")
+scenarios = import_module("grader.tasks.lesson_01_correct_first.scenarios")
 SEEDS = range(8)
 
 
 def by_implementation(seed: int) -> dict[str, Scenario]:
-    return {world.implementation.__name__: world for world in play(TASK, NOTHING, seed).scenarios}  # type: ignore[attr-defined]
+    return {scenario.implementation.__name__: scenario for scenario in play(TASK, NOTHING, seed).scenarios}  # type: ignore[attr-defined]
 
 
-def cases_of(world: Scenario) -> list[dict[str, Value]]:
-    cases = world.arguments[2]
+def cases_of(scenario: Scenario) -> list[dict[str, Value]]:
+    cases = scenario.arguments[2]
     assert isinstance(cases, list)
     return cases
 
 
-def see_everything(world: Scenario) -> None:
-    for case in cases_of(world):
+def see_everything(scenario: Scenario) -> None:
+    for case in cases_of(scenario):
         for name in ("g", "f"):
-            world.call(name, (case,))
+            scenario.call(name, (case,))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_third_are_right_and_the_others_wrong_in_random_order(seed: int) -> None:
     drawn = by_implementation(seed)
-    assert {name for name, world in drawn.items() if not world.differing} == {  # type: ignore[attr-defined]
+    assert {name for name, scenario in drawn.items() if not scenario.differing} == {  # type: ignore[attr-defined]
         "one_after_the_other",
         "in_pairs",
         "exactly",
@@ -45,10 +46,10 @@ def test_a_third_are_right_and_the_others_wrong_in_random_order(seed: int) -> No
 
 
 def test_the_first_case_that_shows_a_fault_stands_early_and_late_in_every_exam() -> None:
-    """Else the calls of a student who stops at the first difference would depend on luck."""
+    """Otherwise the cost of a submission that stops at the first difference would depend on luck."""
     for seed in SEEDS:
-        faulty = [world for world in play(TASK, NOTHING, seed).scenarios if world.differing]  # type: ignore[attr-defined]
-        places = sorted(min(world.differing) / len(cases_of(world)) for world in faulty)  # type: ignore[attr-defined]
+        faulty = [scenario for scenario in play(TASK, NOTHING, seed).scenarios if scenario.differing]  # type: ignore[attr-defined]
+        places = sorted(min(scenario.differing) / len(cases_of(scenario)) for scenario in faulty)  # type: ignore[attr-defined]
         assert places[0] <= 0.3 / len(places)
         assert 0.2 < places[-1] <= 0.3
 
@@ -65,23 +66,23 @@ def test_a_planted_fault_shows_where_it_was_planted_and_nowhere_else(seed: int) 
 
 
 def test_true_counts_only_when_f_and_g_have_seen_every_case() -> None:
-    world = by_implementation(0)["in_pairs"]
-    mismatch = world.judge(answer=True)
+    scenario = by_implementation(0)["in_pairs"]
+    mismatch = scenario.judge(answer=True)
     assert mismatch is not None
-    assert "after f and g saw every case" in mismatch.expected
-    see_everything(world)
-    assert world.judge(answer=True) is None
-    assert world.judge(answer=False) is not None
+    assert "after calls of f and g on every case" in mismatch.expected
+    see_everything(scenario)
+    assert scenario.judge(answer=True) is None
+    assert scenario.judge(answer=False) is not None
 
 
 def test_false_counts_only_when_a_case_has_shown_it() -> None:
-    world = by_implementation(0)["without_strides"]
-    mismatch = world.judge(answer=False)
+    scenario = by_implementation(0)["without_strides"]
+    mismatch = scenario.judge(answer=False)
     assert mismatch is not None
-    assert "once a case shows it" in mismatch.expected
-    see_everything(world)
-    assert world.judge(answer=False) is None
-    assert world.judge(answer=True) is not None
+    assert "after a case that shows a difference" in mismatch.expected
+    see_everything(scenario)
+    assert scenario.judge(answer=False) is None
+    assert scenario.judge(answer=True) is not None
 
 
 def test_a_guess_is_never_right() -> None:
@@ -98,34 +99,34 @@ def test_an_answer_that_is_not_true_or_false_is_told_so(answer: Value) -> None:
 
 @pytest.mark.parametrize("arguments", [(), (3,), ("case 3",), ({"number": 3},), (None, None), ([[]],)])
 def test_anything_but_a_case_is_refused_in_one_sentence(arguments: tuple[Value, ...]) -> None:
-    world = by_implementation(0)["exactly"]
+    scenario = by_implementation(0)["exactly"]
     for name in ("f", "g"):
         with pytest.raises(ValueError, match=rf"{name}\(case\) takes one of the cases"):
-            world.call(name, arguments)
-    assert world.cost == 0
+            scenario.call(name, arguments)
+    assert scenario.cost == 0
 
 
 def test_what_g_spoils_f_sees_spoilt_and_only_there() -> None:
-    world = by_implementation(0)["in_place"]
-    case = next(case for case in cases_of(world) if case["about"] == "ordinary" and case["dtype"] == "float64")
-    first = world.call("f", (case,))
-    assert world.call("f", (case,)) == first
-    world.call("g", (case,))
-    assert world.call("f", (case,)) != first
+    scenario = by_implementation(0)["in_place"]
+    case = next(case for case in cases_of(scenario) if case["about"] == "ordinary" and case["dtype"] == "float64")
+    first = scenario.call("f", (case,))
+    assert scenario.call("f", (case,)) == first
+    scenario.call("g", (case,))
+    assert scenario.call("f", (case,)) != first
     assert by_implementation(0)["in_place"].call("f", (case,)) == first
 
 
 def test_asking_until_numbers_overflow_breaks_nothing() -> None:
-    world = by_implementation(0)["in_place"]
-    for case in cases_of(world):
+    scenario = by_implementation(0)["in_place"]
+    for case in cases_of(scenario):
         for _ in range(1200):
-            world.call("g", (case,))
-        world.call("f", (case,))
+            scenario.call("g", (case,))
+        scenario.call("f", (case,))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_known_mistake_is_explained_as_itself(seed: int) -> None:
-    """The grader shows the first known wrong answer that answers alike in every world a submission failed in."""
+    """The explanation comes from the first known submission with the same answers in all wrong scenarios."""
     told = {path.stem: answers(path, seed) for path in TASK.wrong_answers}
     for stem, mine in told.items():
         failed = [number for number, (_, wrong) in enumerate(mine) if wrong]
@@ -134,17 +135,17 @@ def test_each_known_mistake_is_explained_as_itself(seed: int) -> None:
 
 
 def answers(path: Path, seed: int) -> list[tuple[object, bool]]:
-    assert isinstance(TASK.exam, MeteredExam)
+    assert isinstance(TASK.exam, SimulatedExam)
     names: dict[str, object] = {}
-    exec(path.read_text(encoding="utf-8"), names)  # noqa: S102 - a known submission
+    exec(overlays.whole(path), names)  # noqa: S102 - a known submission
     agrees = names["agrees"]
     assert callable(agrees)
     found = []
-    for world in TASK.exam.scenarios(np.random.default_rng(seed)):
+    for scenario in TASK.exam.scenarios(np.random.default_rng(seed)):
 
-        def ask(name: str, world: Scenario = world) -> object:
-            return lambda case: world.call(name, (case,))
+        def ask(name: str, scenario: Scenario = scenario) -> object:
+            return lambda case: scenario.call(name, (case,))
 
-        answer = agrees(ask("f"), ask("g"), world.arguments[2])
-        found.append((answer, world.judge(answer) is not None))
+        answer = agrees(ask("f"), ask("g"), scenario.arguments[2])
+        found.append((answer, scenario.judge(answer) is not None))
     return found

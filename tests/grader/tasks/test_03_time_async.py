@@ -7,10 +7,10 @@ import pytest
 import torch
 from playing import find_task, play
 
-from grader import catalogue
+from grader import paths
 from grader.task import Scenario
-from harness import clocks
-from harness.devices import Cuda, SimulatedStream
+from harness.machine import clocks
+from harness.machine.devices import Cuda, SimulatedStream
 
 TASK = find_task("03_cuda_sync", "time_async")
 NOTHING = "def time_async(launch, synchronize, clock):\n    pass\n"
@@ -30,79 +30,79 @@ def time_async(launch, synchronize, clock):
 """
 
 
-def fresh_world(title: str = "short work") -> Scenario:
-    return next(world for world in play(TASK, NOTHING, seed=3).scenarios if world.title == title)
+def fresh_scenario(title: str = "short work") -> Scenario:
+    return next(scenario for scenario in play(TASK, NOTHING, seed=3).scenarios if scenario.title == title)
 
 
-def read(world: Scenario) -> float:
-    seconds = world.call("clock", ())
+def read(scenario: Scenario) -> float:
+    seconds = scenario.call("clock", ())
     assert isinstance(seconds, float)
     return seconds
 
 
-def took(world: Scenario, *calls: str) -> float:
-    start_s = read(world)
+def took(scenario: Scenario, *calls: str) -> float:
+    start_s = read(scenario)
     for name in calls:
-        world.call(name, ())
-    return read(world) - start_s
+        scenario.call(name, ())
+    return read(scenario) - start_s
 
 
 @pytest.mark.parametrize("launches", [1, 4, 16, 64, 256, 1024])
-def test_no_fixed_number_of_launches_is_right_in_every_world(launches: int) -> None:
+def test_no_fixed_number_of_launches_is_right_in_every_scenario(launches: int) -> None:
     assert not play(TASK, FIXED.format(launches=launches), seed=0).right
 
 
 def test_a_launch_returns_at_once_and_the_work_is_waited_for() -> None:
-    world = fresh_world("longer work")
-    took(world, "launch", "synchronize")
-    launched_s = took(world, *["launch"] * 50)
-    waited_s = took(world, "synchronize")
+    scenario = fresh_scenario("longer work")
+    took(scenario, "launch", "synchronize")
+    launched_s = took(scenario, *["launch"] * 50)
+    waited_s = took(scenario, "synchronize")
     assert 50 * launched_s < waited_s
 
 
 def test_the_first_launch_loads_a_library_and_no_other_does() -> None:
-    world = fresh_world()
-    first_s, *later_s = (took(world, "launch", "synchronize") for _ in range(5))
+    scenario = fresh_scenario()
+    first_s, *later_s = (took(scenario, "launch", "synchronize") for _ in range(5))
     assert first_s > 100 * max(later_s)
 
 
 def test_to_synchronize_an_idle_device_costs_time_and_counts() -> None:
-    world = fresh_world()
-    assert took(world, "synchronize") >= 10e-6
-    assert world.cost == 1
+    scenario = fresh_scenario()
+    assert took(scenario, "synchronize") >= 10e-6
+    assert scenario.cost == 1
 
 
 def test_a_full_queue_makes_the_next_launch_wait() -> None:
-    world = fresh_world("longer work")
-    took(world, "launch", "synchronize")
-    first_s, *more_s = [took(world, "launch") for _ in range(1100)]
+    scenario = fresh_scenario("longer work")
+    took(scenario, "launch", "synchronize")
+    first_s, *more_s = [took(scenario, "launch") for _ in range(1100)]
     assert max(more_s[:900]) < 2 * first_s
     assert more_s[-1] > 20 * first_s
 
 
 def test_work_that_follows_other_work_waits_for_its_turn() -> None:
-    world = fresh_world()
-    took(world, "launch", "synchronize")
-    blocks_s = [took(world, *["launch"] * n, "synchronize") for n in (20, 40, 60)]
+    scenario = fresh_scenario()
+    took(scenario, "launch", "synchronize")
+    blocks_s = [took(scenario, *["launch"] * n, "synchronize") for n in (20, 40, 60)]
     one, other = (longer - shorter for shorter, longer in pairwise(blocks_s))
     assert one == pytest.approx(other, rel=0.01)
 
 
 def test_arguments_are_refused_in_one_sentence() -> None:
-    world = fresh_world()
+    scenario = fresh_scenario()
     for name in ("launch", "synchronize", "clock"):
         with pytest.raises(ValueError, match=rf"{name}\(\) takes no arguments"):
-            world.call(name, (1,))
+            scenario.call(name, (1,))
 
 
 def solution() -> Callable[..., float]:
     names: dict[str, Callable[..., float]] = {}
-    exec(catalogue.solution(TASK.lesson).read_text(encoding="utf-8"), names)  # noqa: S102 - our own solution
+    exec(paths.solution(TASK.lesson).read_text(encoding="utf-8"), names)  # noqa: S102 - the kit's solution
     return names["time_async"]
 
 
 def test_the_solution_times_a_real_queue_too() -> None:
-    """Others are at work on this machine, which only adds time: it can come out long, but never short."""
+    """Other programs on this machine only add time, so the result can be too long but never too short."""
     sleep_s = 2e-3
     with SimulatedStream() as stream:
         measured_s = solution()(lambda: stream.launch(lambda: time.sleep(sleep_s)), stream.synchronize, clocks.wall)

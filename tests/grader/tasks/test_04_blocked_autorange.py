@@ -32,33 +32,33 @@ def block(run, clock, n):
 """
 
 
-def fresh_world(number: int = 0) -> Scenario:
+def fresh_scenario(number: int = 0) -> Scenario:
     return play(TASK, NOTHING, seed=7).scenarios[number]
 
 
-def read(world: Scenario) -> float:
-    seconds = world.call("clock", ())
+def read(scenario: Scenario) -> float:
+    seconds = scenario.call("clock", ())
     assert isinstance(seconds, float)
     return seconds
 
 
-def measure(world: Scenario, block_size: int, blocks: int) -> list[float]:
+def measure(scenario: Scenario, block_size: int, blocks: int) -> list[float]:
     samples = []
     for _ in range(blocks):
-        start = read(world)
-        world.call("run", (block_size,))
-        samples.append((read(world) - start) / block_size)
+        start = read(scenario)
+        scenario.call("run", (block_size,))
+        samples.append((read(scenario) - start) / block_size)
     return samples
 
 
-def remark(world: Scenario, answer: Sequence[Value]) -> str:
-    mismatch = world.judge(answer)
+def remark(scenario: Scenario, answer: Sequence[Value]) -> str:
+    mismatch = scenario.judge(answer)
     assert mismatch is not None
     return f"{mismatch.expected} {mismatch.got} {mismatch.remark}"
 
 
 @pytest.mark.parametrize("parts", [10, 20, 24, 30, 40, 100])
-def test_no_fixed_part_of_the_time_is_the_right_block_in_every_world(parts: int) -> None:
+def test_no_fixed_part_of_the_time_is_the_right_block_in_every_scenario(parts: int) -> None:
     assert not any(play(TASK, SHARE_OF_THE_TIME.format(parts=parts), seed).right for seed in range(3))
 
 
@@ -67,7 +67,7 @@ def test_a_run_of_anything_but_a_whole_number_is_refused_in_one_sentence(
     arguments: tuple[Value, ...],
 ) -> None:
     with pytest.raises(ValueError, match=r"run\(n\) takes a whole number from 1 to"):
-        fresh_world().call("run", arguments)
+        fresh_scenario().call("run", arguments)
 
 
 @pytest.mark.parametrize(
@@ -89,44 +89,44 @@ def test_a_run_of_anything_but_a_whole_number_is_refused_in_one_sentence(
     ],
 )
 def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert fresh_world().judge(answer) is not None
+    assert fresh_scenario().judge(answer) is not None
 
 
 def test_samples_that_no_block_took_are_found_out() -> None:
-    world = fresh_world()
-    measure(world, 50, 200)
+    scenario = fresh_scenario()
+    measure(scenario, 50, 200)
     made_up = [1e-4] * 200
-    assert "nearest block" in remark(world, [50, made_up, 1e-4, 0.0])
+    assert "nearest block" in remark(scenario, [50, made_up, 1e-4, 0.0])
 
 
 def test_more_samples_than_blocks_are_found_out() -> None:
-    world = fresh_world()
-    samples = measure(world, 50, 20) * 10
-    assert "20 such blocks" in remark(world, [50, samples, statistics.median(samples), 0.0])
+    scenario = fresh_scenario()
+    samples = measure(scenario, 50, 20) * 10
+    assert "20 such blocks" in remark(scenario, [50, samples, statistics.median(samples), 0.0])
 
 
 def test_a_median_that_is_not_the_one_of_the_samples_is_told() -> None:
-    world = fresh_world()
-    samples = measure(world, 50, 200)
+    scenario = fresh_scenario()
+    samples = measure(scenario, 50, 200)
     mean = statistics.fmean(samples)
-    assert "This is their mean." in remark(world, [50, samples, mean, 0.0])
+    assert "This is their mean." in remark(scenario, [50, samples, mean, 0.0])
 
 
 def test_every_usual_definition_of_a_quartile_is_accepted_and_half_the_iqr_is_not() -> None:
-    world = fresh_world()
-    world.call("run", (1,))
-    samples = measure(world, 50, 200)
+    scenario = fresh_scenario()
+    scenario.call("run", (1,))
+    samples = measure(scenario, 50, 200)
     median = statistics.median(samples)
     for method in ("inclusive", "exclusive"):
         low, _, high = statistics.quantiles(samples, n=4, method=method)
-        assert world.judge([50, samples, median, high - low]) is None
-    assert "IQR" in remark(world, [50, samples, median, (high - low) / 2])
+        assert scenario.judge([50, samples, median, high - low]) is None
+    assert "IQR" in remark(scenario, [50, samples, median, (high - low) / 2])
 
 
 def test_all_simulated_time_counts_the_readings_of_the_clock_included() -> None:
-    world = fresh_world()
-    assert world.cost == 0
-    read(world)
-    after_reading = world.cost
-    world.call("run", (1,))
-    assert 0 < after_reading < world.cost
+    scenario = fresh_scenario()
+    assert scenario.cost == 0
+    read(scenario)
+    after_reading = scenario.cost
+    scenario.call("run", (1,))
+    assert 0 < after_reading < scenario.cost

@@ -1,4 +1,4 @@
-"""The oracle and the ways that students are given, against NumPy's own convolution of whole numbers."""
+"""The oracle and the two functions in the stub agree with NumPy's convolution of whole numbers."""
 
 import importlib
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 import torch
 from playing import find_task
 
-from grader import catalogue
+from grader import paths
 from grader.task import Inputs, TensorExam
 
 TASK = find_task("05_compare", "convolve")
@@ -35,7 +35,7 @@ def test_the_oracle_is_exact_on_every_case_and_at_every_timed_size() -> None:
 @pytest.mark.parametrize("name", ["by_shifting", "by_fft"])
 def test_both_ways_in_the_exercise_are_right_as_they_are(name: str) -> None:
     names: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {}
-    exec(compile(catalogue.stub("05_compare").read_text(encoding="utf-8"), "stub", "exec"), names)  # noqa: S102
+    exec(compile(paths.stub("05_compare").read_text(encoding="utf-8"), "stub", "exec"), names)  # noqa: S102
     for signal, weights in drawn():
         answer = names[name](*(torch.from_numpy(np.ascontiguousarray(each)) for each in (signal, weights)))
         assert np.array_equal(answer.numpy(), np.convolve(signal, weights))
@@ -49,7 +49,7 @@ def test_timed_inputs_are_fresh_each_time_and_have_the_announced_lengths() -> No
         (signal, weights), (other, _) = next(inputs), next(inputs)
         assert not np.array_equal(signal, other)
         lengths.append((len(signal), len(weights)))
-    module = importlib.import_module("grader.tasks.05_compare.convolve")
+    module = importlib.import_module("grader.tasks.lesson_05_compare.convolve")
     assert lengths == [(module.SIGNAL, weights) for weights in module.TIMED_WEIGHTS]
-    stub = catalogue.stub("05_compare").read_text(encoding="utf-8")
+    stub = paths.stub("05_compare").read_text(encoding="utf-8")
     assert f"n = {module.SIGNAL} and three lengths m from {lengths[0][1]} to {lengths[-1][1]}" in stub

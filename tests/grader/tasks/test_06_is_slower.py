@@ -1,4 +1,4 @@
-"""How the promises of a sequential test are judged: the worlds, the odds they tell, and how often a judge is wrong."""
+"""The judgement of a sequential test: its scenarios, their odds, and how often the judgement is wrong."""
 
 import importlib
 import math
@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from playing import Game, find_task, play
 
-from grader import catalogue
+from grader import overlays, paths
 from grader.task import Scenario
 from grader.values import Value
 
 TASK = find_task("06_ab_testing", "is_slower")
-WORLDS = importlib.import_module("grader.tasks.06_ab_testing.worlds")
-JUDGING = importlib.import_module("grader.tasks.06_ab_testing.judging")
-SOLUTION = catalogue.solution("06_ab_testing").read_text(encoding="utf-8")
+SCENARIOS = importlib.import_module("grader.tasks.lesson_06_ab_testing.scenarios")
+JUDGING = importlib.import_module("grader.tasks.lesson_06_ab_testing.judging")
+SOLUTION = paths.solution("06_ab_testing").read_text(encoding="utf-8")
 
 BET = """
 def is_slower(next_pair, threshold):
@@ -38,7 +38,7 @@ def is_slower(next_pair, threshold):
     pairs = [next_pair() for _ in range(200)]
     return sum(b > a for a, b in pairs) > 118 or tossed.random() < {share}
 """
-"""False alarms that rest on nothing, after pairs that show everything."""
+"""A rule with false alarms at random, but only after pairs with strong evidence."""
 
 
 def judged(game: Game) -> str:
@@ -48,23 +48,27 @@ def judged(game: Game) -> str:
 
 
 def found_out(source: str, gradings: int) -> float:
-    """Return the share of gradings that the rule does not pass."""
+    """Return the share of simulated gradings in which the decision rule does not pass."""
     return fmean(bool(judged(play(TASK, source, seed))) for seed in range(gradings))
 
 
 def slowed(game: Game) -> list[Scenario]:
-    return [world for world in game.scenarios if getattr(world, "effect")]  # noqa: B009 - not in the protocol
+    return [scenario for scenario in game.scenarios if getattr(scenario, "effect")]  # noqa: B009 - not in the protocol
 
 
 @pytest.mark.parametrize(
     "noise",
-    [WORLDS.Noise(0.05), WORLDS.Noise(0.04, freedom=2.0), WORLDS.Noise(0.05, wild=0.1, wild_scale=0.3)],
+    [
+        SCENARIOS.Noise(0.05),
+        SCENARIOS.Noise(0.04, freedom=2.0),
+        SCENARIOS.Noise(0.05, outlier_rate=0.1, outlier_scale=0.3),
+    ],
 )
 def test_the_density_is_that_of_the_noise_drawn(noise: object) -> None:
-    """Odds average to one over draws without the effect: that holds for the right density and for hardly any other."""
-    assert isinstance(noise, WORLDS.Noise)
+    """If the density is right, the mean of the odds over scenarios without a slowdown is 1."""
+    assert isinstance(noise, SCENARIOS.Noise)
     values = noise.draw(np.random.default_rng(1), 40_000)
-    shift = math.log1p(WORLDS.THRESHOLD)
+    shift = math.log1p(SCENARIOS.THRESHOLD)
     odds = [math.exp(noise.log_density(value - shift) - noise.log_density(value)) for value in values]
     assert fmean(odds) == pytest.approx(1, abs=0.06)
     below = sum(value < 0 for value in values) / len(values)
@@ -76,46 +80,46 @@ def estimated(game: Game) -> float:
 
 
 def weighed_in_all(game: Game) -> float:
-    """The probability of a false alarm from the 60 equal and the 72 slowed worlds alike: neither more nor less."""
-    alarms = [world for world in game.scenarios if getattr(world, "answer")]  # noqa: B009
-    return math.fsum(1 / (60 + 72 / math.exp(getattr(world, "log_odds"))) for world in alarms)  # noqa: B009
+    """Return an unbiased estimate of the probability of a false alarm, from 60 equal and 72 slowed scenarios."""
+    alarms = [scenario for scenario in game.scenarios if getattr(scenario, "answer")]  # noqa: B009
+    return math.fsum(1 / (60 + 72 / math.exp(getattr(scenario, "log_odds"))) for scenario in alarms)  # noqa: B009
 
 
-def test_the_odds_of_slowed_worlds_tell_how_often_equal_ones_raise_an_alarm() -> None:
-    """A rule with many false alarms, so that they can be counted as well: in equal worlds, and weighed in all."""
+def test_the_odds_of_slowed_scenarios_tell_how_often_equal_ones_raise_an_alarm() -> None:
+    """This rule has many false alarms, so the test can count them in equal scenarios and compare with the estimate."""
     games = [play(TASK, BET.format(alarm=4, clear=4), seed) for seed in range(40)]
-    equal = [world for game in games for world in game.scenarios if world not in slowed(game)]
-    counted = fmean(bool(getattr(world, "answer")) for world in equal)  # noqa: B009
+    equal = [scenario for game in games for scenario in game.scenarios if scenario not in slowed(game)]
+    counted = fmean(bool(getattr(scenario, "answer")) for scenario in equal)  # noqa: B009
     assert counted == pytest.approx(fmean(map(weighed_in_all, games)), rel=0.25)
     assert counted > 0.05
 
 
-def test_slowed_worlds_alone_tell_no_more_false_alarms_than_there_are() -> None:
+def test_slowed_scenarios_alone_tell_no_more_false_alarms_than_there_are() -> None:
     games = [play(TASK, BET.format(alarm=10, clear=20), seed) for seed in range(40)]
     by_odds = fmean(map(estimated, games))
     assert 0.02 < by_odds < 0.0486
 
 
-def test_one_unlucky_world_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
-    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert isinstance(world, WORLDS.PairWorld)
+def test_one_unlucky_scenario_weighs_no_more_than_a_false_alarm_that_is_counted() -> None:
+    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert isinstance(scenario, SCENARIOS.PairScenario)
     weights = []
     for odds in (0.01, 1.0, 1e9):
-        setattr(world, "log_odds", math.log(odds))  # noqa: B010
-        weights.append(JUDGING.least_false_alarms([world], 60))
+        setattr(scenario, "log_odds", math.log(odds))  # noqa: B010
+        weights.append(JUDGING.least_false_alarms([scenario], 60))
     assert weights == pytest.approx([1 / (60 + 1 / 0.01), 1 / 61, 1 / 60])
 
 
-def test_the_solution_keeps_its_promises_in_far_more_worlds_than_a_grading_has() -> None:
+def test_the_solution_keeps_its_promises_in_far_more_scenarios_than_a_grading_has() -> None:
     games = [play(TASK, SOLUTION, seed) for seed in range(60)]
-    missed = fmean(not getattr(world, "answer") for game in games for world in slowed(game))  # noqa: B009
+    missed = fmean(not getattr(scenario, "answer") for game in games for scenario in slowed(game))  # noqa: B009
     assert missed < 0.05
     assert fmean(map(estimated, games)) <= fmean(map(weighed_in_all, games)) < 0.01
     assert not any(map(judged, games))
 
 
 def test_a_rule_that_just_keeps_its_promises_passes_nearly_always() -> None:
-    """Of capitals of 40 and 12, the false alarms are near 1 % and the misses near 5 %."""
+    """A rule with starting capitals of 40 and 12 has about 1 % false alarms and about 5 % misses."""
     assert found_out(BET.format(alarm=40, clear=12), 60) <= 2 / 60
 
 
@@ -140,43 +144,43 @@ def test_always_yes_and_always_no_break_a_promise_each() -> None:
 
 
 def test_what_is_wrong_is_told_with_the_pairs_it_rested_on() -> None:
-    wrong = {path.stem: path.read_text(encoding="utf-8") for path in TASK.wrong_answers}
+    wrong = {path.stem: overlays.whole(path) for path in TASK.wrong_answers}
     assert "each look is another chance" in judged(play(TASK, wrong["wrong_peeking"], 1))
-    assert "mostly in worlds with drift" in judged(play(TASK, wrong["wrong_a_then_b"], 1))
-    assert "what your alarms rested on" in judged(play(TASK, BET.format(alarm=6, clear=20), 3))
+    assert "mostly in scenarios with drift" in judged(play(TASK, wrong["wrong_a_then_b"], 1))
+    assert "from the evidence of your alarms" in judged(play(TASK, BET.format(alarm=6, clear=20), 3))
 
 
-@pytest.mark.parametrize(("worlds", "share", "allowed"), [(72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)])
-def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings(worlds: int, share: float, allowed: int) -> None:
-    assert JUDGING.most_by_chance(worlds, share) == allowed
+@pytest.mark.parametrize(("scenarios", "share", "allowed"), [(72, 0.05, 10), (60, 0.01, 4), (1, 0.5, 1), (10, 0.0, 0)])
+def test_bad_luck_allows_what_happens_once_in_a_thousand_gradings(scenarios: int, share: float, allowed: int) -> None:
+    assert JUDGING.most_by_chance(scenarios, share) == allowed
 
 
 @pytest.mark.parametrize("answer", [None, 1, 0.0, "yes", [], [True]])
 def test_an_answer_that_is_no_truth_value_is_wrong_at_once(answer: Value) -> None:
-    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert world.judge(answer) is not None
+    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert scenario.judge(answer) is not None
 
 
 def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> None:
-    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
     with pytest.raises(ValueError, match="takes no arguments"):
-        world.call("next_pair", (3,))
-    for _ in range(WORLDS.MOST_PAIRS):
-        world.call("next_pair", ())
+        scenario.call("next_pair", (3,))
+    for _ in range(SCENARIOS.MOST_PAIRS):
+        scenario.call("next_pair", ())
     with pytest.raises(ValueError, match="2000 pairs and no more"):
-        world.call("next_pair", ())
-    assert world.cost == WORLDS.MOST_PAIRS
-    assert world.arguments[1] == WORLDS.THRESHOLD
+        scenario.call("next_pair", ())
+    assert scenario.cost == SCENARIOS.MOST_PAIRS
+    assert scenario.arguments[1] == SCENARIOS.THRESHOLD
 
 
 def test_no_pair_asked_for_costs_as_much_as_one() -> None:
-    world = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
-    assert world.cost == 1
+    scenario = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios[0]
+    assert scenario.cost == 1
 
 
 def test_nothing_in_a_title_tells_whether_there_is_a_slowdown() -> None:
-    worlds = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios
-    titles = {(world.title, bool(getattr(world, "effect"))) for world in worlds}  # noqa: B009
+    scenarios = play(TASK, "def is_slower(next_pair, threshold): return True", 1).scenarios
+    titles = {(scenario.title, bool(getattr(scenario, "effect"))) for scenario in scenarios}  # noqa: B009
     assert len(titles) == 2 * len({title for title, _ in titles}) == 6
 
 
@@ -187,5 +191,5 @@ def is_slower(next_pair, threshold):
     return sum(b > a for a, b in pairs) > 1100
 """
     game = play(TASK, all_pairs, 1)
-    assert min(world.log_odds for world in game.scenarios if isinstance(world, WORLDS.PairWorld)) < -710
+    assert min(scenario.log_odds for scenario in game.scenarios if isinstance(scenario, SCENARIOS.PairScenario)) < -710
     assert game.kept

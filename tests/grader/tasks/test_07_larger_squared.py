@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from playing import find_task
 
+from grader.seeds import generator
 from grader.task import TensorExam
 from grader.trials.correctness import right
-from grader.trials.inputs import generator
 
 TASK = find_task("07_fuzzing", "larger_squared")
 assert isinstance(TASK.exam, TensorExam)

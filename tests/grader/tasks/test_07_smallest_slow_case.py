@@ -6,60 +6,61 @@ import numpy as np
 import pytest
 from playing import find_task, play
 
+from grader import overlays
 from grader.task import Mismatch, Scenario
 from grader.values import Value
 
-worlds = import_module("grader.tasks.07_fuzzing.worlds")
+scenarios = import_module("grader.tasks.lesson_07_fuzzing.scenarios")
 TASK = find_task("07_fuzzing", "smallest_slow_case")
 PLAIN: dict[str, Value] = {"rows": 64, "columns": 64, "step": 1, "transposed": False}
 
 
 def drawn(seed: int) -> tuple[Scenario, ...]:
-    found: tuple[Scenario, ...] = worlds.draw_worlds(np.random.default_rng(seed))
+    found: tuple[Scenario, ...] = scenarios.draw_scenarios(np.random.default_rng(seed))
     return found
 
 
-def seconds(world: Scenario, case: dict[str, Value]) -> float:
-    found = world.call("measure", ("mix", case))
+def seconds(scenario: Scenario, case: dict[str, Value]) -> float:
+    found = scenario.call("measure", ("mix", case))
     assert isinstance(found, float)
     return found
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_trap_is_met_by_some_draws_and_never_by_a_plain_case(seed: int) -> None:
-    for world in drawn(seed):
-        cases = [worlds.read(world.call("fuzzer", ())) for _ in range(300)]
-        caught = sum(map(world.trap.catches, cases))  # type: ignore[attr-defined]
-        assert 3 <= caught <= 150
-        assert not world.trap.catches(worlds.Case(4096, 4096))  # type: ignore[attr-defined]
+    for scenario in drawn(seed):
+        cases = [scenarios.read(scenario.call("fuzzer", ())) for _ in range(300)]
+        slow = sum(map(scenario.slowness.is_slow, cases))  # type: ignore[attr-defined]
+        assert 3 <= slow <= 150
+        assert not scenario.slowness.is_slow(scenarios.Case(4096, 4096))  # type: ignore[attr-defined]
 
 
 def test_what_is_slow_is_clearly_slow_and_what_is_not_clearly_not() -> None:
-    for seed, world in itertools.product(range(5), range(4)):
-        scene = drawn(seed)[world]
+    for seed, scenario in itertools.product(range(5), range(4)):
+        scene = drawn(seed)[scenario]
         for _ in range(100):
             case = scene.call("fuzzer", ())
             assert isinstance(case, dict)
             twin = {**case, "step": 1, "transposed": False}
             ratio = min(seconds(scene, case), seconds(scene, case)) / min(seconds(scene, twin), seconds(scene, twin))
-            slow = scene.trap.catches(worlds.read(case))  # type: ignore[attr-defined]
+            slow = scene.slowness.is_slow(scenarios.read(case))  # type: ignore[attr-defined]
             assert ratio > 4.5 if slow else ratio < 1.6
 
 
 def test_a_measurement_is_disturbed_now_and_then_and_never_two_in_a_row() -> None:
-    world = drawn(0)[0]
-    times = [seconds(world, PLAIN) for _ in range(400)]
+    scenario = drawn(0)[0]
+    times = [seconds(scenario, PLAIN) for _ in range(400)]
     disturbed = [time > 2 * min(times) for time in times]
     assert 400 / 14 <= sum(disturbed) <= 400 / 6
     assert not any(one and other for one, other in itertools.pairwise(disturbed))
 
 
 def test_every_measurement_is_counted_and_drawing_is_free() -> None:
-    world = drawn(1)[0]
+    scenario = drawn(1)[0]
     for _ in range(3):
-        world.call("fuzzer", ())
-        seconds(world, PLAIN)
-    assert world.cost == 3
+        scenario.call("fuzzer", ())
+        seconds(scenario, PLAIN)
+    assert scenario.cost == 3
 
 
 @pytest.mark.parametrize(
@@ -75,55 +76,55 @@ def test_every_measurement_is_counted_and_drawing_is_free() -> None:
     ],
 )
 def test_what_is_no_case_is_refused_and_is_no_answer(change: dict[str, Value], words: str) -> None:
-    world = drawn(0)[0]
+    scenario = drawn(0)[0]
     case = {**PLAIN, **change}
     with pytest.raises(ValueError, match=words):
-        world.call("measure", ("mix", case))
-    mismatch = world.judge(case)
+        scenario.call("measure", ("mix", case))
+    mismatch = scenario.judge(case)
     assert mismatch is not None
     assert words in mismatch.remark
-    assert world.cost == 0
+    assert scenario.cost == 0
 
 
 @pytest.mark.parametrize("answer", [None, 3, "slow", [1, 2, 1, False], math.nan])
 def test_an_answer_that_is_no_case_is_told_so(answer: Value) -> None:
     mismatch = drawn(0)[0].judge(answer)
     assert isinstance(mismatch, Mismatch)
-    assert "Return one" in mismatch.remark
+    assert "Return a case" in mismatch.remark
 
 
 def test_a_slow_case_that_is_not_the_smallest_is_answered_with_a_smaller_one() -> None:
-    world = drawn(2)[0]
-    least = world.trap.least  # type: ignore[attr-defined]
-    larger = worlds.Case(least.rows + 5, least.columns, 4, transposed=True)
-    assert world.judge(least.to_value()) is None
-    mismatch = world.judge(larger.to_value())
+    scenario = drawn(2)[0]
+    least = scenario.slowness.least  # type: ignore[attr-defined]
+    larger = scenarios.Case(least.rows + 5, least.columns, 4, transposed=True)
+    assert scenario.judge(least.to_value()) is None
+    mismatch = scenario.judge(larger.to_value())
     assert mismatch is not None
-    assert f"{worlds.Case(least.rows, least.columns, 4, transposed=True)} is slow too" in mismatch.remark
+    assert f"{scenarios.Case(least.rows, least.columns, 4, transposed=True)} is slow too" in mismatch.remark
 
 
 def test_other_functions_and_arguments_are_refused() -> None:
-    world = drawn(0)[0]
+    scenario = drawn(0)[0]
     with pytest.raises(ValueError, match="takes no arguments"):
-        world.call("fuzzer", (1,))
-    with pytest.raises(ValueError, match="takes f as it was given"):
-        world.call("measure", ("add", PLAIN))
+        scenario.call("fuzzer", (1,))
+    with pytest.raises(ValueError, match="takes the name f"):
+        scenario.call("measure", ("add", PLAIN))
 
 
 def test_walking_from_a_lucky_draw_is_right_and_earns_less_than_bisecting() -> None:
-    walk = play(TASK, (TASK.known / "tier1_measures_twice.py").read_text(encoding="utf-8"), seed=3)
-    bisect = play(TASK, (TASK.known / "tier3_largest_first.py").read_text(encoding="utf-8"), seed=3)
+    walk = play(TASK, overlays.whole(TASK.known / "tier1_measures_twice.py"), seed=3)
+    bisect = play(TASK, overlays.whole(TASK.known / "tier3_largest_first.py"), seed=3)
     assert walk.right
     assert bisect.gain > 3 * walk.gain
 
 
 def test_every_exam_has_lucky_and_unlucky_first_draws_alike() -> None:
-    """Else how soon a slow case is met would decide about a tier."""
+    """Otherwise the tier would depend on the number of draws before the first slow case."""
     for seed in range(10):
         met = []
-        for world in drawn(seed):
-            cases = (worlds.read(world.call("fuzzer", ())) for _ in range(100))
-            met.append(next(place for place, case in enumerate(cases) if world.trap.catches(case)))  # type: ignore[attr-defined]
+        for scenario in drawn(seed):
+            cases = (scenarios.read(scenario.call("fuzzer", ())) for _ in range(100))
+            met.append(next(place for place, case in enumerate(cases) if scenario.slowness.is_slow(case)))  # type: ignore[attr-defined]
         assert min(met) == 0
         assert max(met) == 19
         assert 8 < sum(met) / len(met) < 11

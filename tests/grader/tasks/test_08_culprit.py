@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from playing import find_task, play
 
-from grader import catalogue
+from grader import paths
 from grader.values import Value
 
-recorded = import_module("grader.tasks.08_callgrind.recorded")
-record = import_module("grader.tasks.08_callgrind.record")
-worlds_ = import_module("grader.tasks.08_callgrind.worlds")
+recorded = import_module("grader.tasks.lesson_08_callgrind.recorded")
+record = import_module("grader.tasks.lesson_08_callgrind.record")
+scenarios_ = import_module("grader.tasks.lesson_08_callgrind.scenarios")
 TASK = find_task("08_callgrind", "culprit")
 NOTHING = "def culprit(before, after):\n    pass\n"
-SOLUTION = catalogue.solution("08_callgrind").read_text(encoding="utf-8")
+SOLUTION = paths.solution("08_callgrind").read_text(encoding="utf-8")
 
 
 def drawn(seed: int = 3) -> tuple[object, ...]:
@@ -36,23 +36,25 @@ def test_recorded_counts_have_every_function_of_the_program() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_culprit_is_in_both_counts_and_its_name_gives_nothing_away(seed: int) -> None:
-    for world in worlds_.draw_worlds(worlds_.np.random.default_rng(seed)):
-        before, after = ({str(row[0]) for row in count} for count in (world.before, world.after))
-        assert world.truth in before
-        assert {name.partition(".")[0] for name in after} >= {world.truth}
+    for scenario in scenarios_.draw_scenarios(scenarios_.np.random.default_rng(seed)):
+        before, after = ({str(row[0]) for row in count} for count in (scenario.before, scenario.after))
+        assert scenario.truth in before
+        assert {name.partition(".")[0] for name in after} >= {scenario.truth}
         assert not before & set(recorded.OWN)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_in_each_draw_the_culprit_is_cloned_under_every_ending(seed: int) -> None:
-    worlds = worlds_.draw_worlds(worlds_.np.random.default_rng(seed))
-    clones = [str(row[0]) for world in worlds for row in world.after if str(row[0]).startswith(f"{world.truth}.")]
-    assert sorted("." + clone.partition(".")[2] for clone in clones) == sorted(worlds_.CLONED)
+    scenarios = scenarios_.draw_scenarios(scenarios_.np.random.default_rng(seed))
+    clones = [
+        str(row[0]) for scenario in scenarios for row in scenario.after if str(row[0]).startswith(f"{scenario.truth}.")
+    ]
+    assert sorted("." + clone.partition(".")[2] for clone in clones) == sorted(scenarios_.CLONED)
 
 
 def test_names_and_numbers_differ_from_one_draw_to_the_next() -> None:
     one, other = drawn(1), drawn(2)
-    assert [world.truth for world in one] != [world.truth for world in other]  # type: ignore[attr-defined]
+    assert [scenario.truth for scenario in one] != [scenario.truth for scenario in other]  # type: ignore[attr-defined]
     assert all(
         {row[2] for row in a.before} != {row[2] for row in b.before}  # type: ignore[attr-defined]
         for a, b in zip(one, other, strict=True)
@@ -61,12 +63,12 @@ def test_names_and_numbers_differ_from_one_draw_to_the_next() -> None:
 
 @pytest.mark.parametrize("answer", [None, "", "main", 3, [], ["main"], True])
 def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
-    assert all(world.judge(answer) is not None for world in play(TASK, NOTHING, 3).scenarios)
+    assert all(scenario.judge(answer) is not None for scenario in play(TASK, NOTHING, 3).scenarios)
 
 
 def test_a_clone_is_asked_for_by_the_name_it_had_before() -> None:
-    world = worlds_.draw_worlds(worlds_.np.random.default_rng(3))[5]
-    mismatch = world.judge(f"{world.truth}.isra.0")
+    scenario = scenarios_.draw_scenarios(scenarios_.np.random.default_rng(3))[5]
+    mismatch = scenario.judge(f"{scenario.truth}.isra.0")
     assert mismatch is not None
     assert "as it is in `before`" in mismatch.remark
 

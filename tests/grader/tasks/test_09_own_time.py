@@ -1,4 +1,4 @@
-"""Task (a) of lesson 09: call trees whose truth is planted, and their known answers."""
+"""Task (a) of lesson 09: call trees with planted own times, and their right answers."""
 
 from importlib import import_module
 from itertools import pairwise
@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from playing import find_task, mistakes
 
-from grader import catalogue
+from grader import paths
 from grader.task import CountedExam
 from grader.tasks.plain import right_rows
 from grader.values import Value
 
-trees = import_module("grader.tasks.09_cprofile.trees")
-recorded = import_module("grader.tasks.09_cprofile.recorded")
+trees = import_module("grader.tasks.lesson_09_cprofile.trees")
+recorded = import_module("grader.tasks.lesson_09_cprofile.recorded")
 TASK = find_task("09_cprofile", "own_time")
-RIGHT = [catalogue.solution("09_cprofile"), *sorted(TASK.known.glob("[bt]*.py"))]
+RIGHT = [paths.solution("09_cprofile"), *sorted(TASK.known.glob("[bt]*.py"))]
 WRONG = list(TASK.wrong_answers)
 
 
@@ -79,12 +79,12 @@ def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
 
 def test_the_modules_named_in_the_exercise_are_those_that_are_there() -> None:
     assert isinstance(TASK.exam, CountedExam)
-    told = catalogue.stub("09_cprofile").read_text(encoding="utf-8")
+    told = paths.stub("09_cprofile").read_text(encoding="utf-8")
     assert all(name in told for name in TASK.exam.modules if name != "__future__")
 
 
 def test_a_program_is_recorded_as_its_call_tree() -> None:
-    record = import_module("grader.tasks.09_cprofile.record")
+    record = import_module("grader.tasks.lesson_09_cprofile.record")
 
     def fib(n: int) -> int:
         return n if n < 2 else fib(n - 1) + fib(n - 2)

@@ -1,4 +1,4 @@
-"""Task (b) of lesson 09: what is drawn, and that the oracle is the pipeline that the exercise shows."""
+"""Task (b) of lesson 09: the drawn inputs, and the oracle, which must agree with the pipeline of the exercise."""
 
 from itertools import islice
 from pathlib import Path
@@ -8,20 +8,20 @@ import pytest
 import torch
 from playing import find_task
 
-from grader import catalogue
+from grader import overlays, paths
+from grader.seeds import generator
 from grader.task import TensorExam
 from grader.trials.correctness import right
-from grader.trials.inputs import generator
 
 TASK = find_task("09_cprofile", "scores")
-SOLUTION = catalogue.solution("09_cprofile")
+SOLUTION = paths.solution("09_cprofile")
 RIGHT = [SOLUTION, *sorted(TASK.known.glob("[bt]*.py"))]
 
 
 def agrees(source: Path, function: str = "scores") -> bool:
     assert isinstance(TASK.exam, TensorExam)
     names: dict[str, object] = {}
-    exec(source.read_text(encoding="utf-8"), names)  # noqa: S102 - it is known
+    exec(overlays.whole(source), names)  # noqa: S102 - the kit's file
     called = names[function]
     assert callable(called)
     for inputs in TASK.exam.cases(generator("a seed")):
@@ -43,7 +43,7 @@ def test_a_wrong_one_is_told_apart(path: Path) -> None:
 
 
 def test_the_stub_holds_the_plain_pipeline_and_it_is_right() -> None:
-    assert agrees(catalogue.stub("09_cprofile"), "plain")
+    assert agrees(paths.stub("09_cprofile"), "plain")
 
 
 def test_cases_hold_outliers_no_rows_and_what_lies_oddly() -> None:

@@ -1,14 +1,14 @@
-"""Both tasks of lesson 10: what is drawn, and that the oracle is the plain formula."""
+"""Both tasks of lesson 10: the drawn inputs, and the oracles, which must agree with the simple formulas."""
 
 from itertools import islice
 
 import numpy as np
 from playing import agrees_with_its_oracle, find_task
 
-from grader import catalogue
+from grader import overlays, paths
 from grader.records import Cost
+from grader.seeds import generator
 from grader.task import Task, TensorExam
-from grader.trials.inputs import generator
 
 NEAREST = find_task("10_memory", "nearest")
 CURVE = find_task("10_memory", "tone_curve")
@@ -20,15 +20,15 @@ def exam(task: Task) -> TensorExam:
 
 
 def test_the_oracles_are_what_the_plain_baselines_and_the_solutions_give() -> None:
-    solution = catalogue.solution("10_memory").read_text(encoding="utf-8")
+    solution = paths.solution("10_memory").read_text(encoding="utf-8")
     for task in (NEAREST, CURVE):
         assert agrees_with_its_oracle(task, task.baseline)
         assert agrees_with_its_oracle(task, solution)
 
 
 def test_rows_near_each_other_and_far_from_zero_are_among_the_cases() -> None:
-    """A matrix product loses their distance; most other cases forgive it."""
-    wrong = (NEAREST.known / "wrong_expanded_square.py").read_text(encoding="utf-8")
+    """A matrix product gives wrong distances for such rows, but passes most other cases."""
+    wrong = overlays.whole(NEAREST.known / "wrong_expanded_square.py")
     assert not agrees_with_its_oracle(NEAREST, wrong)
     cases = exam(NEAREST).cases(generator("a seed"))
     assert any(np.abs(x[np.isfinite(x)]).min() > 100 for x, _, _ in cases if x.size)

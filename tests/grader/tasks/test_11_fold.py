@@ -1,4 +1,4 @@
-"""Task (b) of lesson 11: stacks to fold, and their known answers."""
+"""Task (b) of lesson 11: stacks to fold, and their right answers."""
 
 from importlib import import_module
 from pathlib import Path
@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from playing import find_task, mistakes
 
-from grader import catalogue
+from grader import paths
 from grader.tasks.plain import right_rows
 from grader.values import Value
 from harness.profiles import fold_up, placed
 
-stacks = import_module("grader.tasks.11_torch_profiler.stacks")
+stacks = import_module("grader.tasks.lesson_11_torch_profiler.stacks")
 TASK = find_task("11_torch_profiler", "fold")
-RIGHT = [catalogue.solution("11_torch_profiler"), *sorted(TASK.known.glob("[bt]*.py"))]
+RIGHT = [paths.solution("11_torch_profiler"), *sorted(TASK.known.glob("[bt]*.py"))]
 WRONG = list(TASK.wrong_answers)
 
 
@@ -33,7 +33,7 @@ def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
 
 
 def test_the_graph_in_the_exercise_has_the_boxes_that_it_shows() -> None:
-    world = stacks.StacksWorld(
+    scenario = stacks.StacksScenario(
         "as shown",
         (
             (("train", "forward", "conv"), 30),
@@ -42,7 +42,7 @@ def test_the_graph_in_the_exercise_has_the_boxes_that_it_shows() -> None:
             (("train",), 5),
         ),
     )
-    assert world.right == [
+    assert scenario.right == [
         [0, "train", 0, 95],
         [1, "backward", 5, 50],
         [1, "forward", 55, 40],
@@ -51,15 +51,17 @@ def test_the_graph_in_the_exercise_has_the_boxes_that_it_shows() -> None:
 
 
 def test_the_boxes_are_those_of_the_lesson_s_picture() -> None:
-    world = stacks.draw_counted(np.random.default_rng(3))[0]
-    boxes = [[each.depth - 1, each.frame.name, each.start, each.frame.total] for each in placed(fold_up(world.stacks))]
-    assert boxes[1:] == world.right
+    scenario = stacks.draw_counted(np.random.default_rng(3))[0]
+    boxes = [
+        [each.depth - 1, each.frame.name, each.start, each.frame.total] for each in placed(fold_up(scenario.stacks))
+    ]
+    assert boxes[1:] == scenario.right
 
 
 def test_what_is_counted_is_met_again_and_again_and_drawn_anew_each_time() -> None:
     one, other = (stacks.draw_counted(np.random.default_rng(seed)) for seed in (1, 2))
-    assert [world.right for world in one] != [world.right for world in other]
-    assert all(world.judge(right_rows(world)) is None for world in one)
+    assert [scenario.right for scenario in one] != [scenario.right for scenario in other]
+    assert all(scenario.judge(right_rows(scenario)) is None for scenario in one)
     assert len({frames for frames, _ in one[0].stacks}) < len(one[0].stacks) / 2
 
 

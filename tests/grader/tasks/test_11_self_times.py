@@ -1,4 +1,4 @@
-"""Task (a) of lesson 11: planted traces and their known answers, and a real trace beside the profiler's table."""
+"""Task (a) of lesson 11: planted traces with their right answers, and a real trace with the profiler's table."""
 
 import json
 from importlib import import_module
@@ -11,16 +11,16 @@ import torch
 from playing import find_task, mistakes
 from torch.profiler import ProfilerActivity, profile
 
-from grader import catalogue
+from grader import paths
 from grader.task import CountedExam
 from grader.tasks.plain import right_rows
 from grader.values import Value
 
-traces = import_module("grader.tasks.11_torch_profiler.traces")
-recorded = import_module("grader.tasks.11_torch_profiler.recorded")
-record = import_module("grader.tasks.11_torch_profiler.record")
+traces = import_module("grader.tasks.lesson_11_torch_profiler.traces")
+recorded = import_module("grader.tasks.lesson_11_torch_profiler.recorded")
+record = import_module("grader.tasks.lesson_11_torch_profiler.record")
 TASK = find_task("11_torch_profiler", "self_times")
-SOLUTION = catalogue.solution("11_torch_profiler")
+SOLUTION = paths.solution("11_torch_profiler")
 RIGHT = [SOLUTION, *sorted(TASK.known.glob("[bt]*.py"))]
 WRONG = list(TASK.wrong_answers)
 
@@ -49,7 +49,7 @@ def test_own_times_of_a_real_trace_are_those_of_the_profiler_s_table(tmp_path: P
     for event in events:
         event.update({name: round(1000 * event[name]) for name in ("ts", "dur") if name in event})
     names: dict[str, object] = {}
-    exec(SOLUTION.read_text(encoding="utf-8"), names)  # noqa: S102 - ours
+    exec(SOLUTION.read_text(encoding="utf-8"), names)  # noqa: S102 - the kit's solution
     self_times = names["self_times"]
     assert callable(self_times)
     rows = {name: (calls, own_ns) for name, calls, own_ns in self_times(events)}
@@ -57,10 +57,10 @@ def test_own_times_of_a_real_trace_are_those_of_the_profiler_s_table(tmp_path: P
     for each in found.key_averages():  # a name may have several rows, as a label and as an operator
         calls, own_us = table.get(each.key, (0, 0.0))
         table[each.key] = calls + each.count, own_us + each.self_cpu_time_total
-    assert set(rows) - set(table) == {"PyTorch Profiler (0)"}  # the profiler's own, in a thread of that name
+    assert set(rows) - set(table) == {"PyTorch Profiler (0)"}  # an event of the profiler itself
     for name, (calls, own_us) in table.items():
         assert rows[name][1] == pytest.approx(1000 * own_us, abs=20 * calls + 1), name
-        assert rows[name][0] >= calls  # the table makes one of two, where all that one called goes by its own name
+        assert rows[name][0] >= calls  # the table merges an event with an event of the same name that it contains
     assert sum(rows[name][0] == calls for name, (calls, _) in table.items()) > 0.9 * len(table)
 
 
@@ -94,8 +94,8 @@ def test_it_can_be_recorded_anew() -> None:
 
 def test_what_is_counted_is_drawn_anew_each_time_and_not_in_order() -> None:
     one, other = (traces.draw_counted(np.random.default_rng(seed)) for seed in (1, 2))
-    assert [world.right for world in one] != [world.right for world in other]
-    assert all(world.judge(right_rows(world)) is None for world in one)
+    assert [scenario.right for scenario in one] != [scenario.right for scenario in other]
+    assert all(scenario.judge(right_rows(scenario)) is None for scenario in one)
     begins = [start for _, _, start, _ in one[0].spans]
     assert begins != sorted(begins)
 
@@ -107,5 +107,5 @@ def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
 
 def test_the_modules_named_in_the_exercise_are_those_that_are_there() -> None:
     assert isinstance(TASK.exam, CountedExam)
-    told = catalogue.stub("11_torch_profiler").read_text(encoding="utf-8")
+    told = paths.stub("11_torch_profiler").read_text(encoding="utf-8")
     assert all(name in told for name in TASK.exam.modules if name != "__future__")

@@ -1,4 +1,4 @@
-"""Task (a) of lesson 12: what is drawn, and that the oracle is the plain formula."""
+"""Task (a) of lesson 12: the drawn inputs, and the oracle, which must agree with the simple formula."""
 
 import ast
 from itertools import islice
@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from playing import agrees_with_its_oracle, find_task
 
-from grader import catalogue
+from grader import overlays, paths
+from grader.seeds import generator
 from grader.task import TensorExam
-from grader.trials.inputs import generator
 
 TASK = find_task("12_jit_fusion", "polynomial")
-SOLUTION = catalogue.solution("12_jit_fusion").read_text(encoding="utf-8")
+SOLUTION = paths.solution("12_jit_fusion").read_text(encoding="utf-8")
 
 
 def exam() -> TensorExam:
@@ -26,7 +26,7 @@ def test_the_oracle_is_what_the_plain_baseline_and_the_solution_give() -> None:
 
 
 def test_every_file_has_the_same_coefficients_as_the_oracle() -> None:
-    texts = [SOLUTION, *(path.read_text(encoding="utf-8") for path in TASK.known.glob("*.py"))]
+    texts = [SOLUTION, *(overlays.whole(path) for path in TASK.known.glob("*.py"))]
     written = [ast.literal_eval(text.partition("\nCOEFFICIENTS = ")[2].partition("\n")[0]) for text in texts]
     assert len(set(written)) == 1
     (answer,) = exam().oracle(np.array([2.0]))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from playing import find_task, mistakes
 
-from grader import catalogue
+from grader import paths
 from grader.task import CountedExam
 from grader.values import Value
-from harness.bytecode import instructions, plain
+from harness.bytecode import instructions, plain_instructions
 
-programs = import_module("grader.tasks.13_bytecode.programs")
+programs = import_module("grader.tasks.lesson_13_bytecode.programs")
 TASK = find_task("13_bytecode", "run")
-RIGHT = [catalogue.solution("13_bytecode"), *sorted(TASK.known.glob("[bt]*.py"))]
+RIGHT = [paths.solution("13_bytecode"), *sorted(TASK.known.glob("[bt]*.py"))]
 WRONG = list(TASK.wrong_answers)
 
 
@@ -33,7 +33,7 @@ def test_a_wrong_one_is_wrong_whatever_is_drawn(path: Path) -> None:
 
 def test_programs_hold_jumps_in_both_directions_and_all_kinds_of_operators() -> None:
     drawn = [case for seed in range(8) for case in programs.draw_cases(np.random.default_rng(seed))]
-    rows = [(at, one) for case in drawn for at, one in enumerate(plain(case._called().__code__))]
+    rows = [(at, one) for case in drawn for at, one in enumerate(plain_instructions(case._called().__code__))]
     names = {one.name for _, one in rows}
     assert {"COPY", "SWAP", "UNARY_NEGATIVE", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE"} <= names
     jumps = [(at, int(one.argument or 0)) for at, one in rows if "JUMP" in one.name]
@@ -58,9 +58,9 @@ def test_no_program_divides_by_zero_or_grows_without_end() -> None:
 
 
 def test_what_is_counted_goes_round_often_enough_that_translating_does_not_decide() -> None:
-    for world in programs.draw_counted(np.random.default_rng(3)):
-        assert "while" in world.text
-        assert len(plain(world._called().__code__)) < programs.COUNTED_ROUNDS
+    for scenario in programs.draw_counted(np.random.default_rng(3)):
+        assert "while" in scenario.text
+        assert len(plain_instructions(scenario._called().__code__)) < programs.COUNTED_ROUNDS
 
 
 @pytest.mark.parametrize("answer", [None, "", [], {}, "14", 1e300])
@@ -77,5 +77,5 @@ def test_a_truth_value_is_no_number_and_a_number_no_truth_value() -> None:
 
 def test_the_modules_named_in_the_exercise_are_those_that_are_there() -> None:
     assert isinstance(TASK.exam, CountedExam)
-    told = catalogue.stub("13_bytecode").read_text(encoding="utf-8")
+    told = paths.stub("13_bytecode").read_text(encoding="utf-8")
     assert all(name in told for name in TASK.exam.modules if name != "__future__")

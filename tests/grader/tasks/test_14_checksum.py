@@ -1,13 +1,14 @@
-"""The task of lesson 14: what is drawn, and that the oracle is what the baseline gives."""
+"""The task of lesson 14: the drawn inputs, and the oracle, which must agree with the baseline."""
 
 from itertools import islice
 
 import numpy as np
 from playing import agrees_with_its_oracle, find_task
 
+from grader.seeds import generator
 from grader.task import TensorExam
 from grader.trials import native
-from grader.trials.inputs import generator, pack, root
+from grader.trials.inputs import pack, root
 
 TASK = find_task("14_extensions", "checksum")
 

@@ -5,18 +5,19 @@ import pytest
 
 from grader.values import Value
 
-grouped = import_module("grader.tasks.15_instruction_suite.grouped")
+grouped = import_module("grader.tasks.lesson_15_instruction_suite.grouped")
 
 
 def drawn(seed: int = 3) -> tuple[Any, ...]:
-    return tuple(grouped.draw_worlds(grouped.np.random.default_rng(seed)))
+    return tuple(grouped.draw_scenarios(grouped.np.random.default_rng(seed)))
 
 
 def test_the_truth_agrees_with_the_suite_on_everything_but_how_cpp_is_called() -> None:
     from harness.suite import GroupedSetup, GroupedStmts, materialize
+    from harness.suite.benchmark import LANGUAGES
 
-    for world in drawn():
-        given = world.benchmark
+    for scenario in drawn():
+        given = scenario.benchmark
         setup = GroupedSetup(given["setup"]["py"], given["setup"]["cpp"], given["setup"]["global"])
         threads = given["num_threads"]
         scripted = given["torchscript"] and given["py"] is not None
@@ -31,23 +32,24 @@ def test_the_truth_agrees_with_the_suite_on_everything_but_how_cpp_is_called() -
         )
         flat = materialize({tuple(given["label"]): group})
         ours = [
-            (*kind.as_dict.values(), args.num_threads, args.stmt.splitlines()[-1])
+            (kind.runtime.value, kind.autograd.value, language, args.num_threads, args.stmt.splitlines()[-1])
             for _, kind, args in flat
-            if kind.runtime.value == "Eager" or (kind.as_dict["language"] == "Python" and given["py"])
+            if (language := LANGUAGES[kind.language])
+            and (kind.runtime.value == "Eager" or (language == "Python" and given["py"]))
         ]
         truth = [
             (row["runtime"], row["autograd"], row["language"], row["num_threads"], row["stmt"].splitlines()[-1])
-            for row in world.right
+            for row in scenario.right
             if row["runtime"] == "Eager" or row["language"] == "Python"
         ]
         assert truth == ours
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_each_world_has_its_own_trap_and_a_list_that_is_not_empty(seed: int) -> None:
-    worlds = drawn(seed)
-    assert len({world.title for world in worlds}) == len(worlds)
-    assert all(world.right for world in worlds)
+def test_each_scenario_has_its_own_trap_and_a_list_that_is_not_empty(seed: int) -> None:
+    scenarios = drawn(seed)
+    assert len({scenario.title for scenario in scenarios}) == len(scenarios)
+    assert all(scenario.right for scenario in scenarios)
 
 
 @pytest.mark.parametrize(

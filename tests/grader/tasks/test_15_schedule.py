@@ -4,14 +4,14 @@ import pytest
 
 from grader.values import Value
 
-jobs = import_module("grader.tasks.15_instruction_suite.jobs")
+jobs = import_module("grader.tasks.lesson_15_instruction_suite.jobs")
 
 
 def plan(rows: Value, *given: tuple[int, int], cores: int = 2) -> tuple[str, float]:
-    """What is wrong with a plan for these jobs, and when its last job ends."""
-    world = jobs.Plan("planted", list(given), cores)
-    mismatch = world.judge(rows)
-    return "" if mismatch is None else " ".join(mismatch.lines), world.cost
+    """Return the mismatch of a plan for these jobs as a text, and the end of its last job."""
+    scenario = jobs.Plan("planted", list(given), cores)
+    mismatch = scenario.judge(rows)
+    return "" if mismatch is None else " ".join(mismatch.lines), scenario.cost
 
 
 def test_the_cost_is_when_the_last_job_ends() -> None:
@@ -36,7 +36,7 @@ def test_no_jobs_are_done_at_once() -> None:
         ([[0, [0]], [2, [2]]], "1 different cores of 0 to 1 for job 1"),
         ([[0, [0]], [2, [0, 1]]], "1 different cores of 0 to 1 for job 1"),
         ([[0, [0]], [2, [True]]], "1 different cores"),
-        ([[0, [0]], [-1, [1]]], "a start from 0 on for job 1"),
+        ([[0, [0]], [-1, [1]]], "a start of at least 0 for job 1"),
         ([[0, [0]], ["2", [0]]], "for job 1"),
         ([[0, [0]], [float("inf"), [0]]], "for job 1"),
         ([[0, [0]], [2, 0]], "for job 1"),
@@ -50,5 +50,7 @@ def test_a_plan_that_breaks_a_rule_is_told_which(rows: Value, said: str) -> None
 
 def test_every_job_fits_its_machine() -> None:
     for seed in range(5):
-        worlds = jobs.draw_worlds(jobs.np.random.default_rng(seed))
-        assert all(1 <= width <= world.cores and seconds >= 1 for world in worlds for width, seconds in world.jobs)
+        scenarios = jobs.draw_scenarios(jobs.np.random.default_rng(seed))
+        assert all(
+            1 <= width <= scenario.cores and seconds >= 1 for scenario in scenarios for width, seconds in scenario.jobs
+        )

@@ -1,4 +1,4 @@
-"""An explanation follows from what a student did, and not from the world in which it went wrong."""
+"""An explanation depends on the calls of the submission, and not on the kind of scenario."""
 
 import re
 from pathlib import Path
@@ -7,17 +7,17 @@ import pytest
 from measuring import ONE_PROBE, TWO_BLOCKS_APART, fixed_blocks, launches
 from playing import find_task, play, remarks
 
-from grader import catalogue
-from grader.task import Metered, MeteredExam, Scenario
+from grader import catalogue, overlays, paths
+from grader.task import Scenario, SimulatedExam, SimulatedFunction
 
-CALM, LONG, SLOW_CLOCK = "nobody disturbs", "a longer call", "takes long to read"
-ALONE, SHARED = "short work", "short work on a device that others use too"
+CALM, LONG, SLOW_CLOCK = "no interruptions", "a longer call", "takes long to read"
+ALONE, SHARED = "short work", "short work on a shared device"
 
 
 def said(
     source: str, kind: str, lesson: str = "02_timeit_vs_timer", name: str = "time_per_call", seed: int = 0
 ) -> list[str]:
-    """What is said of the wrong answers in the worlds of one kind."""
+    """Return the remarks on wrong answers in the scenarios of one kind. There must be at least one."""
     found = remarks(play(find_task(lesson, name), source, seed), kind)
     assert found
     return found
@@ -40,18 +40,18 @@ def test_blocks_that_are_all_interrupted_are_told_how_long_the_quiet_lasts() -> 
     remark = said(fixed_blocks(500, 5), LONG)[0]
     assert "the shortest of 5 blocks of 500 calls" in remark
     assert "went to interruptions. All 5 blocks of this size were disturbed." in remark
-    assert "put fewer calls in it" in remark
+    assert "put fewer calls in a block" in remark
 
 
 def test_the_smallest_is_never_called_a_mean_and_a_mean_is() -> None:
     assert not any("mean" in remark for remark in said(fixed_blocks(500, 5), LONG))
     remark = said(fixed_blocks(30, 10, "sum(times) / len(times)"), LONG)[0]
     assert "the mean of 10 blocks of 30 calls" in remark
-    assert "the shortest block has the least of it" in remark
+    assert "the shortest block has the fewest of them" in remark
 
 
 def test_one_interrupted_block_of_several_is_told_that_others_were_left_alone() -> None:
-    assert "blocks of this size were left alone: take the shortest" in said(fixed_blocks(3, 20, "max(times)"), LONG)[0]
+    assert "blocks of this size had none: take the shortest" in said(fixed_blocks(3, 20, "max(times)"), LONG)[0]
 
 
 def test_slow_first_calls_are_told_where_they_are_in_the_answer() -> None:
@@ -67,13 +67,13 @@ def test_a_time_that_was_not_divided_is_told_so() -> None:
 
 def test_an_interruption_of_the_one_probe_that_chose_the_block_size_is_told() -> None:
     for remark in said(ONE_PROBE, "interrupt"):
-        assert "are undisturbed: the rest went to interruptions." in remark
-        assert "If you chose the number of calls by that block, it led to too few." in remark
+        assert ": the rest went to interruptions." in remark
+        assert "If you chose the number of calls by that block, you chose too few." in remark
 
 
 def test_the_block_named_as_misleading_is_the_one_that_chose_the_size() -> None:
-    """A timed block of slow first calls looks longer still, and chose nothing."""
-    known = (find_task("02_timeit_vs_timer", "time_per_call").known / "wrong_one_probe.py").read_text(encoding="utf-8")
+    """A timed block of slow first calls takes even longer, but the block size was not chosen from it."""
+    known = overlays.whole(find_task("02_timeit_vs_timer", "time_per_call").known / "wrong_one_probe.py")
     told = [remark for seed in range(3) for remark in said(known, "interrupt", seed=seed)]
     pattern = re.compile(r"blocks of (\d+) calls.* An earlier block of (\d+) calls lasted .* went to interruptions")
     sizes = [match.groups() for remark in told if (match := pattern.search(remark))]
@@ -89,7 +89,9 @@ def test_an_answer_that_comes_from_no_block_gets_what_was_seen_and_no_cause() ->
 
 def test_who_times_nothing_is_told_that() -> None:
     (remark,) = said("def time_per_call(fn, clock):\n    fn()\n    return clock()\n", CALM)
-    assert remark.endswith("fn() was called 1 time and the clock read 1 time; no call lies between two readings.")
+    assert remark.endswith(
+        "fn() was called 1 time, and the clock was read 1 time. No call was made between two readings."
+    )
 
 
 def test_short_blocks_of_launches_are_told_what_launching_and_waiting_took() -> None:
@@ -107,8 +109,8 @@ def test_waiting_after_each_launch_is_counted() -> None:
 
 def test_a_clock_read_before_the_work_is_done_is_told_how_much_is_missing() -> None:
     remark = " ".join(said_of_launches(launches(200, 1, "times[0]", after=""), SHARED))
-    assert "the device was still at work when the clock was read last. Call synchronize()" in remark
-    assert "others" not in remark
+    assert "the device was still working at the last reading of the clock. Call synchronize()" in remark
+    assert "other programs" not in remark
 
 
 def test_work_launched_before_the_first_reading_is_told() -> None:
@@ -118,9 +120,9 @@ def test_work_launched_before_the_first_reading_is_told() -> None:
 
 
 def test_lists_made_and_lists_sorted_already_are_told_by_what_happened() -> None:
-    stub = catalogue.stub("02_timeit_vs_timer").read_text(encoding="utf-8")
+    stub = paths.stub("02_timeit_vs_timer").read_text(encoding="utf-8")
     game = play(find_task("02_timeit_vs_timer", "repair"), stub, seed=1)
-    found = {world.function: m.remark for world, m in zip(game.scenarios, game.mismatches, strict=True) if m}
+    found = {scenario.function: m.remark for scenario, m in zip(game.scenarios, game.mismatches, strict=True) if m}
     assert "went to making lists" in found["time_sum"]
     assert "Divide it by the number of calls." in found["time_multiply"]
     assert "went to slow first calls" in found["time_matmul"]
@@ -130,26 +132,28 @@ def test_lists_made_and_lists_sorted_already_are_told_by_what_happened() -> None
 
 def test_a_warm_up_that_was_not_timed_misled_nobody() -> None:
     task = find_task("04_autorange", "blocked_autorange")
-    warmed, cold = ((task.known / f"{name}.py").read_text() for name in ("wrong_one_run_a_sample", "wrong_cold_guess"))
+    warmed, cold = (
+        overlays.whole(task.known / f"{name}.py") for name in ("wrong_one_run_a_sample", "wrong_cold_guess")
+    )
     assert said(warmed, "a fast statement", task.lesson, task.name) == [""]
-    assert "the first run is in it" in said(cold, "a fast statement", task.lesson, task.name)[0]
+    assert "it includes the slow first run" in said(cold, "a fast statement", task.lesson, task.name)[0]
 
 
-def metered_tasks() -> list[tuple[str, int]]:
-    tasks = [task for task in catalogue.all_tasks() if isinstance(task.exam, MeteredExam)]
+def simulated_tasks() -> list[tuple[str, int]]:
+    tasks = [task for task in catalogue.all_tasks() if isinstance(task.exam, SimulatedExam)]
     return [(task.lesson, task.exam.max_calls) for task in tasks if _asks(task.name, task.lesson)]  # type: ignore[union-attr]
 
 
 def _asks(name: str, lesson: str) -> bool:
     exam = find_task(lesson, name).exam
-    assert isinstance(exam, MeteredExam)
+    assert isinstance(exam, SimulatedExam)
     import numpy as np
 
-    worlds: list[Scenario] = list(exam.scenarios(np.random.default_rng(0)))
-    return any(isinstance(argument, Metered) for world in worlds for argument in world.arguments)
+    scenarios: list[Scenario] = list(exam.scenarios(np.random.default_rng(0)))
+    return any(isinstance(argument, SimulatedFunction) for scenario in scenarios for argument in scenario.arguments)
 
 
-@pytest.mark.parametrize(("lesson", "most"), metered_tasks())
+@pytest.mark.parametrize(("lesson", "most"), simulated_tasks())
 def test_the_stub_says_how_many_calls_are_allowed(lesson: str, most: int) -> None:
-    if lesson != "06_ab_testing":  # its worlds have no more than 2000 pairs, which the stub says
-        assert str(most) in Path(catalogue.stub(lesson)).read_text(encoding="utf-8")
+    if lesson != "06_ab_testing":  # its scenarios have at most 2000 pairs, and the stub states this number
+        assert str(most) in Path(paths.stub(lesson)).read_text(encoding="utf-8")

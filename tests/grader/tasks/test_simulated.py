@@ -44,7 +44,7 @@ def test_the_clock_shows_whole_ticks_and_reading_it_takes_time() -> None:
 
 
 def test_no_interruption_falls_into_a_reading_of_the_clock() -> None:
-    """Whoever looks for its smallest step, and the stopwatch of every block, would be wrong by the whole of it."""
+    """Otherwise a measured step of the clock, or a block's time, could be wrong by a whole interruption."""
     machine = Machine(tick_s=0.5, reading_s=0.2, origin_s=10, weather=Weather([(1.0, 1.0), (50.0, STANDSTILL)]))
     assert [machine.read() for _ in range(10)] == [10.0, 10.0, 10.5, 10.5, 11.0, 11.0, 11.0, 11.5, 11.5, 12.0]
     machine.work(0.1)

@@ -1,16 +1,17 @@
-"""Every known submission of the metered tasks grades as its file name says, in many drawn worlds."""
+"""Every known submission of the simulated tasks gets the grade of its file name, in many drawn scenarios."""
 
 import ast
 import contextlib
+from functools import cache
 from itertools import product
 from pathlib import Path
 
 import pytest
-from playing import find_task, play, tier_reached
+from playing import Game, find_task, play, tier_reached
 
-from grader import catalogue
-from grader.task import Task
-from grader.trials.metered import gain
+from grader import overlays, paths
+from grader.task import SimulatedExam, Task
+from grader.trials.simulated import gain
 
 TASKS = (
     find_task("01_correct_first", "agrees"),
@@ -27,8 +28,8 @@ TASKS = (
     find_task("15_instruction_suite", "schedule"),
 )
 SEEDS = range(4)
-MEAN_OFF, WORLD_OFF = 0.02, 0.25
-"""How far the planned cost may be off what the baseline spends, over an exam and in a world: much less than a tier."""
+MEAN_OFF, SCENARIO_OFF = 0.02, 0.25
+"""The largest relative error of `plain_cost`, over an exam and in one scenario. It is smaller than a step of tiers."""
 
 KNOWN = [(task, path) for task in TASKS for path in sorted(task.known.glob("*.py"))]
 RIGHT = [(task, path) for task, path in KNOWN if not path.stem.startswith("wrong_")]
@@ -40,22 +41,31 @@ def name_of(value: object) -> str:
 
 
 def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return overlays.whole(path)
+
+
+@cache
+def baseline_game(number: int, seed: int) -> Game:
+    """Return the result of the baseline in the scenarios of a task. Several tests use this result."""
+    return play(TASKS[number], TASKS[number].baseline, seed)
+
+
+def baseline_games(task: Task) -> list[Game]:
+    return [baseline_game(TASKS.index(task), seed) for seed in SEEDS]
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task.tiers], ids=name_of)
-def test_each_world_knows_what_the_baseline_spends_in_it(task: Task) -> None:
-    games = [play(task, task.baseline, seed) for seed in SEEDS]
+def test_each_scenario_knows_what_the_baseline_spends_in_it(task: Task) -> None:
+    games = baseline_games(task)
     assert [game.gain for game in games] == pytest.approx([1.0] * len(games), rel=MEAN_OFF)
-    ratios = [gain(world) for game in games for world in game.scenarios]
-    assert ratios == pytest.approx([1.0] * len(ratios), rel=WORLD_OFF)
+    ratios = [gain(scenario) for game in games for scenario in game.scenarios]
+    assert ratios == pytest.approx([1.0] * len(ratios), rel=SCENARIO_OFF)
 
 
 @pytest.mark.parametrize(("task", "path"), RIGHT, ids=name_of)
-def test_a_right_answer_reaches_the_tier_of_its_name_in_every_world(task: Task, path: Path) -> None:
+def test_a_right_answer_reaches_the_tier_of_its_name_in_every_scenario(task: Task, path: Path) -> None:
     expected = 0 if path.stem == "baseline" else int(path.stem.removeprefix("tier")[0])
-    for seed in SEEDS:
-        game = play(task, read(path), seed)
+    for game in baseline_games(task) if path.stem == "baseline" else (play(task, read(path), seed) for seed in SEEDS):
         assert game.kept, game.mismatches
         assert not task.tiers or tier_reached(game) == expected
 
@@ -63,12 +73,14 @@ def test_a_right_answer_reaches_the_tier_of_its_name_in_every_world(task: Task, 
 @pytest.mark.parametrize(("task", "path"), WRONG, ids=name_of)
 def test_a_wrong_answer_is_wrong_whatever_is_drawn(task: Task, path: Path) -> None:
     assert ast.get_docstring(ast.parse(read(path)))
-    assert not any(play(task, read(path), seed).kept for seed in SEEDS)
+    assert isinstance(task.exam, SimulatedExam)
+    forgiven = task.exam.forgiven
+    assert not any(play(task, read(path), seed, enough=forgiven).kept for seed in SEEDS)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=name_of)
 def test_the_solution_gains_well_more_than_full_marks_ask_for(task: Task) -> None:
-    solution = read(catalogue.solution(task.lesson))
+    solution = read(paths.solution(task.lesson))
     for seed in SEEDS:
         game = play(task, solution, seed)
         assert game.kept, game.mismatches
@@ -76,10 +88,10 @@ def test_the_solution_gains_well_more_than_full_marks_ask_for(task: Task) -> Non
 
 
 @pytest.mark.parametrize(("task", "seed"), list(product(TASKS, SEEDS)), ids=name_of)
-def test_the_same_seed_draws_the_same_worlds(task: Task, seed: int) -> None:
-    one, other = (play(task, task.baseline, seed) for _ in range(2))
-    assert [world.cost for world in one.scenarios] == [world.cost for world in other.scenarios]
-    assert [world.title for world in one.scenarios] == [world.title for world in other.scenarios]
+def test_the_same_seed_draws_the_same_scenarios(task: Task, seed: int) -> None:
+    one, other = baseline_game(TASKS.index(task), seed), play(task, task.baseline, seed)
+    assert [scenario.cost for scenario in one.scenarios] == [scenario.cost for scenario in other.scenarios]
+    assert [scenario.title for scenario in one.scenarios] == [scenario.title for scenario in other.scenarios]
 
 
 @pytest.mark.parametrize("task", TASKS, ids=name_of)
@@ -91,6 +103,6 @@ def test_hints_are_three_and_each_tells_more_than_the_last(task: Task) -> None:
 
 @pytest.mark.parametrize("task", TASKS, ids=name_of)
 def test_the_stub_is_not_right(task: Task) -> None:
-    stub = read(catalogue.stub(task.lesson))
+    stub = read(paths.stub(task.lesson))
     with contextlib.suppress(NotImplementedError):
         assert not play(task, stub, seed=0).kept

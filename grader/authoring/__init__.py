@@ -1,0 +1,1 @@
+"""Tools for authors of exercises: stubs, lint, calibration, mutants, and records of measured ratios."""

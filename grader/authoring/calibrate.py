@@ -1,0 +1,136 @@
+"""Check the tiers of tasks on this machine, with the ratios of the reference solutions.
+
+The author chose the tiers on another machine. On this machine a solution may have a smaller ratio, because caches or
+the baseline's cost differ. Full marks are then hard or impossible to reach. The noise of this machine may also be too
+large to distinguish two tiers. So a second, longer grading measures how precise ratios are. The only tier of this
+grading is the measured ratio itself, so that its duel always continues to its time limit.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from grader import catalogue, paths
+from grader.authoring import tier_records
+from grader.grade import grade_task
+from grader.hand_ins.refusal import digest
+from grader.records import CLOCKED, Speed, Submission, Verdict
+from grader.session import Session
+from grader.task import Task, Tier
+from grader.trials.score import EARNS
+from harness.rendering import units
+
+SAFE_GAIN: Final = 1.25
+"""A tier is safe to reach if the solution's ratio is at least this factor times the tier's ratio.
+
+Otherwise an equally good submission of a student may miss the tier because of noise.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The verdict on the reference solution of one task on this machine, and the precision of its ratio."""
+
+    task: Task
+    verdict: Verdict
+    uncertainty: float
+    """The possible error of a ratio after a duel that used its whole time limit, as a factor minus 1.
+
+    It is 0 for costs that no clock measures.
+    """
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The problems of the task's tiers on this machine, one sentence each."""
+        return tuple(problems(self.task, self.verdict, self.uncertainty, recorded_gain(self.task)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The tiers that are hard to reach on this machine and on every recorded machine, one sentence each."""
+        return tuple(notes(self.task, self.verdict, recorded_gain(self.task)))
+
+    @property
+    def line(self) -> str:
+        """The solution's measured ratio and the task's tiers, as one line of text."""
+        attempt = self.verdict.attempt
+        if attempt.speed is None:
+            return f"{self.task.full_name:36} {attempt.status}: {attempt.rationale}"
+        speed = attempt.speed
+        tiers = ", ".join(units.ratio(tier.ratio) for tier in self.task.tiers)
+        known = f"± {units.percent(self.uncertainty)}" if self.uncertainty else "exactly"
+        gain = f"{units.ratio(speed.ratio):>8} {known:10} tiers at {tiers}" if tiers else "right; no tiers"
+        return f"{self.task.full_name:36} {gain}"
+
+
+def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibration]:
+    """Grade the reference solution of each task of these lessons, and yield a `Calibration` for each task.
+
+    Raise `UsageError` in a student kit, which has no solutions.
+    """
+    paths.require_solutions("calibrate", lessons)
+    for lesson in lessons:
+        path = paths.solution(lesson)
+        source = path.read_text(encoding="utf-8")
+        submission = Submission("calibrate", lesson, path.name, digest(source.encode()), source)
+        for task in catalogue.load().tasks(lesson):
+            verdict = grade_task(task, submission, session)
+            yield Calibration(task, verdict, _uncertainty(task, submission, session, verdict.attempt.speed))
+
+
+def recorded_gain(task: Task) -> float | None:
+    """Return the smallest recorded ratio of the task's solution on any machine, or None if there is no record."""
+    held = (row for record in tier_records.read_all() for row in record.rows)
+    digest = tier_records.measured_digest(task, paths.solution(task.lesson))
+    gains = [row.ratio for row in held if (row.task, row.name, row.measured) == (task.full_name, "solution", digest)]
+    return min(gains, default=None)
+
+
+def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float | None = None) -> Iterator[str]:
+    """Yield the problems of a task's tiers on this machine, one sentence each. Pure.
+
+    `recorded` is the solution's smallest ratio on other machines. A tier that is hard to reach on those machines too is
+    left out.
+    """
+    speed = verdict.attempt.speed
+    if verdict.status not in EARNS or (task.tiers and speed is None):
+        yield f"the solution is not right here: {verdict.attempt.rationale or verdict.status}"
+        return
+    if not task.tiers or speed is None:
+        return
+    for number, tier in enumerate(task.tiers, start=1):
+        if speed.ratio < tier.ratio:
+            yield f"tier {number}, {units.ratio(tier.ratio)}, is out of reach: the solution reaches {_gain(speed)}"
+        elif speed.ratio < SAFE_GAIN * tier.ratio <= (recorded or 0.0):
+            yield (
+                f"tier {number}, {units.ratio(tier.ratio)}, is hard to reach on this machine: the solution reaches "
+                f"{_gain(speed)} here, and at least {units.ratio(recorded or 0.0)} on the recorded machines"
+            )
+    nearest = (1 + uncertainty) ** 2
+    for number, (tier, above) in enumerate(zip(task.tiers, task.tiers[1:], strict=False), start=1):
+        if above.ratio < tier.ratio * nearest:
+            yield (
+                f"tiers {number} and {number + 1}, {units.ratio(tier.ratio)} and {units.ratio(above.ratio)}, cannot be "
+                f"distinguished: this machine measures a ratio to within {units.percent(uncertainty)}"
+            )
+
+
+def notes(task: Task, verdict: Verdict, recorded: float | None) -> Iterator[str]:
+    """Yield the tiers that are hard to reach on this machine and on every recorded one, one sentence each. Pure."""
+    speed = verdict.attempt.speed
+    for number, tier in enumerate(task.tiers if verdict.status in EARNS and speed else (), start=1):
+        if speed and tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio and (recorded or 0.0) < SAFE_GAIN * tier.ratio:
+            where = f"as on the recorded machines ({units.ratio(recorded)})" if recorded else "and without a record"
+            yield f"tier {number}, {units.ratio(tier.ratio)}, is near the solution's ratio of {_gain(speed)}, {where}"
+
+
+def _uncertainty(task: Task, submission: Submission, session: Session, speed: Speed | None) -> float:
+    if speed is None or task.cost not in CLOCKED or not task.tiers:
+        return 0.0
+    tier_at_ratio = replace(task, tiers=(Tier(speed.ratio, 1.0),))
+    longer = grade_task(tier_at_ratio, submission, session).attempt.speed
+    return math.inf if longer is None else math.sqrt(longer.high / longer.low) - 1
+
+
+def _gain(speed: Speed) -> str:
+    return f"{units.ratio(speed.ratio)} ({units.number(speed.low)} to {units.number(speed.high)})"

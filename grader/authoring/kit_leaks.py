@@ -1,0 +1,177 @@
+"""Find code in the student kit that would earn points if a student handed it in.
+
+`release` refuses a kit with such code. In a task without tiers, no code of the kit may be right. In other tasks, no
+code may reach a tier. The following code is tried as an answer:
+
+- every property and method of a task's simulated scenario, called on a copy of the scenario that has only the arguments
+  of the student's function,
+- every function of the task's modules that takes as many arguments as the student's function, including oracles,
+- every released baseline with one of its loops removed,
+- every baseline of a single size, unchanged.
+
+Tasks that are solved in C are not checked, because their oracles are Python code, which cannot be handed in as C.
+"""
+
+import ast
+import copy
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from grader import catalogue, overlays
+from grader.authoring import in_process
+from grader.authoring.in_process import Solver
+from grader.task import SimulatedFunction, Task, TensorExam
+from grader.trials import simulated
+
+WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
+"""The attributes of every scenario. None of them contains the answer."""
+
+RECORDERS: Final = frozenset({"record"})
+"""Modules that record the data of a task. They are not tried, because they start programs."""
+
+Candidate = tuple[str, Solver]
+"""The name of some code in the kit, and a solver that uses this code."""
+
+
+@cache
+def leaks(lesson: str) -> tuple[str, ...]:
+    """Return a sentence for each piece of code in the kit that would earn points in a task of this lesson."""
+    found = []
+    for task in catalogue.load().tasks(lesson):
+        bench = in_process.Bench(task)
+        for name, solver in candidates(task):
+            worth = bench.worth(solver)
+            if in_process.earns(task, worth):
+                reached = f"reaches tier {worth.tier} with {worth.ratio:.2f}×" if task.tiers else "is right"
+                found.append(f"{name} {reached} in {task.full_name}")
+    return tuple(found)
+
+
+def candidates(task: Task) -> Iterator[Candidate]:
+    """Yield a name and a solver for each piece of code in the kit that could answer a task."""
+    if isinstance(task.exam, TensorExam):
+        if task.exam.in_c:
+            return
+        inputs = task.exam.cases(np.random.default_rng(0))[0]
+        yield from _functions(task, len(inputs), tuple)
+    else:
+        scenario = task.exam.scenarios(np.random.default_rng(0))[0]
+        yield from _world_attributes(type(scenario))
+        yield from _functions(task, len(scenario.arguments), simulated.arguments_here)
+    for path in dict.fromkeys(task.baselines):
+        source = overlays.whole(path)
+        if len(task.baselines) > 1:  # a single baseline would be compared with itself
+            yield path.stem, in_process.of_source(task, source)
+        for line, changed in without_loops(source):
+            yield f"{path.stem} without its loop in line {line}", in_process.of_source(task, changed)
+
+
+def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
+    """Yield a name and a solver for each function of the task's modules that takes `arity` arguments.
+
+    `arguments` returns these arguments for a scenario or a tensor case.
+    """
+    for module in modules(task.folder):
+        own = (found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__)
+        for function in own:
+            if isinstance(function, FunctionType) and _takes(function, arity):
+                where = f"{module.__name__.rpartition('.')[2]}.{function.__name__}"
+                yield where, _applied(function, arguments)
+
+
+def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) -> Solver:
+    return lambda item: function(*arguments(item))
+
+
+def modules(folder: Path) -> Iterator[ModuleType]:
+    """Yield the modules of a task's folder, without those in `RECORDERS`."""
+    for path in sorted(folder.glob("*.py")):
+        if path.stem not in {"__init__", *RECORDERS}:
+            yield import_module(f"grader.tasks.{folder.name}.{path.stem}")
+
+
+def _takes(function: FunctionType, arity: int) -> bool:
+    try:
+        inspect.signature(function).bind(*range(arity))
+    except TypeError:
+        return False
+    return True
+
+
+def _world_attributes(kind: type) -> Iterator[Candidate]:
+    """Yield a name and a solver for each property and method of a type of scenario.
+
+    The solver uses a copy of the scenario that has only the arguments of the student's function.
+    """
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
+        if name not in WORLD_ATTRIBUTES and (is_method or isinstance(found, property | cached_property)):
+            yield f"{kind.__name__}.{name}", _attribute_solver(name)
+
+
+def _attribute_solver(name: str) -> Solver:
+    def solver(scenario: Any) -> Any:
+        found = getattr(with_arguments_only(scenario), name)
+        return found() if callable(found) else found
+
+    return solver
+
+
+def with_arguments_only(scenario: Any) -> Any:
+    """Return a copy of a scenario with only those fields that are also arguments of the student's function."""
+    given = [simulated.as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
+    bare = object.__new__(type(scenario))
+    for field in dataclasses.fields(scenario):
+        value = getattr(scenario, field.name)
+        if any(_same(value, argument) for argument in given):
+            object.__setattr__(bare, field.name, copy.deepcopy(value))
+    return bare
+
+
+def _same(value: Any, argument: Any) -> bool:
+    try:
+        return bool(simulated.as_plain(value) == argument)
+    except (TypeError, ValueError):  # not a plain value, so it is not an argument
+        return False
+
+
+def without_loops(source: str) -> Iterator[tuple[int, str]]:
+    """Yield two pairs for each loop of a source text: the loop's line, and the text without the loop.
+
+    In the text of the first pair, the loop is removed. In the text of the second pair, the loop's body is run once.
+    """
+    tree = ast.parse(source)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    for number, loop in enumerate(loops):
+        for once in (False, True):
+            changed = copy.deepcopy(tree)
+            twin = [node for node in ast.walk(changed) if isinstance(node, ast.For | ast.While)][number]
+            yield loop.lineno, ast.unparse(ast.fix_missing_locations(_Replaced(twin, once=once).visit(changed)))
+
+
+class _Replaced(ast.NodeTransformer):
+    """A change of a syntax tree that removes one loop, or replaces the loop by its body if `once`."""
+
+    def __init__(self, loop: ast.stmt, *, once: bool) -> None:
+        self._loop, self._once = loop, once
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        if node is not self._loop:
+            return super().generic_visit(node)
+        if not self._once:
+            return ast.Pass()
+        assert isinstance(node, ast.For | ast.While)
+        body = [part for part in node.body if not isinstance(part, ast.Break | ast.Continue)] or [ast.Pass()]
+        if isinstance(node, ast.While):
+            return body
+        first = ast.Call(ast.Name("next", ast.Load()), [ast.Call(ast.Name("iter", ast.Load()), [node.iter], [])], [])
+        return [ast.Assign([node.target], first), *body]

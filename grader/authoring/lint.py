@@ -1,0 +1,220 @@
+"""Check that an exercise is fair: grade every known submission, and compare the result with the file's name.
+
+These checks are made for every task:
+
+- The stub earns no points, and its message explains what to do.
+- The baseline is right and reaches no tier.
+- Each `tier<k>_*` reaches exactly tier k.
+- Each `wrong_*` is wrong, and the student reads this file's own docstring.
+- The solution earns full marks. Its ratio is at least `Task.least_gain` (usually 2) times the top tier's ratio.
+- No right submission has a ratio near a tier's ratio, because its grade could then differ on another machine.
+- There are three hints, further reading, and the idea of the solution.
+- No code in the student kit would earn a tier (`kit_leaks`).
+- No solver that ignores the question is right (`blind_answers`).
+
+Known submissions for simulated scenarios run in this process. All other submissions run in workers.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue, overlays, paths, seeds
+from grader.authoring import blind_answers, kit_leaks, tier_margins, tier_records
+from grader.authoring.stubs import stub_of
+from grader.grade import grade_task
+from grader.hand_ins.refusal import digest
+from grader.isolation.pool import Pool
+from grader.records import Status, Submission, Verdict
+from grader.session import Session
+from grader.task import SimulatedExam, Task
+from grader.trials import simulated
+from grader.trials.known_mistakes import docstring
+from grader.trials.score import EARNS, score
+from harness.rendering import units
+
+FEWEST_WRONG: Final = 2
+
+FEWEST_WORDS: Final = 15
+"""The smallest number of words in `Task.idea`. A shorter text would not explain why the solution is fast."""
+
+PLANNED: Final = 0.02
+"""The largest difference between the cost of a simulated baseline and `plain_cost`, as the logarithm of a ratio."""
+
+NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One known submission and its verdict. `surprise` describes an unexpected verdict, or is ""."""
+
+    task: Task
+    name: str
+    path: Path
+    verdict: Verdict
+    surprise: str
+
+    @property
+    def line(self) -> str:
+        """The line that `lint` prints for this submission."""
+        speed, verdict = self.verdict.attempt.speed, self.verdict
+        measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
+        if self.distance is not None:
+            measured += f"  {units.percent(self.distance)} from a tier"
+        told = f"{self.task.full_name:36} {self.name:32} {verdict.points:5g}  {verdict.status:16} {measured}"
+        return f"{'✗' if self.surprise else '✓'} {told}"
+
+    @property
+    def distance(self) -> float | None:
+        """The distance of the ratio from the nearest tier, or None if there is no ratio or no tier."""
+        speed = self.verdict.attempt.speed
+        return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
+
+    @property
+    def recorded(self) -> tier_records.Row | None:
+        """The row for `tests/records`, or None if there are no tiers or the ratio is equal on every machine."""
+        speed = self.verdict.attempt.speed
+        if self.distance is None or speed is None or self.task.simulated:
+            return None
+        ratio, low, high = (float(f"{each:.4g}") for each in (speed.ratio, speed.low, speed.high))
+        name = tier_records.row_name(self.name)
+        measured = tier_records.measured_digest(self.task, self.path)
+        return tier_records.Row(self.task.full_name, name, ratio, low, high, measured)
+
+
+def problems(lesson: str) -> Iterator[str]:
+    """Yield the problems of a lesson's exercise that are found without grading. A problem names its lesson or task."""
+    yield from (f"{lesson}: {problem}" for problem in misplaced_files(lesson))
+    for task in catalogue.load().tasks(lesson):
+        yield from (f"{task.full_name}: {problem}" for problem in task_problems(task))
+
+
+def unearned_points(lesson: str) -> Iterator[str]:
+    """Yield a sentence for each way to earn points without work: with code of the kit, or by ignoring the question."""
+    yield from kit_leaks.leaks(lesson)
+    for task in catalogue.load().tasks(lesson):
+        yield from (f"{task.full_name}: {sentence}" for sentence in blind_answers.right_blind_answers(task))
+
+
+def task_problems(task: Task) -> Iterator[str]:
+    """Yield the problems of a task that are found without grading."""
+    if not all(hint.strip() for hint in task.hints):
+        yield "a hint is empty"
+    if len(task.idea.split()) < FEWEST_WORDS:
+        yield f"its idea, shown after full marks, is missing or has fewer than {FEWEST_WORDS} words"
+    if not task.references.strip():
+        yield "it names no further reading: fill in references"
+    ratios = [tier.ratio for tier in task.tiers]
+    if task.tiers and (ratios != sorted(set(ratios)) or task.tiers[-1].share != 1):
+        yield "its tiers do not ascend, or the last tier does not give all points"
+    if len(task.wrong_answers) < FEWEST_WRONG:
+        yield f"it has fewer than {FEWEST_WRONG} known wrong answers: add known/{task.name}/wrong_….py"
+    for path in sorted(task.known.iterdir()):
+        if path.name != "__pycache__" and (path.suffix != ".py" or not NAMES.fullmatch(path.stem)):
+            yield f"{path.name} is not the name of a known submission: use baseline.py, tier<k>_….py or wrong_….py"
+    named = [NAMES.fullmatch(path.stem) for path in task.known.glob("*.py")]
+    tiers = {match["tier"] for match in named if match}
+    for number in range(1, len(task.tiers) + 1):
+        if str(number) not in tiers:
+            yield f"no known submission reaches tier {number}"
+    yield from (f"{path.name} has no docstring that explains it" for path in task.wrong_answers if not docstring(path))
+
+
+def misplaced_files(lesson: str) -> Iterator[str]:
+    """Yield the problems of a lesson's files: a stub that does not fit the solution, or a folder without a task."""
+    tasks = catalogue.load().tasks(lesson)
+    source = paths.solution(lesson).read_text(encoding="utf-8")
+    if not paths.stub(lesson).is_file() or paths.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
+        yield "the stub differs from the stub made from the solution: run `python -m grader stubs`"
+    for folder in (tasks[0].folder / "known").iterdir():
+        if folder.name not in {task.name for task in tasks}:
+            yield f"known/{folder.name} belongs to no task"
+
+
+def _silent(_: str) -> None:
+    """Ignore a message about the progress."""
+
+
+def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
+    """Grade the known submissions of a lesson's tasks, and yield a `Row` for each.
+
+    `tell` is called with the name of each submission before it is graded. All submissions share one process tree,
+    because they are trusted. But each timed or measured submission still gets new workers.
+    """
+    tasks = catalogue.load().tasks(lesson)
+    with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
+        for task in tasks:
+            yield from rows(task, Session(seed, trees), tell)
+
+
+def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
+    """Grade the stub, the known submissions and the solution of a task, and yield a `Row` for each."""
+    files = [paths.stub(task.lesson), *sorted(task.known.glob("*.py")), paths.solution(task.lesson)]
+    same = digest(task.baseline.encode())  # one digest for all files, so that all are graded on the same inputs
+    for path in files:
+        name = {files[0]: "stub", files[-1]: "solution"}.get(path, path.stem)
+        tell(f"{task.full_name}, {name} ({files.index(path) + 1} of {len(files)})")
+        submission = Submission("lint", task.lesson, path.name, same, overlays.whole(path))
+        verdict = _known(task, submission, session) if path in files[1:-1] else grade_task(task, submission, session)
+        yield Row(task, name, path, verdict, _surprise(task, name, path, verdict) or _near(task, verdict))
+
+
+def _known(task: Task, submission: Submission, session: Session) -> Verdict:
+    """Return the verdict on a known submission. Simulated scenarios run in this process, which is ten times faster."""
+    if isinstance(task.exam, SimulatedExam) and submission.source is not None:
+        seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
+        with suppress(Exception):  # a submission that raises is graded in a worker instead
+            return score(task, simulated.examine_known(task, task.exam, submission.source, session, seed))
+    return grade_task(task, submission, session)
+
+
+def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
+    attempt = verdict.attempt
+    tier = attempt.speed.tier if attempt.speed else None
+    if verdict.status is Status.GRADER_ERROR:
+        return attempt.rationale
+    if name == "stub":
+        return "" if verdict.points == 0 and attempt.rationale else "the stub earns points or gets no message"
+    if name.startswith("wrong_"):
+        if verdict.status is not Status.WRONG:
+            return f"expected wrong, got {verdict.status}"
+        return "" if attempt.help == docstring(path) else f"expected its docstring as explanation, got {attempt.help!r}"
+    if verdict.status not in EARNS:
+        return f"expected right, got {verdict.status}: {attempt.rationale}"
+    if name == "solution":
+        return _solution(task, verdict)
+    match = NAMES.fullmatch(name)
+    expected = int(match["tier"]) if match and match["tier"] else 0
+    speed = attempt.speed
+    if name == "baseline" and task.simulated and task.tiers and speed and abs(math.log(speed.ratio)) > PLANNED:
+        return f"its cost is 1 / {speed.ratio:.3f} of its scenarios' plain_cost: correct plain_cost"
+    return "" if tier == expected else f"expected tier {expected}, got {tier}"
+
+
+def _near(task: Task, verdict: Verdict) -> str:
+    """Return a sentence if the ratio is too near a tier's ratio, or else ""."""
+    speed = verdict.attempt.speed
+    if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.MIN_DISTANCE:
+        return ""
+    near = min(task.tiers, key=lambda tier: tier_margins.distance(speed.ratio, (tier,)))
+    away = units.percent(tier_margins.distance(speed.ratio, (near,)))
+    least = units.percent(tier_margins.MIN_DISTANCE)
+    where = f"{units.ratio(speed.ratio)} is {away} from the tier at {units.ratio(near.ratio)}"
+    return f"{where}; at least {least} is needed, because the ratio differs on other machines"
+
+
+def _solution(task: Task, verdict: Verdict) -> str:
+    if verdict.points < verdict.max_points:
+        return f"the solution earns {verdict.points:g} of {verdict.max_points:g}"
+    speed = verdict.attempt.speed
+    if task.tiers and speed and speed.high < task.least_gain * task.tiers[-1].ratio:  # even the upper end is too low
+        part = "half" if task.least_gain == 2 else f"1 / {task.least_gain:g}"
+        gains = f"the solution reaches {speed.ratio:.2f}×, at most {speed.high:.2f}×"
+        return (
+            f"{gains}, and full marks need {task.tiers[-1].ratio:g}×, which is more than {part} of the solution's ratio"
+        )
+    return ""

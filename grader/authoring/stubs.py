@@ -1,0 +1,136 @@
+"""Make the stub of an exercise, which students edit, from its solution. Only the solution is written by hand.
+
+Marks in a solution enclose the parts that students write. The stub contains all text outside of the marks. Between the
+marks, it contains only the lines that begin with `# STUB: `, without this beginning and with their indentation:
+
+    def double(x):
+        # BEGIN SOLUTION
+        # STUB: raise NotImplementedError("Return twice x.")
+        return 2 * x
+        # END SOLUTION
+
+If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
+outside of functions is then left out. `python -m grader stubs` writes all stubs again, and a list of the written stubs
+(`grader.desk.originals`). The committed stubs equal the generated stubs.
+"""
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader import catalogue, paths
+from grader.desk import exercise_notebook, originals
+from grader.errors import FairclockError, UsageError
+from grader.files import write_atomically
+
+BEGIN = "# BEGIN SOLUTION"
+END = "# END SOLUTION"
+KEPT = "# STUB:"
+
+
+class SolutionError(FairclockError):
+    """The marks in a solution are wrong, or its stub is not valid Python. The message names the line."""
+
+
+def stub_of(solution: str) -> str:
+    """Return the source text of the stub for a solution's source text.
+
+    Raise `SolutionError` if a mark has no counterpart, or if the stub is not valid Python.
+    """
+    stub: list[str] = []
+    part: list[str] | None = None
+    begun = 0
+    for number, line in enumerate(solution.splitlines(), start=1):
+        text = line.strip()
+        if text == BEGIN:
+            if part is not None:
+                raise SolutionError(
+                    f"Line {number} begins a solution, but the solution from line {begun} has not ended. "
+                    f"Put {END!r} above line {number}."
+                )
+            part, begun = [], number
+        elif text == END:
+            if part is None:
+                raise SolutionError(
+                    f"Line {number} ends a solution, but no solution has begun. Put {BEGIN!r} above the solution."
+                )
+            stub += part or _not_written(stub, _indent(line))
+            part = None
+        elif part is None:
+            stub.append(line)
+        elif text.startswith(KEPT):
+            part.append((_indent(line) + text.removeprefix(KEPT).removeprefix(" ")).rstrip())
+    if part is not None:
+        raise SolutionError(f"The solution that begins in line {begun} never ends. Put {END!r} below it.")
+    source = re.sub(r"\n{4,}", "\n\n\n", "\n".join(stub).rstrip() + "\n")  # a removed part leaves too many blank lines
+    _must_parse(source)
+    return source
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _not_written(above: list[str], indent: str) -> list[str]:
+    """Return the stub's lines for a part without `# STUB: ` lines: `raise NotImplementedError` inside a function."""
+    names = [match[1] for line in above if (match := re.match(r"\s*def (\w+)", line))]
+    return [f'{indent}raise NotImplementedError("Write {names[-1]}.")'] if indent and names else []
+
+
+def _must_parse(stub: str) -> None:
+    try:
+        ast.parse(stub)
+    except SyntaxError as error:
+        raise SolutionError(
+            f"The stub would not be valid Python: {error.msg} in line {error.lineno} of the stub. Add {KEPT!r} lines "
+            "to the solution."
+        ) from error
+
+
+def write_all(*, force: bool = False) -> Iterator[Path]:
+    """Write the stubs of all lessons from their solutions, and the list of the stubs. Yield each written file's path.
+
+    Without `force`, a stub that a person has edited is not overwritten. Raise `UsageError`, which names these stubs,
+    after all other stubs were written.
+    """
+    lessons = catalogue.load().lessons
+    paths.require_solutions("stubs", lessons)
+    rows, edited = [], []
+    for lesson in lessons:
+        path, stub = paths.stub(lesson), stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
+        if force or not is_edited(lesson, path, stub):
+            write_atomically(path, stub.encode())
+            rows.append(exercise_notebook.listing_row(lesson, stub))
+            yield path
+        else:
+            edited.append(str(path.relative_to(paths.KIT)))
+            rows.append(originals.listed_row(lesson))
+    write_atomically(originals.LISTING, originals.as_bytes(rows))
+    yield originals.LISTING
+    if edited:
+        raise UsageError(
+            f"{', '.join(edited)} was edited since its stub was last written, so it was not overwritten. All other "
+            "stubs were written. To overwrite it too: `python -m grader stubs --force`"
+        )
+
+
+def is_edited(lesson: str, path: Path, stub: str) -> bool:
+    """Return whether a person has edited an exercise file: it differs from `stub` and from the last written stub."""
+    if not path.exists():
+        return False
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return digest not in {originals.text_digest(stub), originals.listed(lesson, originals.STUB)}
+
+
+def command(
+    force: Annotated[bool, typer.Option("--force", help="Overwrite exercises that a person has edited.")] = False,
+) -> int:
+    """Write all exercise stubs again from the solutions."""
+    for path in write_all(force=force):
+        print(path.relative_to(paths.KIT), flush=True)
+    return 0

@@ -1,0 +1,238 @@
+"""Read and write the records in `tests/records`: the ratios of all known submissions that each machine has measured.
+
+`python -m grader lint --record` writes one JSON file per machine. A test reads all files and checks the present tiers.
+On every recorded machine, each known submission must reach the tier in its name. The test measures nothing, so its
+result is the same on any machine.
+
+Each row has a digest of the measured code: the submission, the baseline, and the task's code that draws the inputs. If
+this code changes, the row is out of date and the test ignores it. Tiers, hints and docstrings are not part of the
+digest, because they do not change a ratio.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from grader import catalogue, overlays, paths
+from grader.authoring import tier_margins
+from grader.files import explained, write_atomically
+from grader.task import Task, tier_of
+from harness.machine.environment import Environment, version_of
+from harness.rendering.units import percent
+
+FOLDER: Final = paths.KIT / "tests" / "records"
+
+_MEASURED: Final = frozenset({"cost", "exam", "limits"})
+"""The arguments of `Task(…)` that may change a measured ratio."""
+
+_NOT_COUNTED: Final = frozenset({"timed_draws"})
+"""The arguments of an exam that do not change any ratio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine that measured a record. `busy_cores` is the rounded number of cores that other programs kept busy.
+
+    `versions` are the versions of the programs and packages that may change a ratio.
+    """
+
+    cpu: str
+    cores: int
+    system: str
+    versions: tuple[tuple[str, str], ...]
+    busy_cores: int
+
+    @classmethod
+    def this(cls, busy_cores: float) -> "Machine":
+        """Return the description of this machine."""
+        here = Environment.capture(ask_cuda=False)
+        family = "".join(f" {name} {value}" for name, value in _cpu_numbers())
+        packages = {name: version_of(name) for name in ("numpy", "numba")}
+        versions = {"python": here.python, "torch": here.torch, **packages, "libc": here.libc}
+        return cls(
+            here.cpu + family, here.cores, f"{here.os} {here.machine}", tuple(versions.items()), round(busy_cores)
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the machine's file: `amd-epyc-2-cores-python-3.11-torch-2.13-quiet`, without patch versions."""
+        versions = dict(self.versions)
+        python, torch = (".".join(versions[name].split(".")[:2]) for name in ("python", "torch"))
+        load = f"{self.busy_cores}-busy" if self.busy_cores else "quiet"
+        text = f"{self.cpu} {self.cores} cores python {python} torch {torch} {load}"
+        return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One known submission: its ratio, the confidence interval of the ratio, and a digest of the measured code.
+
+    `name` is the file's name without its tier, so that a record stays valid if the tiers change.
+    """
+
+    task: str
+    name: str
+    ratio: float
+    low: float
+    high: float
+    measured: str
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All ratios that one machine has measured."""
+
+    machine: Machine
+    rows: tuple[Row, ...]
+
+
+def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path:
+    """Write the rows to the machine's file, and return its path. Rows of other submissions stay in the file.
+
+    Raise `WriteError` if the file cannot be written. The old file is then unchanged.
+    """
+    file = folder / f"{machine.name}.json"
+    today = datetime.now(UTC).date().isoformat()
+    old = {(row.task, row.name): row for row in read(file).rows} if file.is_file() else {}
+    new = {(row.task, row.name): replace(row, date=today) for row in rows}
+    lines = [json.dumps(asdict(row), ensure_ascii=False) for _, row in sorted({**old, **new}.items())]
+    head = json.dumps({**asdict(machine), "versions": dict(machine.versions)}, ensure_ascii=False)
+    with explained(file):
+        folder.mkdir(parents=True, exist_ok=True)
+    text = f'{{"machine": {head}, "rows": [\n' + ",\n".join(lines) + "\n]}\n"
+    write_atomically(file, text.encode())
+    return file
+
+
+def read(file: Path) -> Record:
+    """Return the record from a file that `record` has written."""
+    held: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    machine = {**held["machine"], "versions": tuple(held["machine"]["versions"].items())}
+    return Record(Machine(**machine), tuple(Row(**row) for row in held["rows"]))
+
+
+def read_all(folder: Path = FOLDER) -> Iterator[Record]:
+    """Yield all records of a folder, in the order of the file names."""
+    for file in sorted(folder.glob("*.json")):
+        yield read(file)
+
+
+def right_submissions(task: Task) -> dict[str, Path]:
+    """Return the files of a task's solution and of its known right submissions, in a dict.
+
+    The keys are the names in the records. Baselines for one input size are left out, because at this size each of them
+    does the same work as `baseline.py`.
+    """
+    right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith(("wrong_", "baseline_"))]
+    return {**{row_name(path.stem): path for path in right}, "solution": paths.solution(task.lesson)}
+
+
+def row_name(stem: str) -> str:
+    """Return a known submission's name without its tier: `blocks` for `tier2_blocks`."""
+    return re.sub(r"^tier\d_", "", stem)
+
+
+def tier_faults(held: Record) -> Iterator[str]:
+    """Yield a sentence for each row whose ratio does not fit the present tiers. Out-of-date rows are left out."""
+    for task in catalogue.all_tasks():
+        paths = right_submissions(task)
+        for row in held.rows:
+            if (
+                row.task != task.full_name
+                or row.name not in paths
+                or row.measured != measured_digest(task, paths[row.name])
+            ):
+                continue
+            if fault := tier_fault(task, paths[row.name].stem, row.ratio):
+                yield f"{held.machine.name}: {task.full_name}, {row.name}: {fault}"
+
+
+def tier_fault(task: Task, stem: str, ratio: float) -> str:
+    """Return why the ratio of the known submission `stem` does not fit the task's present tiers, or "" if it fits."""
+    named = re.match(r"tier(\d)_", stem)
+    expected = int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
+    if (reached := tier_of(ratio, task.tiers)) != expected:
+        return f"{ratio:g}× reaches tier {reached}, but the file's name states tier {expected}"
+    least = tier_margins.MIN_RECORDED_DISTANCE[task.cost]
+    if (away := tier_margins.distance(ratio, task.tiers)) < least:
+        return f"{ratio:g}× is {percent(away)} from the nearest tier, less than {percent(least)}"
+    return ""
+
+
+@cache
+def measured_digest(task: Task, path: Path) -> str:
+    """Return a digest of all code and data that may change the ratio of the submission at `path`.
+
+    The digest is the same on every version of Python.
+    """
+    data = [each for each in sorted(task.folder.iterdir()) if each.is_file() and each.suffix != ".py"]
+    digest = hashlib.sha256()
+    modules = [file.read_text(encoding="utf-8") for file in sorted(_modules(task.folder / f"{task.name}.py"))]
+    for source in (*modules, overlays.whole(task.known / "baseline.py"), overlays.whole(path)):
+        digest.update(_meaning(ast.parse(source)).encode())
+    for file in data:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _modules(file: Path) -> set[Path]:
+    """Return a module's file and the files of the same folder that it imports, directly or indirectly."""
+    found, waiting = set[Path](), [file]
+    while waiting:
+        if (file := waiting.pop()) in found:
+            continue
+        found.add(file)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                names = [node.module] if node.module else [each.name for each in node.names]
+                waiting += [file.with_name(f"{name}.py") for name in names]
+    return found
+
+
+def _meaning(node: object) -> str:
+    """Return a syntax tree as text, without positions, docstrings, empty fields, and a task's texts and tiers.
+
+    `ast.dump` and `ast.unparse` are not used, because their results differ between versions of Python. Newer versions
+    add fields that are empty or 0.
+    """
+    if isinstance(node, list):
+        return f"[{','.join(map(_meaning, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, ast.Call):
+        fields["keywords"] = [each for each in node.keywords if each.arg not in _NOT_COUNTED]
+    fields = {name: value for name, value in fields.items() if value not in (None, [], 0)}
+    if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+        fields["body"] = [each for each in node.body if not _is_text(each)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task":
+        fields["keywords"] = [each for each in node.keywords if each.arg in _MEASURED]
+    return f"{type(node).__name__}({','.join(f'{name}={_meaning(value)}' for name, value in fields.items())})"
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Return whether a statement is only a string: a docstring, or the description below a constant."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _cpu_numbers() -> Iterator[tuple[str, str]]:
+    """Yield the family and model of an x86 processor. Hypervisors give many different processors the same name."""
+    cpuinfo = Path("/proc/cpuinfo")
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.exists() else ""
+    for key, name in (("cpu family", "family"), ("model", "model")):
+        if found := re.search(rf"^{key}\s*:\s*(\d+)$", text, re.MULTILINE):
+            yield name, found[1]

@@ -1,0 +1,133 @@
+"""`export` writes a class's points in the format of another system. It reads them from the journal of a run.
+
+For Canvas and Moodle, a file that the system exported is filled in. For nbgrader and JUnit XML, a new file is written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.roll import Roll
+from grader.errors import UsageError
+from grader.files import explained, write_atomically
+from grader.reports import canvas, junit, moodle, nbgrader
+from grader.reports.filled import Filled
+from harness.command_line import names
+from harness.storage.overwriting import refuse_edited
+
+IN_CLASS = "lesson in this class"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The format to export, which must be exactly one of four. `canvas` and `moodle` are files from these systems."""
+
+    canvas: Path | None = None
+    moodle: Path | None = None
+    nbgrader: bool = False
+    junit: bool = False
+
+    @property
+    def form(self) -> str:
+        """The chosen format. Raise `UsageError` unless exactly one is chosen."""
+        asked = [name for name in ("canvas", "moodle", "nbgrader", "junit") if getattr(self, name)]
+        if len(asked) != 1:
+            raise UsageError("Choose one format: --canvas EXPORT.csv, --moodle WORKSHEET.csv, --nbgrader or --junit.")
+        return asked[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The file that `export` wrote. `ungraded` lists the hand-ins that this file lacks because they have no grade."""
+
+    place: Path
+    filled: Filled | None
+    replaced: bool
+    ungraded: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command: 0 if every grade is in the file, 1 if a grade is missing."""
+        return 1 if self.ungraded or (self.filled and self.filled.missing) else 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that the command `export` prints."""
+        place = f"{self.place}{', which replaces an older file' if self.replaced else ''}"
+        if self.filled:
+            yield from self.filled.lines(place)
+        else:
+            yield f"Wrote {place}."
+            if self.ungraded:
+                yield f"Not in the file, because there is no grade yet ({len(self.ungraded)}):"
+                yield from (f"  {one}" for one in self.ungraded)
+
+
+def export(
+    roll: Roll,
+    out: Path,
+    wanted: Wanted,
+    *,
+    to: Path | None = None,
+    lessons: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    scale: bool = False,
+    force: bool = False,
+) -> Exported:
+    """Write the points of a class to the file `to`, or else to a file in `out` that has the format's name.
+
+    `lessons` are the lessons to export, by default all. `columns` are texts "LESSON=TITLE" for Canvas. An existing file
+    at `to` with other content is only overwritten with `force`. A file in `out` is always overwritten. Raise
+    `UsageError`, and write nothing, for options that contradict each other.
+    """
+    form = wanted.form
+    place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
+    roll = roll.only([names.named(lesson, roll.lessons, IN_CLASS) for lesson in lessons]) if lessons else roll
+    if columns and form != "canvas":
+        raise UsageError("--column needs --canvas. For Moodle, choose the lessons of the assignment with --lessons.")
+    filled: Filled | None = None
+    if wanted.canvas:
+        filled = canvas.fill(
+            roll, _read(wanted.canvas, place), str(wanted.canvas), _named(columns, roll.lessons), scale=scale
+        )
+    elif wanted.moodle:
+        filled = moodle.fill(roll, _read(wanted.moodle, place), str(wanted.moodle), roll.lessons, scale=scale)
+    text = filled.data if filled else (junit if form == "junit" else nbgrader).render(roll).encode()
+    if to:
+        refuse_edited(to, force=force, is_ours=lambda path: path.read_bytes() == text)
+    replaced = place.exists()
+    with explained(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    written = write_atomically(place, text)
+    return Exported(place, filled, replaced and written, () if filled else tuple(_ungraded(roll)))
+
+
+def _ungraded(roll: Roll) -> Iterator[str]:
+    """Yield the student and the lesson of each hand-in without a grade."""
+    for student, given in roll.grades().items():
+        yield from (f"{student}, {lesson}" for lesson, points in given.items() if points is None)
+
+
+def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:
+    named = {}
+    for one in columns:
+        lesson, sign, title = one.partition("=")
+        if not (sign and lesson and title.strip()):
+            raise UsageError(f"--column {one!r} does not name a column. Write --column LESSON=TITLE.")
+        known = lesson.strip() == canvas.TOTAL
+        named[canvas.TOTAL if known else names.named(lesson, lessons, IN_CLASS)] = title
+    return named
+
+
+def _read(path: Path, place: Path) -> bytes:
+    """Return the bytes of the file that the course system exported.
+
+    Raise `UsageError` if it cannot be read, or if writing the result to `place` would overwrite it.
+    """
+    if path.resolve() == place.resolve():
+        raise UsageError(f"The result would overwrite the export {path}. Name another file with --to.")
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise UsageError(
+            f"{path} cannot be read ({fault.strerror}). Give the file that the course system exported."
+        ) from None

@@ -1,0 +1,106 @@
+"""The commands for authors of exercises: `lint` and `calibrate`."""
+
+import time
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from grader import catalogue, paths
+from grader.authoring import calibrate, lint, mutants, tier_records
+from grader.authoring.mutant_tally import Tally
+from grader.commands import complete
+from grader.commands.options import Debug
+from grader.errors import UsageError
+from grader.isolation import sandbox
+from grader.isolation.pool import Pool
+from grader.session import Session
+from harness.machine import background_load
+
+out_console: Final = Console(soft_wrap=True)
+err_console: Final = Console(stderr=True)
+
+
+def lint_exercises(
+    lessons: Annotated[
+        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=complete.lessons)
+    ] = None,
+    record: Annotated[bool, typer.Option("--record", help="Save the ratios of this machine in tests/records.")] = False,
+    changed: Annotated[
+        str | None,
+        typer.Option("--mutants", metavar="TARGET", help="List small changes of right answers that still pass."),
+    ] = None,
+    debug: Debug = False,
+) -> int:
+    """Check the verdict of each known submission. The name of its file states the expected verdict."""
+    del debug
+    if changed is not None:
+        if lessons or record:
+            raise UsageError("--mutants TARGET cannot be combined with lessons or --record. Run `lint` twice.")
+        return _lint_mutants(changed)
+    chosen = catalogue.load().chosen(lessons)
+    paths.require_solutions("lint", chosen)
+    found = 0
+    machine = tier_records.Machine.this(background_load.busy_cores()) if record else None
+    with Pool(sandboxed=False) as pool:
+        for lesson in chosen:
+            rows, problems = [], [*lint.problems(lesson), *lint.unearned_points(lesson)]
+            with err_console.status(f"Grading {lesson} …") as status:  # only visible on a terminal
+                for row in lint.table(lesson, str(time.time_ns()), pool, lambda now: status.update(f"Grading {now} …")):
+                    status.stop()  # because the row is printed on another stream
+                    out_console.print(row.line, markup=False, highlight=False)
+                    status.start()
+                    rows.append(row)
+                    problems += [f"{row.task.full_name}, {row.name}: {row.surprise}"] if row.surprise else []
+            for problem in problems:
+                print(f"SURPRISE  {problem}")
+            found += len(problems)
+            if machine and (measured := [row.recorded for row in rows if row.recorded]):
+                file = tier_records.record(machine, measured)
+                print(f"Wrote the ratios of {lesson} to {file}.", flush=True)
+    print(
+        f"{found} problems, listed above as SURPRISE." if found else "Every known submission got the expected verdict."
+    )
+    return 1 if found else 0
+
+
+def _lint_mutants(target: str) -> int:
+    """Grade right answers with small changes, and print how many of them pass.
+
+    Return 1 if too many of them pass in a task, else 0.
+    """
+    paths.require_solutions("lint", catalogue.load().lessons)
+    tallies = []
+    for task in mutants.tasks(target):
+        # No thread draws the progress, because a forked process would inherit the locks of that thread.
+        with Progress(console=err_console, auto_refresh=False, transient=True) as progress:
+            bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
+
+            def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
+                words = f"{now.task}: {len(now.survivors)} changes still pass"
+                progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
+
+            progress.refresh()
+            tallies.append(mutants.tally(task, mutants.right_answers(task), show))
+        print("\n".join(tallies[-1].lines()), flush=True)
+    return 0 if all(tally.is_enough for tally in tallies) else 1
+
+
+def calibrate_machine(
+    lessons: Annotated[
+        list[str] | None, typer.Argument(help="Default: all lessons.", autocompletion=complete.lessons)
+    ] = None,
+    debug: Debug = False,
+) -> int:
+    """Measure the reference solutions on this machine. List the tiers that it cannot reach or distinguish."""
+    del debug
+    found = 0
+    with Pool(sandboxed=not sandbox.trouble(), spare=1) as pool:
+        for one in calibrate.calibrate(catalogue.load().chosen(lessons), Session(str(time.time_ns()), pool)):
+            print(f"{'–' if one.problems else '✓'} {one.line}", flush=True)
+            print(*(f"    → {problem}" for problem in one.problems), sep="\n", end="\n" if one.problems else "")
+            print(*(f"    · {note}" for note in one.notes), sep="\n", end="\n" if one.notes else "")
+            found += len(one.problems)
+    print(f"{found} problems with tiers." if found else "This machine can reach and distinguish every tier.")
+    return 1 if found else 0

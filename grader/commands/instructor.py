@@ -1,0 +1,190 @@
+"""The commands for instructors: `run`, `report`, `export` and `release`."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader import catalogue, kit
+from grader.class_run import encryption, export, graded_on, grading_lanes, journal, run, summary, ungraded
+from grader.class_run.publish import publish
+from grader.commands.options import (
+    ALL_BUT_ONE_CORE,
+    CourseFile,
+    Debug,
+    Force,
+    GradedOn,
+    Jobs,
+    Leaderboard,
+    Lessons,
+    Names,
+    NoSandbox,
+    Progress,
+    Regrade,
+    Scheduler,
+    SeedFile,
+    Workers,
+)
+from grader.commands.student import err_console
+from grader.course.course_file import read as read_course
+from grader.errors import UsageError
+from grader.gradescope import bundle
+from grader.isolation import sandbox
+from grader.reports import pseudonyms
+from grader.student_kit import release
+from harness.command_line import names
+from harness.rendering.wrapping import say
+
+
+def run_class(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The submissions: DIR/<student>/<lesson>.py or DIR/<student>.zip")
+    ],
+    out: Annotated[Path, typer.Option(metavar="OUT", help="The folder for grades and reports.")],
+    jobs: Jobs = ALL_BUT_ONE_CORE,
+    lessons: GradedOn = None,
+    seed_file: SeedFile = None,
+    scheduler: Scheduler = "",
+    workers: Workers = 0,
+    no_sandbox: NoSandbox = False,
+    course_file: CourseFile = None,
+    regrade: Regrade = None,
+    progress: Progress = None,
+    leaderboard: Leaderboard = None,
+    names: Names = None,
+    debug: Debug = False,
+) -> int:
+    """Grade a class. To continue a run, use the same OUT again."""
+    del debug
+    if not no_sandbox:
+        sandbox.require()
+    known, hidden, before = catalogue.load(), (folder.resolve(), out.resolve()), journal.remembered(out)
+    course, board = read_course(course_file, known.lessons), pseudonyms.from_options(leaderboard, names, before.board)
+    meant, chosen = _meant(lessons, known.lessons), ""
+    if not meant and not before.tasks:
+        meant = [*graded_on.by_default(known, course or before.course, folder, kit.version())]
+        chosen = f"Lessons graded, by hand-ins and course file: {', '.join(meant)}. For other lessons, use --lessons."
+    tasks = graded_on.tasks(known, meant, before.tasks, out)
+    if unsafe := encryption.warning(scheduler):
+        say(err_console, unsafe)
+    with ExitStack() as stack:
+        grade_one, lanes, where = grading_lanes.open_lanes(
+            stack, known, jobs, scheduler, workers, hidden, sandboxed=not no_sandbox
+        )
+        ended = run.grade_class(
+            folder,
+            out,
+            grade=grade_one,
+            tasks=tasks,
+            lanes=lanes,
+            console=err_console,
+            kit=kit.version(),
+            sandboxed=not no_sandbox,
+            seed_file=seed_file,
+            about=_about(where, sandboxed=not no_sandbox),
+            course=course,
+            course_name=str(course_file or ""),
+            regrade=regrade or (),
+            quiet=not (err_console.is_terminal if progress is None else progress),
+            board=board,
+            known=known.lessons,
+        )
+    others = () if lessons else graded_on.not_graded(ended.roll, folder, out)
+    print("\n".join((*filter(None, [chosen]), *others, *ended.lines())))
+    return ended.exit_code
+
+
+def report(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
+    lessons: GradedOn = None,
+    course_file: CourseFile = None,
+    leaderboard: Leaderboard = None,
+    names: Names = None,
+    debug: Debug = False,
+) -> int:
+    """Write all reports again from OUT/grades.sqlite, for example with a new course file. Nothing is graded again."""
+    course = read_course(course_file, catalogue.load().lessons)
+    with journal.read(out) as book:
+        board = pseudonyms.from_options(leaderboard, names, book.board())
+        if course:
+            course.require_known(book.students(), str(course_file))
+        pseudonyms.names_for(board, "", book.students())
+        ever = (*(task.lesson for task in book.tasks(counting=False)), *catalogue.load().lessons)
+        changed = graded_on.restrict(book, _meant(lessons, ever)) if lessons else ()
+        if course:
+            book.set_course(course.text)
+        book.set_board(board)
+        roll, files = publish(book)
+        ungraded_lines = tuple(ungraded.lines(roll, book))
+    print(f"Wrote {files.changed} files in {out}. All other files are unchanged.")
+    for unmade in files.unmade if debug else ():
+        print(unmade.fault.trace, file=sys.stderr)
+    print("".join(f"{line}\n" for line in (*changed, *ungraded_lines, *files.lines(out))), end="")
+    return summary.EXIT_DONE if roll.is_final and not files.unmade else summary.EXIT_FAULTS
+
+
+def export_points(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
+    canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill in this gradebook from Canvas.")] = None,
+    moodle: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Fill in this grading worksheet from Moodle.")
+    ] = None,
+    nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
+    junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: OUT/FORMAT.csv or .xml.")] = None,
+    lessons: Lessons = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LESSON=TITLE", help="The column for a lesson. For the sum of all lessons: total=TITLE."),
+    ] = None,
+    scale: Annotated[bool, typer.Option("--scale", help="Convert the points to the maximum in the file.")] = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Export the points to Canvas, Moodle, nbgrader or JUnit XML."""
+    del debug
+    wanted = export.Wanted(canvas, moodle, nbgrader, junit)
+    with journal.read(out) as book:
+        roll = book.roll()
+    exported = export.export(
+        roll, out, wanted, to=to, lessons=lessons or (), columns=column or (), scale=scale, force=force
+    )
+    print("\n".join(exported.lines()))
+    return exported.exit_code
+
+
+def release_kit(
+    place: Annotated[Path | None, typer.Argument(metavar="DIR", help="A new folder, or a new .zip file.")] = None,
+    gradescope: Annotated[
+        Path | None, typer.Option(metavar="ZIP", help="Also make an autograder for Gradescope.")
+    ] = None,
+    lessons: Lessons = None,
+    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Let the autograder run without a sandbox.")] = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Make the student kit, or an autograder for Gradescope. The kit has no solutions."""
+    del debug
+    if place is None and gradescope is None:
+        raise UsageError("Give a folder or a zip for the student kit, or --gradescope ZIP for an autograder.")
+    if place:
+        chosen = catalogue.load().chosen(lessons) if lessons else ()
+        print("\n".join(release.release(place, chosen, force=force).lines()))
+    if gradescope:
+        print("\n".join(bundle.bundle(gradescope, lessons or (), sandboxed=not no_sandbox, force=force).lines()))
+    return 0
+
+
+def _meant(lessons: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
+    """Return the full names of the lessons that a person named. The word `all` is kept."""
+    return [one if one == graded_on.ALL else names.named(one, there_are, "exercise") for one in lessons or ()]
+
+
+def _about(lanes: str, *, sandboxed: bool) -> str:
+    if not sandboxed:
+        return f"{lanes} · NO SANDBOX: submissions have all of your rights"
+    lacks = [layer.name for layer in sandbox.layers() if not layer.active]
+    return f"{lanes} · sandbox: all layers{' except ' + ', '.join(lacks) if lacks else ''}"

@@ -1,0 +1,171 @@
+"""The commands for students: `check`, `submit`, `notebook` and `doctor`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from grader import catalogue, kit
+from grader.commands import complete
+from grader.commands.options import Debug, Force, NextHint, OneTask, Target
+from grader.desk import ask_which_file, exercise_notebook, last_points, pack, watch
+from grader.desk import check as checking
+from grader.desk.exercise_files import Choice
+from grader.diagnosis import doctor
+from grader.errors import UsageError
+from grader.files import write_atomically
+from grader.isolation.pool import Pool
+from grader.records import Report, Status
+from harness.rendering.wrapping import say
+from harness.storage.overwriting import refuse_edited
+
+out_console: Final = Console(soft_wrap=True)
+err_console: Final = Console(stderr=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One call of the command `check`: its options and, for each file, the `Choice` of its exercise."""
+
+    choices: dict[Path, Choice]
+    only: str | None
+    ask_hint: bool
+    past_hints: bool
+    json_file: Path | None
+    is_complete: bool
+    named: set[Path] = field(default_factory=set)
+
+    def __call__(self, files: Sequence[Path]) -> int:
+        """Grade these files, print the verdicts and store the points. Return the exit code."""
+        with Pool(sandboxed=False) as pool:
+            graded = [self._graded(path, pool) for path in files]
+        if total := checking.total_line(graded):
+            say(out_console, total, 1)
+        if self.json_file:
+            write_atomically(self.json_file, checking.as_json(graded).encode())
+        if any(verdict.status is Status.GRADER_ERROR for report in graded for verdict in report.verdicts):
+            return 2
+        return 0 if all(report.points == report.max_points for report in graded) and self.is_complete else 1
+
+    def _graded(self, path: Path, pool: Pool) -> Report:
+        if path not in self.named:
+            _print_files(self.choices[path])
+            self.named.add(path)
+        with err_console.status(f"Checking {path.name} …"):
+            report = checking.check(self.choices[path].lesson, path, pool, self.only)
+        checking.print_report(report, out_console, ask_hint=self.ask_hint, past_hints=self.past_hints)
+        if self.only is None:
+            last_points.keep(report)
+        return report
+
+
+def check(
+    target: Target = None,
+    task: OneTask = None,
+    hint: NextHint = False,
+    past_hints: Annotated[bool, typer.Option("--hints", help="Show again the hints that you have read.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the verdicts to a file.")
+    ] = None,
+    watched: Annotated[bool, typer.Option("--watch", help="Check again after each save, until Ctrl-C.")] = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Grade your own exercises on this machine."""
+    del debug
+    if json_file:
+        refuse_edited(json_file, force=force)
+    target, only = checking.split_target(target, task)
+    choices = ask_which_file.settle(
+        checking.files_to_check(target),
+        lambda file: f"python -m grader check {ask_which_file.quoted_path(file)}",
+        err_console,
+    )
+    by_file = {choice.taken.path: choice for choice in choices if choice.taken}
+    missing = [pack.why_no_file(choice) for choice in choices if not choice.taken]
+    if not by_file:
+        raise UsageError(" ".join(missing))
+    for why in missing:
+        say(err_console, why, 1)
+    files = list(by_file)
+    by_file |= {file.path: choice for choice in choices for file in choice.unchanged}
+    grade_files = _Check(by_file, only, hint and len(choices) == 1, past_hints, json_file, not missing)
+    return watch.watch(grade_files, files, err_console, watch.saves(list(by_file))) if watched else grade_files(files)
+
+
+def submit(
+    places: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PLACE", help="Folders or files. Default: all exercises of the kit and of this folder."),
+    ] = None,
+    take: Annotated[
+        list[Path] | None, typer.Option("--take", metavar="FILE", help="Of several changed files, use this one.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
+    graded: Annotated[
+        bool, typer.Option("--grade/--no-grade", help="Also grade the files here and show their points.")
+    ] = True,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Pack your exercises into one zip to hand in. Their points are shown, too."""
+    del debug
+    choices = ask_which_file.settle(
+        pack.choices(places or (), take or ()),
+        lambda file: f"python -m grader submit --take {ask_which_file.quoted_path(file)}",
+        err_console,
+    )
+    packed = pack.pack(choices, out, kit=kit.version(), force=force)
+    for line in packed.lines():
+        _say(line)
+    pack.show_points(packed, _say, err_console, graded=graded)
+    for line in packed.warnings():
+        _say(line)
+    return packed.exit_code
+
+
+def notebook(
+    lesson: Annotated[
+        str,
+        typer.Argument(metavar="LESSON", help="An exercise, such as 4 or autorange.", autocompletion=complete.lessons),
+    ],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: LESSON.ipynb in this folder.")] = None,
+    force: Force = False,
+    debug: Debug = False,
+) -> int:
+    """Write an exercise as a Jupyter notebook, for check and submit."""
+    del debug
+    name = catalogue.load().named(lesson)
+    written = exercise_notebook.write(name, out or Path(f"{name}.ipynb"), force=force)
+    print(f"Wrote {written}. Open it with Jupyter. Its last cell grades your answers.")
+    return 0
+
+
+def _say(line: str) -> None:
+    say(out_console, line)
+
+
+def _print_files(choice: Choice) -> None:
+    """Print which file of an exercise is checked, and which other changed files do not count."""
+    taken = choice.taken
+    if taken and taken.code:  # "" if the student named the file
+        how = "which you have changed." if taken.changed else "which you have not changed yet."
+        say(err_console, f"Checking {taken.path}, {how}", 1)
+    for file, why in choice.left_out:
+        say(err_console, pack.unused_file_line(file, why), 1)
+
+
+def examine_machine(debug: Debug = False) -> int:
+    """Show what this machine has and what to install."""
+    del debug
+    can_grade = True
+    for finding in doctor.examine():
+        can_grade &= finding.present or not finding.needed
+        print(f"{'✓' if finding.present else '–'} {finding.part:28} {finding.found}", flush=True)
+        if not finding.present:
+            print(f"{'→':>33} {finding.fix}")
+    print("This machine can grade a class." if can_grade else "This machine cannot grade a class. See the list above.")
+    return 0 if can_grade else 2

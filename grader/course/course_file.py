@@ -1,0 +1,303 @@
+"""`course.toml` has due dates, the rules on lateness, extensions, and the rule that chooses the attempt that counts.
+
+    timezone = "Europe/Berlin"         # for dates without an offset
+    attempts = "latest"                # or "best", or "first"
+    students = ["ivy"]                 # enrolled students, also without a hand-in
+
+    [late]
+    percent_per_day = 10               # of the points earned, for each day begun
+    grace_minutes = 15
+    at_most_percent = 50
+    closes_after_days = 7              # later hand-ins do not count
+
+    [lessons.04_autorange]
+    due = 2026-11-20T23:59:00          # a date without a time means the end of that day
+    closes = 2026-11-27                # `attempts` can also be set here, for one lesson
+
+    [extensions.ada]
+    04_autorange = 2026-11-24          # a due date of her own, or "2 days" more; `all` means every lesson
+
+    [sections.tuesday]                 # a group of students with dates of its own
+    students = ["bob", "eve"]
+    lessons.04_autorange.due = 2026-11-21
+
+    [struck.bob]                       # attempts that were handed in by mistake and do not count
+    04_autorange = ["3fa1c0de"]        # the first digits of the file's SHA-256, as its report shows it
+
+If an extension or a section moves the due date, the closing date moves by the same time. Each student named in the file
+must have a folder or zip of hand-ins, or be in the list `students` at the top. A misspelt name is therefore an error
+and is not silently ignored. Students in the list `students` are in every report, even without a hand-in. Each error
+message names the wrong key.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from grader.course.policy import NO_PENALTY, Late, Rule, Which
+from harness.errors import UsageError
+
+KEYS = ("title", "timezone", "attempts", "students", "late", "lessons", "extensions", "sections", "struck")
+ALL = "all"
+_SHOWN = 8
+_MOMENT = "a date such as 2026-11-20T23:59:00"
+_MORE = re.compile(r"(\d+(?:\.\d+)?) (hour|day|week)s?")
+_SHA256 = re.compile(r"[0-9a-f]{8,64}")
+_LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """The due date, the closing date and the rule for choosing the attempt, for one lesson or section."""
+
+    due: datetime | None = None
+    closes: datetime | None = None
+    which: Which | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's policy. `rule` returns the rule for one student and lesson. `text` is the text of the course file."""
+
+    text: str = ""
+    zone: tzinfo = UTC
+    which: Which = Which.LATEST
+    late: Late = NO_PENALTY
+    closes_after: timedelta | None = None
+    lessons: Mapping[str, Dates] = field(default_factory=dict)
+    sections: Mapping[str, tuple[frozenset[str], Mapping[str, Dates]]] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, datetime | timedelta]] = field(default_factory=dict)
+    struck: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    students: tuple[str, ...] = ()
+
+    def strikes(self, student: str, lesson: str, sha256: str) -> bool:
+        """Return whether the course file excludes an attempt, so that it counts as never handed in."""
+        return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
+
+    def rule(self, student: str, lesson: str) -> Rule:
+        """Return the rule for a student's attempts at a lesson."""
+        dates = self.lessons.get(lesson, Dates())
+        due, closes = dates.due, dates.closes
+        if closes is None and due is not None and self.closes_after is not None:
+            closes = due + self.closes_after
+        for students, own in self.sections.values():
+            if student in students and lesson in own:
+                due, closes = _moved(due, closes, own[lesson].due)
+                closes = own[lesson].closes or closes
+        given = self.extensions.get(student, {})
+        more = given.get(lesson, given.get(ALL))
+        if isinstance(more, timedelta):
+            more = due + more if due else None
+        due, closes = _moved(due, closes, more)
+        return Rule(dates.which or self.which, due, closes, self.late, None if due == dates.due else dates.due)
+
+    def require_known(self, handed_in: Iterable[str], name: str) -> None:
+        """Raise `UsageError` if this course file, called `name`, names a student who is not in the class.
+
+        The class consists of the students in `handed_in` and those in the course file's list `students`.
+        """
+        known = sorted({*handed_in, *self.students})
+        for where, student in self._named():
+            if student not in known:
+                near = difflib.get_close_matches(student, known, 1) or [one for one in known if one in student][:1]
+                meant = f"did you mean {near[0]}? " if near else f"its students are: {', '.join(known[:_SHOWN])}. "
+                listed = f'students = ["{student}"]'
+                raise UsageError(
+                    f"{name}: {where} names {student!r}, who is not in this class; {meant}"
+                    f"If the student is enrolled but has handed in nothing, write at the top: {listed}."
+                )
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Yield pairs: a key of the course file that names a student, and the name of this student."""
+        yield from ((f"extensions.{student}", student) for student in self.extensions)
+        for section, (students, _) in self.sections.items():
+            yield from ((f"sections.{section}.students", student) for student in sorted(students))
+        yield from ((f"struck.{student}", student) for student in self.struck)
+
+
+def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
+    """Return the course that the text of a course file describes. `name` is the name of the file.
+
+    With `lessons`, the file may only name these lessons. Raise `UsageError`, which names the wrong key and a correct
+    value.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageError(f"{name} is not TOML: {str(fault).rstrip('.')}.") from None
+    return _Reader(name, tuple(lessons)).course(text, table)
+
+
+def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
+    """Return the course that a course file describes, or None if `file` is None.
+
+    Raise `UsageError` if the file cannot be read or is wrong.
+    """
+    if file is None:
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(
+            f"{file} cannot be read ({fault}); give the path of the course file, such as course.toml."
+        ) from None
+    return parse(text, str(file), lessons)
+
+
+def _moved(
+    due: datetime | None, closes: datetime | None, to: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """Return the new due date `to`, and the closing date moved by the same time.
+
+    If `to` is None, return both dates unchanged.
+    """
+    if to is None:
+        return due, closes
+    return to, closes + (to - due) if closes and due else closes
+
+
+@dataclass
+class _Reader:
+    """Reads the tables of a course file. Each error message names the wrong key."""
+
+    name: str
+    known: tuple[str, ...]
+    zone: tzinfo | None = None
+
+    def course(self, text: str, table: dict[str, object]) -> Course:
+        self._keys(table, "", KEYS)
+        self._is(table, "title", str, "a text")
+        self.zone = self._zone(table)
+        late = self._table(table, "late")
+        self._keys(late, "late.", ("percent_per_day", "grace_minutes", "at_most_percent", "closes_after_days"))
+        closes_after = self._number(late, "closes_after_days", None)
+        extensions = self._table(table, "extensions")
+        sections = self._table(table, "sections")
+        struck = self._table(table, "struck")
+        return Course(
+            text,
+            self.zone or UTC,
+            self._which(table, "") or Which.LATEST,
+            Late(
+                (self._number(late, "percent_per_day", 0.0, 100) or 0.0) / 100,
+                timedelta(minutes=self._number(late, "grace_minutes", 0.0) or 0.0),
+                (self._number(late, "at_most_percent", 100.0, 100) or 0.0) / 100,
+            ),
+            None if closes_after is None else timedelta(days=closes_after),
+            self._lessons(self._table(table, "lessons"), "lessons."),
+            {section: self._section(sections, section) for section in sections},
+            {student: self._extension(extensions, student) for student in extensions},
+            {student: self._struck(struck, student) for student in struck},
+            self._students(table, ""),
+        )
+
+    def _section(self, sections: dict[str, object], section: str) -> tuple[frozenset[str], Mapping[str, Dates]]:
+        table, where = self._table(sections, section, "sections."), f"sections.{section}."
+        self._keys(table, where, ("students", "lessons"))
+        lessons = self._lessons(self._table(table, "lessons", where), f"{where}lessons.")
+        return frozenset(self._students(table, where)), lessons
+
+    def _students(self, table: dict[str, object], where: str) -> tuple[str, ...]:
+        students = table.get("students", [])
+        if not isinstance(students, list) or not all(isinstance(one, str) for one in students):
+            raise self._wrong(f"{where}students", 'a list of names, such as ["ada", "bob"]')
+        return tuple(students)
+
+    def _lessons(self, table: dict[str, object], where: str) -> dict[str, Dates]:
+        self._names(table, where)
+        return {lesson: self._dates(self._table(table, lesson, where), f"{where}{lesson}.") for lesson in table}
+
+    def _dates(self, table: dict[str, object], where: str) -> Dates:
+        self._keys(table, where, ("due", "closes", "attempts"))
+        due, closes = (self._moment(table[key], where + key) if key in table else None for key in ("due", "closes"))
+        if due and closes and closes < due:
+            raise self._wrong(f"{where}closes", "a date after the due date")
+        return Dates(due, closes, self._which(table, where))
+
+    def _extension(self, extensions: dict[str, object], student: str) -> dict[str, datetime | timedelta]:
+        table, where = self._table(extensions, student, "extensions."), f"extensions.{student}."
+        self._names({lesson: None for lesson in table if lesson != ALL}, where)
+        return {lesson: self._more(value, where + lesson) for lesson, value in table.items()}
+
+    def _struck(self, struck: dict[str, object], student: str) -> dict[str, tuple[str, ...]]:
+        table, where = self._table(struck, student, "struck."), f"struck.{student}."
+        self._names(table, where)
+        return {lesson: self._digests(value, where + lesson) for lesson, value in table.items()}
+
+    def _digests(self, value: object, where: str) -> tuple[str, ...]:
+        given = [str(one).lower() for one in value] if isinstance(value, list) else []
+        if not given or not all(map(_SHA256.fullmatch, given)):
+            raise self._wrong(where, 'a list with at least the first 8 digits of each SHA-256, such as ["3fa1c0de"]')
+        return tuple(given)
+
+    def _more(self, value: object, where: str) -> datetime | timedelta:
+        if not isinstance(value, str):
+            return self._moment(value, where)
+        match = _MORE.fullmatch(value.strip())
+        if not match:
+            raise self._wrong(where, f'{_MOMENT}, or a time such as "2 days"')
+        return float(match[1]) * _LENGTH[match[2]]
+
+    def _moment(self, value: object, where: str) -> datetime:
+        """Return a time in UTC. A date without a time means the last second of that day."""
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time(23, 59, 59))
+        if not isinstance(value, datetime):
+            raise self._wrong(where, _MOMENT)
+        if value.tzinfo is None and self.zone is None:
+            here = f"{value.isoformat()}+01:00"
+            raise self._wrong(where, f'a date with an offset ({here}), or add timezone = "Europe/Berlin" at the top')
+        return (value if value.tzinfo else value.replace(tzinfo=self.zone)).astimezone(UTC)
+
+    def _zone(self, table: dict[str, object]) -> tzinfo | None:
+        if (name := table.get("timezone")) is None:
+            return None
+        try:
+            return ZoneInfo(name) if isinstance(name, str) else ZoneInfo("")
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise self._wrong("timezone", 'a time zone of this machine, such as "Europe/Berlin" or "UTC"') from None
+
+    def _which(self, table: dict[str, object], where: str) -> Which | None:
+        if "attempts" not in table:
+            return None
+        try:
+            return Which(table["attempts"])  # type: ignore[arg-type]  # any other value raises ValueError
+        except ValueError:
+            raise self._wrong(f"{where}attempts", " or ".join(f'"{one}"' for one in Which)) from None
+
+    def _number(self, table: dict[str, object], key: str, default: float | None, most: float = 1e4) -> float | None:
+        value = table.get(key, default)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise self._wrong(f"late.{key}", f"a number from 0 to {most:g}")
+        return float(value)
+
+    def _table(self, table: dict[str, object], key: str, where: str = "") -> dict[str, object]:
+        value = table.get(key, {})
+        if not isinstance(value, dict):
+            raise self._wrong(where + key, f"a table, that is a line [{where}{key}] with keys below it")
+        return value
+
+    def _is(self, table: dict[str, object], key: str, kind: type, what: str) -> None:
+        if not isinstance(table.get(key, kind()), kind):
+            raise self._wrong(key, what)
+
+    def _names(self, table: Mapping[str, object], where: str) -> None:
+        if self.known:
+            self._keys(table, where, self.known)
+
+    def _keys(self, table: Mapping[str, object], where: str, known: Sequence[str]) -> None:
+        for key in table:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                meant = f"write {where}{near[0]}" if near else f"allowed here are: {', '.join(known)}"
+                raise UsageError(f"{self.name}: {where}{key} is not allowed here; {meant}.")
+
+    def _wrong(self, where: str, instead: str) -> UsageError:
+        return UsageError(f"{self.name}: {where} is wrong; write {instead}.")

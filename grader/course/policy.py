@@ -1,0 +1,147 @@
+"""Decide which attempt counts and for how many points.
+
+All functions are pure: they take attempts and dates, and return points with a reason. An attempt is late if it was
+handed in more than the grace time after the due date. For each day begun after the due date, the student loses a share
+of the points earned, up to a maximum. Attempts after the closing date get no points. A hand-in whose time is unknown
+counts as in time.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from harness.rendering.units import percent
+
+DAY = timedelta(days=1)
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+
+
+class Which(StrEnum):
+    """The rule that chooses the attempt that counts. A refused file only counts if all attempts were refused."""
+
+    LATEST = "latest"
+    BEST = "best"
+    FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The penalty for lateness, in shares of the points earned: `per_day` for each day begun, and at most `most`.
+
+    Within the time `grace` after the due date, there is no penalty.
+    """
+
+    per_day: float = 0.0
+    grace: timedelta = timedelta(0)
+    most: float = 1.0
+
+
+NO_PENALTY = Late()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The rule for one student and lesson. Without a due date, no attempt is late.
+
+    `usual_due` is the due date of the class if the student has a different one.
+    """
+
+    which: Which = Which.LATEST
+    due: datetime | None = None
+    closes: datetime | None = None
+    late: Late = NO_PENALTY
+    usual_due: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One attempt: the time when it was handed in, its points, and whether the file was refused.
+
+    The points are None if the attempt has no grade. `there` is False if the file was replaced later. The attempt can
+    still count if the course counts the best or the first attempt.
+    """
+
+    at: datetime | None
+    points: float | None
+    refused: bool = False
+    there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The attempt that counts: its index, its points before and after the penalty for lateness, and the reason."""
+
+    index: int
+    raw: float | None
+    points: float | None
+    reason: str
+
+
+def candidates(attempts: Sequence[Handed], rule: Rule) -> tuple[int, ...]:
+    """Return the indices of the attempts that may count, in order of time. Only these attempts are graded."""
+    order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
+    order = [place for place in order if attempts[place].there or rule.which is not Which.LATEST]
+    in_time = [place for place in order if not _closed(attempts[place], rule)] or order[-1:]
+    taken = [place for place in in_time if not attempts[place].refused] or in_time
+    one = {Which.LATEST: taken[-1:], Which.FIRST: taken[:1]}
+    return tuple(one.get(rule.which, taken))
+
+
+def count(attempts: Sequence[Handed], rule: Rule) -> Counted | None:
+    """Return the one of a student's attempts at a lesson that counts, or None if there are no attempts.
+
+    If an attempt that may count has no grade yet, the points are None, because that attempt might be the best.
+    """
+    if not (may := candidates(attempts, rule)):
+        return None
+    if ungraded := [place for place in may if attempts[place].points is None]:
+        return Counted(ungraded[0], None, None, "")
+    index = max(may, key=lambda place: _after(attempts[place], rule))  # the earliest of attempts with equal points
+    chosen = attempts[index]
+    points = _after(chosen, rule)
+    told = [_which(attempts, index, rule), _why(chosen, rule, points)]
+    return Counted(index, chosen.points, points, " ".join(part for part in told if part))
+
+
+def days_late(at: datetime | None, rule: Rule) -> int:
+    """Return the number of days begun since the due date.
+
+    It is 0 for an attempt in time, within the grace time, or at an unknown time.
+    """
+    if at is None or rule.due is None or at - rule.due <= rule.late.grace:
+        return 0
+    return max(0, math.ceil((at - rule.due) / DAY))
+
+
+def _closed(attempt: Handed, rule: Rule) -> bool:
+    return bool(rule.closes and attempt.at and attempt.at > rule.closes)
+
+
+def _off(attempt: Handed, rule: Rule) -> float:
+    """Return the share of the points that the student loses for lateness."""
+    if _closed(attempt, rule):
+        return 1.0
+    return min(1.0, rule.late.most, rule.late.per_day * days_late(attempt.at, rule))
+
+
+def _after(attempt: Handed, rule: Rule) -> float:
+    return max(0.0, round((attempt.points or 0.0) * (1 - _off(attempt, rule)), 2))
+
+
+def _which(attempts: Sequence[Handed], index: int, rule: Rule) -> str:
+    if len(attempts) == 1:
+        return ""
+    order = sorted(range(len(attempts)), key=lambda place: (attempts[place].at or _BEFORE_ALL, place))
+    return f"Attempt {order.index(index) + 1} of {len(attempts)} counts: the {rule.which}."
+
+
+def _why(attempt: Handed, rule: Rule, points: float) -> str:
+    raw = f"{attempt.points or 0.0:g}"
+    if _closed(attempt, rule):
+        return f"Handed in after the closing date: 0 of the {raw} points earned count."
+    if not (days := days_late(attempt.at, rule)):
+        return "" if attempt.at or not rule.due else "The time of the hand-in is unknown, so it counts as in time."
+    late = f"{days} day{'' if days == 1 else 's'} late"
+    return f"{late}: {percent(_off(attempt, rule))} off, so {points:g} of the {raw} points earned count."

@@ -1,0 +1,256 @@
+"""The class roll: what each student handed in, and the grades. Every report is made from a `Roll` alone.
+
+A report never reads the files that students handed in. A `Roll` is made from the journal, so all reports can be made
+again from one file.
+"""
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from grader.course.course_file import Course
+from grader.hand_ins.left_out import LeftOut
+from grader.records import Report, Status
+from grader.text import storable
+
+_PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """One attempt at a lesson: its path, its SHA-256, and the content to which its grade belongs."""
+
+    student: str
+    lesson: str
+    path: str
+    sha256: str
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPoints:
+    """A task of the class: its lesson, its full name, and its maximum points."""
+
+    lesson: str
+    task: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The result of a student's attempts at a lesson: the points earned (`raw`), the points that count, and the reason.
+
+    Both points are None while an attempt that may count has no grade. `reason` is empty if nothing needs an
+    explanation.
+    """
+
+    student: str
+    lesson: str
+    raw: float | None
+    points: float | None
+    reason: str = ""
+    due: datetime | None = None
+    handed_in: datetime | None = None
+    days_late: int = 0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The start and the end of a grading, in UTC.
+
+    `grading` is the number of the grading in the journal, which students with the same content share. `regraded` is the
+    number of times that the content was graded again.
+    """
+
+    student: str
+    lesson: str
+    started: datetime
+    finished: datetime
+    grading: int | None = None
+    regraded: int = 0
+
+    @property
+    def duration_s(self) -> float:
+        """The duration of the grading in seconds."""
+        return (self.finished - self.started).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class SameContent:
+    """Students who handed in the same bytes for a lesson. The bytes were graded once.
+
+    `untouched` is True if no function in the file is written yet. `regraded` is the number of times that the file was
+    graded again.
+    """
+
+    lesson: str
+    students: tuple[str, ...]
+    sha256: str
+    untouched: bool
+    regraded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """A class with its current grades.
+
+    `reports` are those of the attempts that count, with the points earned. The rounds may be left out of the reports,
+    because a class has millions of rounds. `waiting` are hand-ins without a report. `notes` are notes on collecting the
+    hand-ins. A standing has the points that count; without it, all earned points count. `spans` are the times of the
+    gradings. `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced
+    before they were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for
+    each such attempt that was not found.
+    """
+
+    title: str
+    kit: str
+    students: tuple[str, ...]
+    tasks: tuple[TaskPoints, ...]
+    reports: tuple[Report, ...]
+    waiting: tuple[HandIn, ...]
+    notes: tuple[str, ...]
+    standings: tuple[Standing, ...] = ()
+    spans: tuple[Span, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    gone: tuple[HandIn, ...] = ()
+    same_content: tuple[SameContent, ...] = ()
+    struck: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    course: Course = field(default_factory=Course)
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """The lessons of the class, sorted by name."""
+        return tuple(sorted({task.lesson for task in self.tasks}))
+
+    def possible(self, lesson: str) -> float:
+        """Return the maximum points of a lesson."""
+        return sum(task.points for task in self.tasks if task.lesson == lesson)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether every hand-in that may count has a final grade, which is not an internal error."""
+        return not self.waiting and not any(map(is_faulted, self.reports))
+
+    def only(self, lessons: Sequence[str]) -> "Roll":
+        """Return the class reduced to these lessons."""
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.lesson in lessons),
+            reports=tuple(report for report in self.reports if report.submission.lesson in lessons),
+            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.lesson in lessons),
+            gone=tuple(hand_in for hand_in in self.gone if hand_in.lesson in lessons),
+            same_content=tuple(group for group in self.same_content if group.lesson in lessons),
+            standings=tuple(standing for standing in self.standings if standing.lesson in lessons),
+            spans=tuple(span for span in self.spans if span.lesson in lessons),
+        )
+
+    def among(self, students: Collection[str]) -> "Roll":
+        """Return the class reduced to these students."""
+        return replace(
+            self,
+            students=tuple(student for student in self.students if student in students),
+            reports=tuple(report for report in self.reports if report.submission.student in students),
+            waiting=tuple(hand_in for hand_in in self.waiting if hand_in.student in students),
+            gone=tuple(hand_in for hand_in in self.gone if hand_in.student in students),
+            left_out=tuple(file for file in self.left_out if file.student in students),
+            same_content=tuple(group for group in self.same_content if set(group.students) <= set(students)),
+            standings=tuple(standing for standing in self.standings if standing.student in students),
+            spans=tuple(span for span in self.spans if span.student in students),
+        )
+
+    def grades(self) -> dict[str, dict[str, float | None]]:
+        """Return the points that count, by student and lesson. Lessons that a student did not hand in are left out.
+
+        The points are None for a hand-in that is not graded yet, and after an internal error.
+        """
+        table: dict[str, dict[str, float | None]] = {student: {} for student in self.students}
+        for hand_in in self.waiting:
+            table[hand_in.student][hand_in.lesson] = None
+        for report in self.reports:
+            table[report.submission.student][report.submission.lesson] = None if is_faulted(report) else report.points
+        for one in self.standings:
+            if table[one.student].get(one.lesson) is not None:
+                table[one.student][one.lesson] = one.points
+        return table
+
+    def standings_of(self, student: str) -> dict[str, Standing]:
+        """Return the result of a student's attempts, by lesson. Lessons without a grade are left out."""
+        return {one.lesson: one for one in self.standings if one.student == student}
+
+    def by_student(self) -> dict[str, dict[str, Report]]:
+        """Return the reports by student and lesson. A student without reports has an empty dict."""
+        table: dict[str, dict[str, Report]] = {student: {} for student in self.students}
+        for report in self.reports:
+            table[report.submission.student][report.submission.lesson] = report
+        return table
+
+    def gradings(self) -> Iterator[tuple[Report, Span | None]]:
+        """Yield the report and the times of each grading once, even if several students share the grading."""
+        spans = {(span.student, span.lesson): span for span in self.spans}
+        seen: set[int] = set()
+        for report in self.reports:
+            span = spans.get((report.submission.student, report.submission.lesson))
+            if span is None or span.grading is None or span.grading not in seen:
+                yield report, span
+            if span and span.grading is not None:
+                seen.add(span.grading)
+
+    def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
+        """Yield each student's name, with a `Roll` that has only this student."""
+        reports = self.by_student()
+        waiting, gone = _by_student(self.waiting), _by_student(self.gone)
+        spans, standings, left_out = _by_student(self.spans), _by_student(self.standings), _by_student(self.left_out)
+        for student in self.students:
+            alone = replace(
+                self,
+                students=(student,),
+                reports=tuple(reports[student].values()),
+                waiting=waiting.get(student, ()),
+                notes=(),
+                spans=spans.get(student, ()),
+                standings=standings.get(student, ()),
+                left_out=left_out.get(student, ()),
+                gone=gone.get(student, ()),
+                same_content=(),
+                struck=(),
+                unmatched=(),
+            )
+            yield student, alone
+
+
+class _OfAStudent(Protocol):
+    @property
+    def student(self) -> str: ...
+
+
+_Part = TypeVar("_Part", bound=_OfAStudent)
+
+
+def _by_student(parts: Sequence[_Part]) -> dict[str, tuple[_Part, ...]]:
+    table: dict[str, list[_Part]] = {}
+    for part in parts:
+        table.setdefault(part.student, []).append(part)
+    return {student: tuple(own) for student, own in table.items()}
+
+
+def is_faulted(report: Report) -> bool:
+    """Return whether the grader failed on a task of the report. The student loses no points, and is graded again."""
+    return any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts)
+
+
+def folder_name(student: str) -> str:
+    """Return a name for a student's folder in OUT that is valid on every file system and different for each student.
+
+    A name of lower-case letters, digits, `_` and `-` is kept. In any other name, other characters are replaced, and ten
+    digits of the name's SHA-256 are added. The digits are also added to a name that already ends in such digits, so
+    that no student can take another student's folder.
+    """
+    if _PLAIN.fullmatch(student):
+        return student
+    readable = re.sub(r"[^a-z0-9]+", "-", student.casefold()).strip("-")[:40] or "student"
+    return f"{readable}-{hashlib.sha256(storable(student).encode()).hexdigest()[:10]}"

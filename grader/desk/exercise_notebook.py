@@ -1,0 +1,247 @@
+"""Write an exercise as a Jupyter notebook: texts on the tasks, code from the stub, try-out cells, a check cell.
+
+The code cells are the functions and classes of the exercise file. All code cells are graded in their order
+(`hand_ins.notebooks`). The code in the try-out and check cells is below `if __name__ == "__main__"`, which is true in a
+notebook and false during grading. The ids of the cells are names from the file, so a new export differs only where the
+exercise was changed.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue, paths
+from grader.desk import originals
+from grader.errors import UsageError
+from grader.files import explained, write_atomically
+from grader.records import Cost
+from grader.reports.grade_texts import points
+from grader.task import Task
+from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+from harness.storage.overwriting import refuse_edited
+
+_SECTION: Final = re.compile(r"# -{8,}\s*")
+_ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
+"""A pattern for the first line of a section comment.
+
+This line is left out, because the notebook has a heading and a table instead.
+"""
+
+_LONGEST_ID: Final = 64
+_GAIN: Final = {
+    Cost.TIME: "times as fast",
+    Cost.WALL_TIME: "times as fast",
+    Cost.SIMULATED_TIME: "times less simulated time",
+    Cost.CALLS: "times fewer calls",
+    Cost.INSTRUCTIONS: "times fewer instructions",
+    Cost.PEAK_MEMORY: "times less peak memory",
+    Cost.OPCODES: "times fewer opcodes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an exercise file: the text of a section comment, or code with the name that it defines."""
+
+    name: str
+    text: str
+    code: str
+
+
+def write(lesson: str, out: Path, *, force: bool = False) -> Path:
+    """Write the exercise file of a lesson as a notebook to `out`, and return `out`.
+
+    Raise `UsageError` if the exercise does not exist, or if `out` may have a student's work and `force` is not set.
+    """
+    source = paths.stub(lesson).read_text(encoding="utf-8")
+    data = exported(lesson, source)
+    refuse_edited(out, force=force, is_ours=lambda path: _is_ours(lesson, path, data))
+    with explained(out):
+        write_atomically(out, data)
+    return out
+
+
+def exported(lesson: str, source: str) -> bytes:
+    """Return the bytes of the notebook for an exercise's source.
+
+    The notebook's metadata has a digest of the source's code.
+    """
+    made = cells(lesson, catalogue.load().tasks(lesson), source)
+    return as_bytes(notebook(made, **{originals.CODE: originals.code_digest(source)}))
+
+
+def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
+    """Return whether a notebook can be replaced without loss: its cells are not edited, and its code is known.
+
+    The known code is that of the stub and that of the `new` notebook. Other code may exist nowhere else, for example if
+    the notebook was exported from an earlier version of the exercise file.
+    """
+    began_with = stamp_of(path.read_bytes(), originals.CODE)
+    known = {"", originals.listed(lesson, originals.CODE), stamp_of(new, originals.CODE)}
+    return began_with in known and is_unedited(path, new)
+
+
+def cells(lesson: str, tasks: Sequence[Task], source: str) -> tuple[Cell, ...]:
+    """Return the cells of the notebook for an exercise file with this `source`."""
+    made: list[Cell] = [Cell("title-words", "markdown", _title(lesson, source))]
+    asked = {task.name: task.functions for task in tasks}
+    written: set[str] = set()
+    section = ""
+    for part in parts(source):
+        section = part.text or section
+        task = next((each for each in tasks if part.name in asked[each.name]), None)
+        if task and not written.intersection(asked[task.name]):
+            words = f"{_task_words(task)}\n\n{_ANNOUNCED.sub('', section)}"
+            made.append(Cell(f"{task.name}-words", "markdown", words.strip()))
+            section = ""
+        if part.code:
+            made.append(Cell(f"{_id(part.name)}-code", "code", part.code))
+            written.add(part.name)
+    made += [
+        _try_cell(lesson, task, names) for task, names in asked.items()
+    ]  # after all code, because a helper may be defined below the function that uses it
+    return tuple(_numbered([*made, *_check_cells(lesson)]))
+
+
+def parts(source: str) -> Iterator[Part]:
+    """Yield the parts of an exercise file. Each function and class is a part, and so is the code between them.
+
+    A comment that begins with `# -----` is the text of a section. Other comments stay with their code. Raise
+    `UsageError` if the file is not valid Python.
+    """
+    lines, tree = source.splitlines(), _parsed(source)
+    body = tree.body
+    first = 0 if ast.get_docstring(tree) is None else 1
+    end, between = (body[0].end_lineno or 0) if first else 0, list[str]()
+    for node in body[first:]:
+        start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        section, comment = _section_of(lines[end : start - 1])
+        defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if between and (defines or section):
+            yield _between(between)
+            between = []
+        if section:
+            yield Part("", section, "")
+        end = node.end_lineno or start
+        text = [*comment, *lines[start - 1 : end]]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield Part(node.name, "", "\n".join(text).strip("\n"))
+        else:
+            between += text
+    between += lines[end:]
+    if any(line.strip() for line in between):
+        yield _between(between)
+
+
+def listing_row(lesson: str, stub: str) -> dict[str, object]:
+    """Return the entry of a lesson in `notebooks.json`. `stub` is the text of the stub."""
+    made = cells(lesson, catalogue.load().tasks(lesson), stub)
+    text = json.dumps([[cell.id, cell.kind, cell.text] for cell in made], ensure_ascii=False)
+    return {
+        "lesson": lesson,
+        "cells": [cell.id for cell in made],
+        "sha256": originals.text_digest(text),
+        originals.STUB: originals.text_digest(stub),
+        originals.CODE: originals.code_digest(stub),
+    }
+
+
+def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the text of a section and the comment of a statement, both from the lines before that statement."""
+    if not any(_SECTION.fullmatch(line) for line in gap):
+        return "", list(gap)
+    comment = [line.removeprefix("#").removeprefix(" ") for line in gap if not _SECTION.fullmatch(line)]
+    return "\n".join(comment).strip(), []
+
+
+def _between(lines: Sequence[str]) -> Part:
+    text = "\n".join(lines).strip("\n")
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "comment")
+    imports = first.startswith(("import ", "from "))
+    return Part("imports" if imports else first.partition("=")[0].strip(), "", text)
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        raise UsageError(
+            f"The exercise file is not valid Python: {error.msg} in line {error.lineno}. Correct this line first."
+        ) from None
+
+
+def _id(name: str) -> str:
+    """Return a name as a cell id of ASCII letters, digits, - and _.
+
+    A suffix can be added, because the id is short enough.
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name)[: _LONGEST_ID - 10]
+
+
+def _numbered(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """Yield the cells. If several cells have the same id, a number is added to the ids after the first."""
+    seen = Counter[str]()
+    for cell in cells:
+        seen[cell.id] += 1
+        yield replace(cell, id=f"{cell.id}-{seen[cell.id]}") if seen[cell.id] > 1 else cell
+
+
+def _title(lesson: str, source: str) -> str:
+    text = ast.get_docstring(_parsed(source)) or lesson
+    headline, _, rest = text.partition("\n")
+    return f"# {headline.rstrip('.')}\n{_markdown(rest)}"
+
+
+def _markdown(text: str) -> str:
+    """Return plain text as Markdown. Indented blocks become code blocks."""
+    blocks = []
+    for block in text.split("\n\n"):
+        lines = block.strip("\n").splitlines()
+        indented = bool(lines) and all(line.startswith("    ") for line in lines)
+        blocks.append("```\n" + "\n".join(line[4:] for line in lines) + "\n```" if indented else block)
+    return "\n\n".join(blocks)
+
+
+def _task_words(task: Task) -> str:
+    head = f"## `{task.name}`\n\n{task.summary[:1].upper()}{task.summary[1:]}. {task.read.capitalize()} explains it."
+    if not task.tiers:
+        return f"{head}\n\nA right answer earns {points(task.points)} points."
+    rows = [f"| right | {points(task.points * task.correct_share)} |"]
+    less = _GAIN.get(task.cost, f"times less {task.cost}")
+    rows += [f"| right, and {tier.ratio:g} {less} | {points(task.points * tier.share)} |" for tier in task.tiers]
+    table = "\n".join(["| your answer | points |", "| --- | ---: |", *rows])
+    return f"{head}\n\n{table}\n\nThe comparison is with the plain baseline of the exercise, in the same run."
+
+
+def _try_cell(lesson: str, task: str, functions: Sequence[str]) -> Cell:
+    code = (
+        "# Try one small case. This cell runs only here and not during grading.\n"
+        'if __name__ == "__main__":\n'
+        "    from grader.tryout import tryout\n\n"
+        f'    tryout("{lesson}", {", ".join(functions)})'
+    )
+    return Cell(f"{task}-try", "code", code)
+
+
+def _check_cells(lesson: str) -> tuple[Cell, Cell]:
+    file = f"{lesson}.ipynb"
+    words = (
+        "## Check it\n\nSave the notebook, then run the next cell. It grades the saved file. Or use a "
+        "terminal in the folder of this notebook:\n\n"
+        f"```\npython -m grader check {file}\npython -m grader check {file} --hint\n```\n\n"
+        "Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): they cannot be graded."
+    )
+    code = (
+        'if __name__ == "__main__":\n'
+        "    import subprocess\n"
+        "    import sys\n\n"
+        f'    check = [sys.executable, "-m", "grader", "check", "{file}"]\n'
+        "    done = subprocess.run(check, capture_output=True, text=True)\n"
+        "    print(done.stdout or done.stderr)"
+    )
+    return Cell("check-words", "markdown", words), Cell("check", "code", code)

@@ -1,0 +1,87 @@
+"""Decide whether a student has changed an exercise.
+
+A list in the kit has the SHA-256 of each stub and of the stub's code.
+
+A student has changed an exercise when its *code* differs from the stub's code. The code is the text without comments,
+empty lines, the module's docstring and the block under `if __name__ == "__main__"`. An exercise file and its notebook
+therefore have the same code. Running or saving a notebook does not change its code.
+"""
+
+import ast
+import hashlib
+import io
+import json
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from grader import paths
+
+LISTING: Final = paths.EXERCISES / "notebooks.json"
+"""The file that lists the SHA-256 of each lesson's stub, of the stub's code and of the stub's notebook."""
+
+STUB: Final = "stub_sha256"
+CODE: Final = "code_sha256"
+_MAIN: Final = "__name__ == '__main__'"
+_NO_TEXT: Final = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.ENDMARKER})
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def code_digest(source: str) -> str:
+    """Return the SHA-256 of an exercise's code, or of the whole text if it is not valid Python."""
+    try:
+        return text_digest(_code(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text_digest(f"not Python\n{source.strip()}")
+
+
+def as_bytes(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Return the rows as the bytes of the file `LISTING`."""
+    return json.dumps(rows, indent=1).encode() + b"\n"
+
+
+def listed_row(lesson: str) -> dict[str, object]:
+    """Return the entry of a lesson in the file `LISTING`, or {} if the file is damaged or from an older kit."""
+    try:
+        rows = json.loads(LISTING.read_text(encoding="utf-8"))
+        return next((dict(row) for row in rows if row["lesson"] == lesson), {})
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def listed(lesson: str, key: str) -> str:
+    """Return the value of `key` in the entry of a lesson in the file `LISTING`, or "" if there is none.
+
+    With "", an exercise counts as changed.
+    """
+    return str(listed_row(lesson).get(key, ""))
+
+
+def _code(source: str) -> str:
+    """Return the lines of a text that are code. Python's parser and tokenizer may raise an exception."""
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    lines = source.split("\n")
+    left_out = {number for first, last in _left_out(ast.parse(source)) for number in range(first, last + 1)}
+    kept = (lines[number - 1].rstrip() for number in sorted(_with_text(source) - left_out) if number <= len(lines))
+    return "\n".join(kept)
+
+
+def _left_out(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of the module's docstring and of each block under `if __name__ == "__main__"`."""
+    for place, node in enumerate(tree.body):
+        docstring = place == 0 and ast.get_docstring(tree, clean=False) is not None
+        if docstring or (isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN and not node.orelse):
+            yield node.lineno, node.end_lineno or node.lineno
+
+
+def _with_text(source: str) -> set[int]:
+    """Return the numbers of all lines that have code, and not only a comment. Lines inside a string count as code."""
+    numbers: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_TEXT and token.string.strip():
+            numbers.update(range(token.start[0], token.end[0] + 1))
+    return numbers

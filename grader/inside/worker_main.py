@@ -1,0 +1,311 @@
+"""The program of a process tree: it forks workers, and a worker runs a submission's code for the supervisor.
+
+The supervisor starts `python -m grader.inside.worker_main CONTROL CONFIG`. CONTROL is the number of an inherited
+socket, and CONFIG is a JSON text. The process imports torch if needed, and forks a worker on each request. Each worker
+has its own channel, inputs and outputs. It permanently restricts its own rights, and then serves requests.
+
+The worker is trusted until it has loaded a submission. Afterwards the supervisor does not trust its messages. The
+supervisor itself reads the clock, the bytes of the answer and the list of processes.
+
+This file runs inside the sandbox. It imports the standard library, other files of `grader/inside`, and torch for
+tensors.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import mmap
+import os
+import resource
+import socket
+import sys
+import time
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grader.inside import confine, loading, protocol
+from grader.inside.protocol import Channel
+
+OUTPUT = sys.stdout
+"""The standard output, stored here because a submission may replace `sys.stdout`."""
+
+DONE = protocol.frame(protocol.DONE)
+
+END_TIMEOUT_S = 2.0
+"""The seconds that a worker has to end by itself after it has closed its channel."""
+
+
+class Worker:
+    """The state of a worker: its channel to the supervisor, the loaded module, and its prepared timed calls."""
+
+    def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None, folder: str) -> None:
+        channel, inputs, outputs = descriptors
+        self.channel = Channel(channel)
+        self.folder = folder
+        self.file = ""
+        self.module = types.ModuleType("submission")
+        self.step: Callable[[], str | None] = _nothing
+        self.timed: Callable[[], str | None] = _nothing
+        self.null: Callable[[], str | None] = _nothing
+        if torch:
+            self.inputs = mmap.mmap(inputs, 0)
+            self.outputs = mmap.mmap(outputs, 0)
+            self.torch: Any = torch
+
+    def load(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Execute the source text of a request as a new module."""
+        self.module, self.file = loading.new_module(body["source"], self.folder)
+        loading.execute(body["source"], self.module)
+        return {}
+
+    def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Call the function once, copy its answer to the output memory, and return the answer's dtype and shape."""
+        answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
+        if type(answer) is not self.torch.Tensor:
+            return {"type": type(answer).__name__}
+        if answer.layout is not self.torch.strided or answer.is_meta:
+            return {"type": f"{'meta' if answer.is_meta else answer.layout} tensor"}
+        said: dict[str, Any] = {"dtype": str(answer.dtype).removeprefix("torch."), "shape": list(answer.shape)}
+        size = answer.numel() * answer.element_size()
+        if 0 < size <= len(self.outputs):
+            flat = self.torch.frombuffer(self.outputs, dtype=answer.dtype, count=answer.numel())
+            flat.copy_(answer.detach().reshape(-1))
+        return said
+
+    def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Prepare timed calls, which always use the same tensors and the same memory for the answer.
+
+        The supervisor writes new values into the tensors between calls.
+        """
+        function = self._function(body)
+        tensors = [self._tensor(layout) for layout in body["inputs"]]
+        dtype, shape = getattr(self.torch, body["dtype"]), self.torch.Size(body["shape"])
+        place = self.torch.frombuffer(self.outputs, dtype=dtype, count=shape.numel()).view(shape)
+        tensor_type = self.torch.Tensor
+
+        def step() -> str | None:
+            answer = function(*tensors)
+            if type(answer) is not tensor_type or answer.dtype != dtype or answer.shape != shape:
+                return f"{type(answer).__name__} of another dtype or shape"
+            place.copy_(answer)
+            return None
+
+        nothing = self.torch.zeros(shape, dtype=dtype)
+
+        def null() -> None:
+            place.copy_(nothing)
+
+        self.step = self.timed = step
+        self.null = null
+        gc.collect()
+        gc.freeze()
+        return {}
+
+    def slow(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Use `extra_s` more CPU seconds in each later timed call. Only workers with trusted code get this request."""
+        extra_s, step, clock = body["extra_s"], self.step, time.thread_time
+
+        def slowed() -> str | None:
+            problem = step()
+            end_s = clock() + extra_s
+            while clock() < end_s:
+                pass
+            return problem
+
+        self.timed = slowed if extra_s else step
+        return {}
+
+    def go(self, step: Callable[[], str | None], again: bytes) -> bytes:
+        """Make a timed call, and another one after each further request whose frame equals `again`.
+
+        Return the first bytes of the first request with a different frame. The loop runs as little code as possible
+        around a call. No-op calls use the same loop, and their cost is subtracted (`trials.turns.net`). So a submission
+        that replaces this loop gains at most the cost of the steps that it leaves out.
+        """
+        send, receive, descriptor = os.write, os.read, self.channel.descriptor
+        while True:
+            problem = step()
+            if problem is not None:
+                self.channel.send(protocol.DONE, {"problem": problem})
+                return b""
+            send(descriptor, DONE)
+            asked = receive(descriptor, len(again))
+            if not asked:
+                raise protocol.Closed
+            if asked != again:
+                return asked
+
+    def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Call the function with plain values and simulated functions. The answer must be a plain value."""
+        arguments = [self._simulated(a["simulated"]) if "simulated" in a else a["value"] for a in body["arguments"]]
+        answer = self._function(body)(*arguments)
+        try:
+            return {"answer": plain(answer)}
+        except (TypeError, RecursionError):
+            return {"type": type(answer).__name__}
+
+    def _function(self, body: dict[str, Any]) -> Callable[..., Any]:
+        function = getattr(self.module, body["function"], None)
+        if not callable(function):
+            raise loading.MissingError(body["function"])
+        return function  # type: ignore[no-any-return]  # a submission may define a function of any type
+
+    def _simulated(self, name: str) -> Callable[..., Any]:
+        def simulated(*arguments: Any) -> Any:
+            try:
+                values = [plain(argument) for argument in arguments]
+            except TypeError as error:
+                raise TypeError(f"{name}() takes only plain numbers: {error}") from None
+            self.channel.send(protocol.SIMULATED, {"name": name, "arguments": values})
+            kind, body = self.channel.receive()
+            if kind != protocol.ANSWER:
+                raise protocol.ProtocolError(f"expected an answer, got {kind!r}")
+            if "error" in body:
+                raise ValueError(body["error"])
+            return body["value"]
+
+        simulated.__name__ = simulated.__qualname__ = name
+        return simulated
+
+    def _tensor(self, layout: dict[str, Any]) -> Any:
+        dtype = getattr(self.torch, layout["dtype"])
+        if 0 in layout["shape"]:
+            return self.torch.empty_strided(layout["shape"], layout["strides"], dtype=dtype)
+        whole = self.torch.frombuffer(self.inputs, dtype=dtype, count=layout["count"], offset=layout["at"])
+        return whole.as_strided(layout["shape"], layout["strides"], layout["offset"])
+
+
+def plain(value: Any) -> Any:
+    """Return a number (also of NumPy or torch), text, list or dict, converted to the types of JSON.
+
+    Raise `TypeError` for any other value.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return plain(value.item())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    raise TypeError(f"not a plain value: {type(value).__name__}")
+
+
+def serve(service: Worker) -> None:
+    """Serve requests until the supervisor closes the channel, which raises `protocol.Closed`."""
+    channel = service.channel
+    requests = {
+        protocol.LOAD: service.load,
+        protocol.TENSORS: service.call_tensors,
+        protocol.ARRANGE: service.arrange,
+        protocol.SLOW: service.slow,
+        protocol.VALUES: service.call_values,
+    }
+    channel.send(protocol.HELLO)
+    kind, body = channel.receive()
+    while True:
+        began = b""
+        try:
+            if kind == protocol.GO:
+                began = service.go(service.timed, protocol.frame(kind))
+            elif kind == protocol.NULL:
+                began = service.go(service.null, protocol.frame(kind))
+            else:
+                answer = requests[kind](body)
+                OUTPUT.flush()  # because the process may be killed at any time, and the student should read its output
+                channel.send(protocol.DONE, answer)
+        except protocol.Closed:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a submission may raise anything, SystemExit too
+            kind, body = report_error(channel, error, service.file)
+        else:
+            kind, body = channel.receive(began=began)
+
+
+def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
+    """Report an exception to the supervisor, wait for the next request, and return it.
+
+    The memory limit is raised during this time, because the submission may have used all of its memory.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    with contextlib.suppress(Exception):  # so that the student reads the output from before the exception
+        OUTPUT.flush()
+    channel.send(protocol.RAISED, loading.error_report(error, file))
+    request = channel.receive()
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return request
+
+
+def _nothing() -> None:
+    raise RuntimeError("no timed call was arranged")
+
+
+def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
+    """Fork a worker for each request until the supervisor closes the channel, which raises `protocol.Closed`.
+
+    Return only in a forked worker: its three descriptors and its configuration.
+    """
+    channel = Channel(control.fileno())
+    channel.send(protocol.HELLO)
+    while True:
+        kind, body = channel.receive()
+        if kind == protocol.REAP:
+            channel.send(protocol.DONE, {"status": wait_for_end(body["pid"])})
+            continue
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 3)
+        pid = os.fork()
+        if not pid:
+            control.close()
+            return descriptors, body
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.send(protocol.DONE, {"pid": pid})
+
+
+def wait_for_end(pid: int) -> int | None:
+    """Return a worker's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
+    deadline_s = time.monotonic() + END_TIMEOUT_S
+    while time.monotonic() < deadline_s:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    return None
+
+
+def main() -> None:
+    """Import torch if needed, then fork workers on request. In a worker, apply the limits and serve requests."""
+    control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
+    sys.argv = ["submission"]
+    if Channel(control.fileno()).has_message():
+        os._exit(0)  # the supervisor has closed the socket; otherwise it sends nothing before this process is ready
+    gc.disable()  # saves time, because an import creates many objects and releases few
+    torch = importlib.import_module("torch") if config["tensors"] else None  # takes a second; most exercises need none
+    # `freeze` keeps these pages shared when a worker collects garbage. No garbage is collected before `freeze`, because
+    # that would take 10 % of the start time.
+    gc.freeze()
+    gc.enable()
+    try:
+        descriptors, given = fork_on_request(control)
+        service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
+        confine.restrict_files()
+        if given["filter"]:
+            confine.install_filter(given["filter"])  # before any thread starts
+        if given["returns_memory"]:
+            confine.return_memory()
+        if torch:
+            torch.set_num_threads(given["threads"])
+            torch.set_grad_enabled(mode=False)
+        confine.set_limits(given["limits"])
+        serve(service)
+    except protocol.Closed:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

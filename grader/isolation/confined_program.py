@@ -1,0 +1,185 @@
+"""Run one program to its end, confined like a worker, and return its output and exit status.
+
+The program can neither start processes nor write files, unless an `Allowance` permits this. The program is killed at
+its time limit.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from grader.isolation import sandbox
+from grader.isolation.output_tail import OutputTail
+from grader.isolation.process_tree import ProcessTree
+from grader.limits import Limits
+from grader.paths import GRADER
+from harness.errors import MachineError
+from harness.machine import clocks
+from harness.machine.clocks import ProcessGoneError
+from harness.paired import process_env
+
+MAX_KEPT_BYTES: Final = 4 << 20
+"""The most bytes that are kept of a program's answer, and of its log. Further bytes are read and dropped, so that the
+program never blocks."""
+
+PROCESSES: Final = 2
+"""The most processes of the program's user: the program, and maybe the sandbox's first process with the same user."""
+
+_LAUNCH: Final = (
+    "import json, os, sys; from grader.inside import confine; limits, argv, environment = json.loads(sys.argv[1]); "
+    "own = {name: os.environ[name] for name in ('HOME', 'TMPDIR') if name in os.environ}; "
+    "confine.set_limits(limits); confine.restrict_files(); os.execve(argv[0], argv, environment | own)"
+)
+
+CommandBuilder = Callable[[int, int, int], Sequence[str]]
+"""A function that returns the command to run. Its arguments are three file descriptors that the command inherits.
+
+The program writes its answer to the first descriptor and its log to the second. The third descriptor keeps the program
+alive: reading from it blocks until the answer is closed and the supervisor has read the program's CPU time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The limits of a program: bytes per file, number of processes, and CPU seconds per process.
+
+    A `cpu_s` of 0 means no limit on CPU time.
+    """
+
+    file_bytes: int = 0
+    processes: int = PROCESSES
+    cpu_s: int = 0
+
+
+NO_ALLOWANCE: Final = Allowance()
+
+
+def program(name: str) -> str:
+    """Return the source text of `grader/inside/NAME.py`, to run it in another process."""
+    return (GRADER / "inside" / f"{name}.py").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """The result of running a program. `status` is its exit status, or None if it was killed at its time limit.
+
+    `cpu_s` is the CPU time of its process up to the end of its answer, as the kernel counts it. It is None if the
+    process no longer existed when the time was read.
+    """
+
+    status: int | None
+    answer: bytes
+    log: bytes
+    printed: str
+    cpu_s: float | None = field(default=None, compare=False)
+
+
+def run(
+    making: CommandBuilder,
+    given: bytes,
+    limits: Limits,
+    timeout_s: float,
+    *,
+    sandboxed: bool,
+    hidden: Sequence[Path] = (),
+    allowance: Allowance = NO_ALLOWANCE,
+) -> ProgramResult:
+    """Run a program with `given` as its standard input, and return its result."""
+    with ExitStack() as own_ends, tempfile.TemporaryFile() as stdin:
+        stdin.write(given)
+        stdin.seek(0)
+        with ExitStack() as child_ends:
+            answer, log, gate = _Pipe(own_ends, child_ends), _Pipe(own_ends, child_ends), _Gate(own_ends, child_ends)
+            argv = list(making(answer.write, log.write, gate.read))
+            bounds = sandbox.rlimits(limits, sandboxed=sandboxed) | {"RLIMIT_FSIZE": allowance.file_bytes}
+            bounds |= {"RLIMIT_CPU": allowance.cpu_s} if allowance.cpu_s else {}
+            bounds |= {"RLIMIT_NPROC": allowance.processes} if sandboxed else {}
+            config = json.dumps([bounds, argv, dict(process_env.ENVIRONMENT)])
+            process = sandbox.launch(
+                [sys.executable, "-P", "-s", "-c", _LAUNCH, config],
+                [answer.write, log.write, gate.read],
+                sandboxed=sandboxed,
+                hidden=hidden,
+                stdin=stdin.fileno(),
+            )
+        assert process.popen.stdout is not None
+        output = OutputTail(process.popen.stdout.fileno())
+        status: int | None = None
+        cpu_s: float | None = None
+        end_s = clocks.wall() + timeout_s
+        try:
+            if answer.ends_within(timeout_s):
+                cpu_s = _cpu_time_s(process)
+            gate.open()
+            with suppress(subprocess.TimeoutExpired):
+                status = process.popen.wait(max(0.0, end_s - clocks.wall()))
+        finally:
+            process.kill()
+            printed = output.text()
+            output.close()
+            process.popen.stdout.close()
+        return ProgramResult(status, answer.close(), log.close(), printed, cpu_s)
+
+
+def _cpu_time_s(process: ProcessTree) -> float | None:
+    """Return the CPU seconds of the program's process, or None if it has ended.
+
+    Raise `MachineError` if this system does not let a process read another process's CPU clock.
+    """
+    with process.access():
+        try:
+            pid = process.pids()[-1]
+        except (MachineError, OSError, ValueError):  # the sandbox is empty, or has already ended
+            return None
+        with suppress(ProcessGoneError):
+            return clocks.process_cpu(pid)()
+    return None
+
+
+class _Gate:
+    """A pipe from which the program reads. The read blocks until the supervisor calls `open`."""
+
+    def __init__(self, own_ends: ExitStack, child_ends: ExitStack) -> None:
+        self.read, write = os.pipe()
+        child_ends.callback(os.close, self.read)
+        self._held = own_ends.enter_context(ExitStack())
+        self._held.callback(os.close, write)
+
+    def open(self) -> None:
+        """Close the writing end of the pipe, so that the program's read returns."""
+        self._held.close()
+
+
+class _Pipe:
+    """A pipe that a thread reads to its end. The first `MAX_KEPT_BYTES` are kept."""
+
+    def __init__(self, own_ends: ExitStack, child_ends: ExitStack) -> None:
+        self._read, self.write = os.pipe()
+        own_ends.callback(os.close, self._read)
+        child_ends.callback(os.close, self.write)
+        self._kept = bytearray()
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for at most `seconds` until all writers have closed the pipe. Return whether they have."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def close(self) -> bytes:
+        """Wait for at most 5 s until all writers have closed the pipe. Return the kept bytes."""
+        self._thread.join(timeout=5)
+        return bytes(self._kept)
+
+    def _drain(self) -> None:
+        with suppress(OSError):
+            while part := os.read(self._read, 1 << 16):
+                self._kept += part[: MAX_KEPT_BYTES - len(self._kept)]

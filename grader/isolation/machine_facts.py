@@ -1,0 +1,164 @@
+"""Read the facts about this machine that decide whether a sandbox works: kernel settings and the kind of container.
+
+`sandbox_problems` finds the cause of a problem from these facts. All files are read below the folder `root`, which is
+"/" except in tests.
+"""
+
+import ctypes
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from grader.isolation.sandbox_problems import SWITCHES, MachineFacts
+
+_CAP_SYS_ADMIN: Final = 21
+_CREATE_RULESET, _VERSION = 444, 1
+_ASK: Final = (
+    "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
+    "print(ctypes.get_errno() if libc.unshare(0x10000000) else 0)"
+)
+"""A program that creates a user namespace (CLONE_NEWUSER) and prints the error number, or 0.
+
+It runs in its own process, because the kernel refuses this to a process with several threads.
+"""
+
+
+def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
+    """Return all facts that can explain why `binary` does not start. `said` is the last line that it printed."""
+    start_errno = _start_errno(binary)
+    status = _status(root)
+    mounts = _mount_points(root)
+    return MachineFacts(
+        binary=binary,
+        bwrap_error=said,
+        start_errno=start_errno,
+        executable=os.access(binary, os.X_OK) or _marked_executable(binary),
+        noexec=noexec(Path(binary)),
+        namespace_errno=0 if start_errno else namespace_errno(),
+        filtered=status.get("Seccomp") == "2",
+        admin=bool(int(status.get("CapEff", "0"), 16) >> _CAP_SYS_ADMIN & 1),
+        setpriv=shutil.which("setpriv") is not None,
+        container=container(root),
+        root_is_mount=not mounts or "/" in mounts,
+        proc_covered=any(mount.startswith("/proc/") for mount in mounts),
+        switches=switches(root),
+    )
+
+
+def namespace_errno() -> int:
+    """Return 0 if the kernel creates a user namespace for this process, or else the error number."""
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _ASK], capture_output=True, text=True, check=False, timeout=60
+        )
+        return int(asked.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return 0
+
+
+@cache
+def landlock_version() -> int:
+    """Return the version of Landlock that this process may use, or the negative error number."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    version: int = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
+    return version if version >= 0 else -ctypes.get_errno()
+
+
+def container(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> str:
+    """Return the kind of container in which this process runs, or "" if no container is detected.
+
+    Kubernetes sets an environment variable. Docker and Podman each create a file. systemd stores the name that other
+    container managers give.
+    """
+    if "KUBERNETES_SERVICE_HOST" in environment:
+        return "kubernetes"
+    if (root / "run" / ".containerenv").exists():
+        return "podman"
+    if (root / ".dockerenv").exists():
+        return "docker"
+    for path in (root / "run" / "systemd" / "container", root / "run" / "host" / "container-manager"):
+        try:
+            if told := path.read_text(encoding="utf-8", errors="replace").strip():
+                return told
+        except OSError:
+            continue
+    told = environment.get("container", "")
+    return "podman" if told == "oci" else told
+
+
+def switches(root: Path = Path("/")) -> dict[str, int]:
+    """Return the values of the kernel settings `SWITCHES`. Settings that this kernel does not have are left out."""
+    found = {}
+    for name in SWITCHES:
+        try:
+            found[name] = int((root / "proc" / "sys" / name.replace(".", "/")).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def noexec(path: Path) -> str:
+    """Return the mount point of the file system that contains `path` if it is mounted with noexec, or else ""."""
+    if not hasattr(os, "statvfs"):  # Windows
+        return ""
+    try:
+        if not os.statvfs(path).f_flag & os.ST_NOEXEC:
+            return ""
+    except OSError:
+        return ""
+    return str(next(folder for folder in [path, *path.absolute().parents] if folder.is_mount() or folder == Path("/")))
+
+
+def lies_in_memory(path: Path, root: Path = Path("/")) -> bool:
+    """Return whether a folder is on a file system in memory, according to mountinfo (proc(5))."""
+    mounts = {Path(fields[4]): fields[fields.index("-") + 1] for fields in _mounts(root)}
+    where = next((folder for folder in [path, *path.parents] if folder in mounts), None)
+    return where is not None and mounts[where] in {"tmpfs", "ramfs"}
+
+
+def _start_errno(binary: str) -> int:
+    """Return 0 if this program starts, or else the error number."""
+    try:
+        subprocess.run([binary, "--version"], capture_output=True, check=False, timeout=60)
+    except OSError as error:
+        return error.errno or errno.EIO
+    except subprocess.TimeoutExpired:
+        return 0
+    return 0
+
+
+def _marked_executable(binary: str) -> bool:
+    """Return whether the file's mode makes it executable. `os.access` would return False on a noexec file system."""
+    try:
+        return bool(Path(binary).stat().st_mode & 0o111)
+    except OSError:
+        return True
+
+
+def _status(root: Path) -> dict[str, str]:
+    """Return the fields of /proc/self/status, or an empty dict if this file cannot be read."""
+    try:
+        lines = (root / "proc" / "self" / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _mount_points(root: Path) -> list[str]:
+    """Return the mount points that are visible to this process (proc(5): the fifth field of mountinfo)."""
+    return [fields[4] for fields in _mounts(root)]
+
+
+def _mounts(root: Path) -> list[list[str]]:
+    """Return the fields of each line of mountinfo, in the order of mounting."""
+    try:
+        lines = (root / "proc" / "self" / "mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [fields for fields in map(str.split, lines) if len(fields) > 4]

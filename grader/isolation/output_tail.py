@@ -1,0 +1,70 @@
+"""Keep the end of a process tree's output. Endless output neither blocks the tree nor fills the memory."""
+
+import contextlib
+import fcntl
+import os
+import select
+import struct
+import termios
+import threading
+import time
+from typing import Final
+
+TAIL_BYTES: Final = 4096
+"""The number of bytes that are kept. The last lines usually show why a program ended."""
+
+SETTLE_S: Final = 0.5
+"""The most seconds to wait until all output is read, because a program may print without end."""
+
+
+class OutputTail:
+    """A reader that reads a pipe to its end in a thread, and keeps the last bytes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._kept = bytearray()
+        self._moving = threading.Lock()  # held while bytes are neither in the pipe nor kept
+        self._thread = threading.Thread(target=self._drain, args=(descriptor,), daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        """Wait until the pipe is empty, for at most `SETTLE_S`, and return the kept bytes as text."""
+        deadline_s = time.monotonic() + SETTLE_S
+        while True:
+            with self._moving:
+                if not self._thread.is_alive() or not self._unread() or time.monotonic() >= deadline_s:
+                    return self._kept.decode(errors="replace")
+            time.sleep(0.001)
+
+    def forget(self) -> None:
+        """Discard all output that was read so far."""
+        self.text()
+        with self._moving:
+            self._kept.clear()
+
+    def close(self) -> None:
+        """Wait for at most 5 seconds until the pipe is read to its end."""
+        self._thread.join(timeout=5)
+
+    def _unread(self) -> int:
+        """Return the number of bytes in the pipe (ioctl_pipe(2): FIONREAD)."""
+        try:
+            count: int = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
+        except OSError:  # the pipe was closed
+            return 0
+        return count
+
+    def _drain(self, descriptor: int) -> None:
+        ready = select.poll()
+        ready.register(descriptor, select.POLLIN)
+        with contextlib.suppress(OSError):
+            while ready.poll() and self._keep(descriptor):
+                pass
+
+    def _keep(self, descriptor: int) -> bool:
+        """Read the bytes that are in the pipe. Return False at the end of the pipe."""
+        with self._moving:
+            part = os.read(descriptor, 1 << 16)
+            self._kept += part
+            del self._kept[:-TAIL_BYTES]
+            return bool(part)

@@ -1,0 +1,62 @@
+"""Read a worker's peak memory from the kernel after the worker has done its work.
+
+Linux records for each process the most memory that was ever resident (`VmHWM`): its own pages, pages of files, and
+shared pages. This peak includes memory that was freed again. A worker starts with the pages of the process from which
+it was forked, and shares each page until it writes to the page. The submission did not cause these pages. So the pages
+that are still shared at the end are subtracted. A page that the worker has released or written to is not subtracted. So
+a submission gains nothing by releasing its initial pages. All memory since the file was loaded counts: memory from
+imports, caches, and the code of libraries.
+
+A process can lower its own peak by writing to its `/proc`. In the sandbox, `/proc` is read-only. Without a sandbox, on
+a student's own machine, it is writable.
+
+Source: Documentation/filesystems/proc.rst of Linux.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from grader.errors import MachineError
+from grader.isolation import proc
+
+_FORKED: Final = 2
+"""The number of processes that map a shared page: the worker, and the process from which it was forked."""
+
+
+def peak_bytes(pid: int) -> int:
+    """Return the peak memory of a forked process in bytes, without the pages that it still shares with its parent.
+
+    Raise `MachineError` if the kernel does not report this, and `ProcessLookupError` if the process no longer exists.
+    """
+    return beyond_shared(_fields(pid, "status"), _fields(pid, "smaps_rollup"))
+
+
+def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> int:
+    """Return the peak memory in bytes, without shared pages, from the fields of two files of `/proc`. Pure.
+
+    `Pss` counts half of each page that two processes share.
+    """
+    try:
+        shared = (rollup["Anonymous"] - rollup["Pss_Anon"]) * _FORKED // (_FORKED - 1)
+        return status["VmHWM"] + status.get("VmSwap", 0) - shared
+    except KeyError as missing:
+        raise MachineError(
+            f"This kernel does not report {missing} of a process. Grade on Linux 5.10 or newer."
+        ) from None
+
+
+def _fields(pid: int, name: str) -> dict[str, int]:
+    """Return the memory fields of a process's file `name` in `/proc`, in bytes."""
+    try:
+        found = proc.memory_fields(pid, name)
+    except (FileNotFoundError, ProcessLookupError):
+        if Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists():
+            raise MachineError("This system does not report the peak memory of a process. Grade on Linux.") from None
+        raise ProcessLookupError(pid) from None
+    except PermissionError:
+        raise MachineError(
+            "This system does not let a process read another process's memory use. Grade on a machine where /proc "
+            "shows your own processes."
+        ) from None
+    return {field: kib << 10 for field, kib in found.items()}

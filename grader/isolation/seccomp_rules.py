@@ -1,0 +1,169 @@
+"""The rules of the seccomp filters: the system calls that are denied to submissions, the reasons, and the errors.
+
+`TREE` applies to every process in a sandbox. `NO_NAMESPACES` is added for a tree without namespaces. Each worker adds
+`WORKER` before it loads a submission, and also `STORES_OUTSIDE` if its peak memory is measured.
+"""
+
+import errno
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+PROCESS_ERRNO: Final = errno.EOPNOTSUPP
+"""The error of calls that start a process. No other rule uses it, so the report can name the cause exactly."""
+
+
+class When(Enum):
+    """The kinds of conditions on an argument's low 32 bits under which a call is denied."""
+
+    EQUALS = "equals one of the values"
+    NOT_IN = "equals none of the values"
+    ANY_BIT = "has any of the bits"
+    NO_BIT = "has none of the bits"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the argument at `position` (from 0) of a call. The call is denied if the condition holds.
+
+    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value. After a
+    `NOT_IN` condition, no other condition may follow for the same call, because `values` are then allowed.
+    """
+
+    position: int
+    when: When
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that denies the calls `names`, with the reason, the error, and maybe a condition."""
+
+    names: str
+    why: str
+    error: int = errno.EPERM
+    condition: Condition | None = None
+
+
+NEW_NAMESPACES: Final = 0x7E020000
+CLONE_THREAD: Final = 0x00010000
+AF_UNIX: Final = 1
+PR_SCHED_CORE: Final = 62
+ASK_FOR_AMX: Final = (0x1021, 0x1022, 0x1023)
+"""The operations of arch_prctl with which oneDNN asks for a CPU's matrix units.
+
+They are ARCH_GET_XCOMP_SUPP and the next two operations in asm/prctl.h.
+"""
+PRCTL: Final = {
+    "PR_GET_DUMPABLE": 3,
+    "PR_SET_NAME": 15,
+    "PR_GET_NAME": 16,
+    "PR_GET_NO_NEW_PRIVS": 39,
+    "PR_SVE_GET_VL": 51,
+    "PR_GET_TAGGED_ADDR_CTRL": 56,
+    "PR_SET_VMA": 0x53564D41,
+}
+"""The operations of prctl that a submission may use (linux/prctl.h).
+
+C libraries use them to name threads and memory mappings, and to query CPU features. A name may contain any bytes, so
+the supervisor reads names as bytes.
+"""
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+ASK_PERSONALITY: Final = 0xFFFFFFFF
+
+TREE: Final = (
+    Rule("ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise", "reach into other processes"),
+    Rule("unshare setns", "a new namespace: more kernel code in reach"),
+    Rule(
+        "clone",
+        "a new namespace: more kernel code in reach",
+        condition=Condition(0, When.ANY_BIT, (NEW_NAMESPACES,)),
+    ),
+    Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
+    Rule("keyctl add_key request_key", "the kernel's keyrings are not separated by namespaces"),
+    Rule("bpf perf_event_open userfaultfd", "run programs in the kernel, read its counters, handle page faults"),
+    Rule("io_uring_setup io_uring_enter io_uring_register", "run system calls past every filter", errno.ENOSYS),
+    Rule("mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr", "change the visible files"),
+    Rule("pivot_root chroot open_by_handle_at", "leave the visible file system"),
+    Rule("personality", "change the memory layout", condition=Condition(0, When.NOT_IN, (ASK_PERSONALITY,))),
+    Rule("init_module finit_module delete_module create_module query_module get_kernel_syms", "kernel modules"),
+    Rule("reboot kexec_load kexec_file_load swapon swapoff acct quotactl quotactl_fd syslog", "change the machine"),
+    Rule("settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname", "change the machine"),
+    Rule("iopl ioperm modify_ldt vhangup uselib _sysctl lookup_dcookie nfsservctl", "reach the hardware in old ways"),
+    Rule("fanotify_init lsm_set_self_attr move_pages migrate_pages", "no submission needs them"),
+    Rule("sync syncfs", "write out all files of the machine, which slows all programs"),
+    Rule("sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set", "scheduling"),
+    Rule("prctl", "keep other programs off a core", condition=Condition(0, When.EQUALS, (PR_SCHED_CORE,))),
+    Rule("ioctl", "type into a terminal", condition=Condition(1, When.EQUALS, (TIOCSTI, TIOCLINUX))),
+    Rule("socket socketpair", "use a network", errno.EAFNOSUPPORT, Condition(0, When.NOT_IN, (AF_UNIX,))),
+)
+"""The calls that are denied to every process in a sandbox."""
+
+_KNOWN: Final = Condition(0, When.NOT_IN, tuple(PRCTL.values()))
+
+WORKER: Final = (
+    Rule("fork vfork execve execveat", "start a process that no clock measures", PROCESS_ERRNO),
+    Rule(
+        "clone",
+        "start a process that no clock measures",
+        PROCESS_ERRNO,
+        Condition(0, When.NO_BIT, (CLONE_THREAD,)),
+    ),
+    Rule("clone3", "a filter cannot read flags behind a pointer; C libraries then use clone", errno.ENOSYS),
+    Rule("memfd_create memfd_secret shmget", "get memory that no limit counts", errno.ENOSYS),
+    Rule("seccomp", "install a filter of its own"),
+    Rule("prctl", "hide the process from others, or change its timers and its death signal", condition=_KNOWN),
+    Rule("arch_prctl", "no submission needs it", condition=Condition(0, When.NOT_IN, ASK_FOR_AMX)),
+    Rule("setsid setpgid", "the scheduler divides a core by session, and signals go to process groups"),
+    Rule("sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set", "scheduling"),
+)
+"""The calls that a worker denies to itself before it loads a submission."""
+
+PR_SET_DUMPABLE: Final = 4
+_DATAGRAM: Final = 2
+"""The bit of SOCK_DGRAM and SOCK_RAW that SOCK_STREAM and SOCK_SEQPACKET do not have."""
+
+NO_NAMESPACES: Final = (
+    Rule("socket", "reach sockets of other programs in the shared network and file system", errno.EAFNOSUPPORT),
+    Rule(
+        "socketpair",
+        "a datagram can go to any address, even from a socket that is paired",
+        errno.EAFNOSUPPORT,
+        Condition(1, When.ANY_BIT, (_DATAGRAM,)),
+    ),
+    Rule("connect bind listen accept accept4", "use sockets with an address"),
+    Rule("shmget shmat shmctl msgget msgsnd msgrcv msgctl", "all trees share these objects, which outlive a tree"),
+    Rule("semget semop semtimedop semctl mq_open mq_unlink", "all trees share these objects, which outlive a tree"),
+    Rule("inotify_init inotify_init1 inotify_add_watch", "Landlock lets a process watch files that it may not open"),
+    Rule("truncate", "Landlock denies this only from version 3 on"),
+    Rule("fallocate", "take disk space that the kernel does not count as written", errno.EOPNOTSUPP),
+    Rule("prctl", "hide a process from the supervisor", condition=Condition(0, When.EQUALS, (PR_SET_DUMPABLE,))),
+)
+"""Further calls that are denied in a tree without namespaces, because these calls reach objects of other programs."""
+
+O_CREAT, O_TMPFILE = 0x40, 0x400000
+MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
+MADV_COLD, MADV_PAGEOUT = 20, 21
+F_SETPIPE_SZ: Final = 1031
+
+STORES_OUTSIDE: Final = (
+    Rule("open", "a new file", condition=Condition(1, When.ANY_BIT, (O_CREAT | O_TMPFILE,))),
+    Rule("openat", "a new file", condition=Condition(2, When.ANY_BIT, (O_CREAT | O_TMPFILE,))),
+    Rule("openat2", "a filter cannot read flags behind a pointer; C libraries then use openat", errno.ENOSYS),
+    Rule("creat mkdir mkdirat mknod mknodat symlink symlinkat link linkat", "a new file; even its name can hold data"),
+    Rule("rename renameat renameat2 setxattr lsetxattr fsetxattr", "names and attributes of files can hold data"),
+    Rule("pipe pipe2 socket socketpair", "buffers in the kernel can hold data"),
+    Rule(
+        "fcntl",
+        "enlarge the buffer of a named pipe that exists already",
+        condition=Condition(1, When.EQUALS, (F_SETPIPE_SZ,)),
+    ),
+    Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues in the kernel can hold data"),
+    Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
+    Rule("madvise", "move data to swap", condition=Condition(2, When.EQUALS, (MADV_COLD, MADV_PAGEOUT))),
+)
+"""Further calls that are denied to a worker whose peak memory is measured. They store data outside of process memory.
+
+A process can release a page of a shared mapping and later read its data again. So no new shared mapping is allowed. A
+huge page of `MAP_HUGETLB` is not counted as resident memory, so it is denied too.
+"""

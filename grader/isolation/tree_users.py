@@ -1,0 +1,109 @@
+"""Give each process tree its own user if root started the grader.
+
+If root starts a sandbox with a user namespace, the kernel still treats its processes as processes of root, whatever
+their user is called inside. Also, Linux never limits root's number of processes. So root runs bubblewrap, which
+prepares the file system. Then, before Python starts, `setpriv` becomes a user that owns nothing and that no other tree
+has.
+"""
+
+import contextlib
+import ctypes
+import os
+import platform
+import secrets
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from grader.errors import GraderFault
+from grader.isolation.sandbox_problems import SandboxProblem
+from harness.machine import programs
+
+RANGES: Final = (range(1_879_048_192, 1_879_048_192 + (1 << 27)), range(40_000, 60_000))
+"""User ids that by convention belong to no user (systemd: Users, Groups, UIDs and GIDs).
+
+The second range is for containers with only 65,536 ids.
+"""
+
+NOT_AS_ROOT: Final = "start grading as a user other than root"
+
+_ACT: Final = {"setresuid": (117, 147), "setresgid": (119, 149)}
+"""The numbers of system calls on x86_64 and on aarch64."""
+
+_next = count(secrets.randbelow(1 << 30))  # random, so that other runs on this machine use other numbers
+_lock = threading.Lock()
+
+
+def is_root() -> bool:
+    """Return whether this process runs as root."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def trouble(uid_map: Path = Path("/proc/self/uid_map")) -> SandboxProblem | None:
+    """Return the reason why process trees cannot have their own users, and the fix.
+
+    Return None if trees can have their own users, or if they need none because this process does not run as root.
+    """
+    if not is_root():
+        return None
+    if shutil.which("setpriv") is None:
+        return SandboxProblem("setpriv is missing", f"install it with `{programs.SETPRIV}`")
+    return None if spare_ids(uid_map) else SandboxProblem("this container has no spare user ids", NOT_AS_ROOT)
+
+
+def spare_ids(uid_map: Path = Path("/proc/self/uid_map")) -> range | None:
+    """Return the user ids that trees may have on this machine, or None if there are none."""
+    mapped = [(int(inner), int(length)) for inner, _, length in map(str.split, uid_map.read_text().splitlines())]
+    there = (ids for ids in RANGES if any(at <= ids.start and ids.stop <= at + length for at, length in mapped))
+    return next(there, None)
+
+
+def not_started(said: str) -> SandboxProblem:
+    """Return the reason why Python does not start as another user, and the fix. `said` is the last line of output."""
+    found = f"Python does not start as another user here ({said})"
+    if "Permission denied" in said:
+        folders = " ".join(dict.fromkeys([sys.base_prefix, sys.prefix]))
+        return SandboxProblem(found, f"let every user read Python (`chmod -R o+rX {folders}`), or {NOT_AS_ROOT}")
+    return SandboxProblem(found, NOT_AS_ROOT)
+
+
+def new_id() -> int:
+    """Return a user id that no other tree has."""
+    ids = spare_ids() or RANGES[0]
+    with _lock:
+        return ids[next(_next) % len(ids)]
+
+
+def become_command(uid: int) -> list[str]:
+    """Return a command prefix that runs the command after it as this user, without groups or capabilities."""
+    never = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs"]
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *never, "--"]
+
+
+@contextlib.contextmanager
+def acting_as(uid: int) -> Iterator[None]:
+    """Give the calling thread the rights of a tree's user in the `with` block, in place of root's rights.
+
+    In a container, root may lack CAP_SYS_PTRACE and CAP_SYS_NICE. Root then cannot read another user's process in /proc
+    or bind it to a core, but the process's own user can. The system calls are made directly, because the functions of
+    the C library change all threads (setresuid(2)). The real and the saved user stay root, so that the tree cannot send
+    signals to this process.
+    """
+    try:
+        _act("setresgid", uid)
+        _act("setresuid", uid)
+        yield
+    finally:
+        _act("setresuid", 0)
+        _act("setresgid", 0)
+
+
+def _act(call: str, effective: int) -> None:
+    unchanged, number = ctypes.c_long(-1), _ACT[call][platform.machine() == "aarch64"]
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, unchanged, ctypes.c_long(effective), unchanged):
+        raise GraderFault(f"The grader cannot act as user {effective}: {os.strerror(ctypes.get_errno())}.")

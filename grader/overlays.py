@@ -1,0 +1,80 @@
+"""Build the whole text of a known submission that imports definitions from other files of its folder.
+
+For example, a known submission may import two functions from the baseline:
+
+    from baseline import collect, time_block
+
+`whole` replaces the import by the definitions of these names and of every name that they use. The grader grades the
+resulting text, because a submission is one file.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+
+def whole(path: Path) -> str:
+    """Return the text of a source file, with definitions in place of its imports from files of the same folder.
+
+    A text that is not Python is returned as it is. Raise `ValueError` if two different definitions have the same name,
+    because one of them would replace the other.
+    """
+    source = path.read_text(encoding="utf-8")
+    try:
+        parts = [(_beside(statement, path), statement, text) for statement, text in _statements(source)]
+    except SyntaxError:
+        return source
+    if not any(taken for taken, _, _ in parts):
+        return source
+    written: dict[str, str] = {}
+    defined: dict[str, str] = {}
+    for taken, statement, text in parts:
+        for one, its_text in taken or [(statement, text)]:
+            key = ast.dump(one)
+            written.setdefault(key, its_text)
+            for name in _defined(one):
+                if defined.setdefault(name, key) != key:
+                    raise ValueError(f"{path} defines {name}, and so does a file from which it imports.")
+    return "".join(written.values())
+
+
+def imported(names: Iterable[str], path: Path) -> list[tuple[ast.stmt, str]]:
+    """Return the statements of a file that are needed to define `names`, each with its source text."""
+    statements = list(_statements(whole(path)))
+    needed, found = set(names), set[str]()
+    while needed > found:
+        found = set(needed)
+        needed |= {name for one, _ in statements if found & set(_defined(one)) for name in _used(one)}
+    return [(one, text) for one, text in statements if needed & set(_defined(one))]
+
+
+def _beside(statement: ast.stmt, path: Path) -> list[tuple[ast.stmt, str]]:
+    """Return the definitions that replace `statement` if it imports from a file of `path`'s folder, or else []."""
+    if not isinstance(statement, ast.ImportFrom) or statement.level:
+        return []
+    file = path.with_name(f"{statement.module}.py")
+    return imported((alias.name for alias in statement.names), file) if file.is_file() else []
+
+
+def _statements(source: str) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield each top-level statement of a module and its source text, with the comments before the statement."""
+    lines = source.splitlines(keepends=True)
+    end = 0
+    for statement in ast.parse(source).body:
+        begin, end = end, statement.end_lineno or statement.lineno
+        yield statement, "".join(lines[begin:end])
+
+
+def _defined(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a top-level statement of a module defines."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
+    elif isinstance(statement, ast.Assign):
+        yield from (node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _used(statement: ast.stmt) -> Iterator[str]:
+    """Yield every name that a statement mentions."""
+    yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))

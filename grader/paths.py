@@ -1,0 +1,28 @@
+"""The paths of the kit's parts. Exercises and reference solutions are read as files and never imported."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.errors import UsageError
+
+GRADER = Path(__file__).parent
+KIT = GRADER.parent
+TASKS = GRADER / "tasks"
+EXERCISES = KIT / "lessons" / "exercises"
+SOLUTIONS = KIT / "solutions"
+
+
+def stub(lesson: str) -> Path:
+    """Return the path of a lesson's exercise file, which the student edits."""
+    return EXERCISES / f"{lesson}.py"
+
+
+def solution(lesson: str) -> Path:
+    """Return the path of a lesson's reference solution. A student kit has none."""
+    return SOLUTIONS / f"{lesson}.py"
+
+
+def require_solutions(command: str, lessons: Iterable[str]) -> None:
+    """Raise `UsageError` if a solution of these lessons is missing. The message names `command`, which needs it."""
+    if missing := [path for path in map(solution, lessons) if not path.is_file()]:
+        raise UsageError(f"There is no {missing[0]}. A student kit has no solutions. Run `{command}` in the full kit.")

@@ -1,0 +1,104 @@
+"""Points, statuses and lesson titles as text. All reports use these texts."""
+
+from collections import Counter
+from typing import Final
+
+from grader.course.roll import HandIn
+from grader.records import Report, Status, Verdict
+from grader.trials.faults import NOT_PYTHON, NOT_WRITTEN
+from grader.trials.score import EARNS
+
+SYNTAX_ERROR = "syntax error"
+
+STATUS = {
+    Status.PASSED: "right",
+    Status.WRONG: "wrong",
+    Status.REFUSED: "refused",
+    Status.RAISED: "raised an error",
+    Status.TIMED_OUT: "timed out",
+    Status.OUT_OF_MEMORY: "out of memory",
+    Status.CRASHED: "crashed",
+    Status.PROTOCOL_VIOLATION: "protocol violation",
+    Status.CHEATED: "broke the rules",
+    Status.UNDECIDED: "right, close to a tier",
+    Status.GRADER_ERROR: "not graded (grader error)",
+}
+"""The text for each status of a verdict."""
+
+_NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+_SPELLED: Final = {
+    "ab": "A/B",
+    "cprofile": "cProfile",
+    "cuda": "CUDA",
+    "jit": "JIT",
+    "timeit": "timeit",
+    "timer": "Timer",
+    "torch": "PyTorch",
+}
+"""Words of lesson names that are spelled differently in a title."""
+
+
+def title(lesson: str) -> str:
+    """Return a lesson's name as a title: "04_autorange" → "Autorange", "03_cuda_sync" → "CUDA sync"."""
+    first, *others = lesson.partition("_")[2].split("_")
+    if not first:
+        return lesson
+    return " ".join([_SPELLED.get(first, first.capitalize()), *(_SPELLED.get(word, word) for word in others)])
+
+
+def points(value: float) -> str:
+    """Return points without trailing zeros: 6.0 → "6", 4.5 → "4.5"."""
+    return format(round(value, 2), "g")
+
+
+def total(value: float, *, final: bool) -> str:
+    """Return a student's total points as text, with "so far" unless every lesson is graded."""
+    return points(value) if final else f"{points(value)} so far"
+
+
+def status(report: Report) -> str:
+    """Return the results of a submission in a few words, such as "refused", "right", or "one right, one wrong"."""
+    if report.submission.refused:
+        return "refused"
+    if any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts):
+        return STATUS[Status.GRADER_ERROR]
+    right_first = sorted(report.verdicts, key=lambda verdict: verdict.status not in EARNS)
+    ends = Counter(map(ended, right_first))
+    if len(ends) == 1:
+        return next(iter(ends))
+    return ", ".join(f"{_NUMBERS.get(number, number)} {end}" for end, number in ends.items())
+
+
+def ended(verdict: Verdict) -> str:
+    """Return the result of one task in a few words.
+
+    A function that the student has not written, and a file with a syntax error, have their own texts.
+    """
+    not_run = verdict.status in {
+        Status.REFUSED,
+        Status.RAISED,
+    }  # earlier versions wrote RAISED, not REFUSED
+    if not_run and verdict.attempt.help == NOT_WRITTEN:
+        return NOT_WRITTEN
+    if not_run and verdict.attempt.rationale.startswith(NOT_PYTHON):
+        return SYNTAX_ERROR
+    return STATUS[verdict.status]
+
+
+def replaced_text(hand_in: HandIn) -> str:
+    """Return a sentence on an attempt whose file was replaced before it was graded."""
+    return f"{hand_in.path} (SHA-256 {hand_in.sha256[:12]}…) was replaced before it was graded, so it cannot count."
+
+
+def replaced_advice(hand_in: HandIn) -> str:
+    """Return the sentence of `replaced_text`, and advice for the instructor on how the attempt can still count."""
+    return (
+        f"{replaced_text(hand_in)} If it must count, put the file back into the class folder and run the command again."
+    )
+
+
+def explanation(verdict: Verdict) -> str:
+    """Return the text that explains a verdict to the student. It is never empty."""
+    attempt = verdict.attempt
+    return "\n".join(line for line in (attempt.rationale, attempt.help) if line) or f"{STATUS[attempt.status]}."

@@ -1,0 +1,132 @@
+"""The table of students on the class page, with points and status in each lesson. It can be sorted and filtered."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.course.roll import Roll, is_faulted
+from grader.records import Report, Status, Verdict
+from grader.reports import grade_texts, links
+from grader.trials.faults import NOT_WRITTEN
+
+NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
+"""The instructor should check verdicts with these statuses."""
+
+KINDS = {
+    "human": "something to check by hand",
+    "refused": "a refused submission",
+    "wrong": "a task that is not right",
+    "short": "less than full points",
+    "stub": "a function not written yet",
+    "syntax": "a syntax error",
+    "misnamed": "a file with a wrong name",
+    "absent": "a lesson not handed in",
+    "waiting": "a submission not graded yet",
+}
+"""The filters of the table. Each text completes the sentence "Show only students with …"."""
+
+_CSS_CLASS = {
+    Status.PASSED: "good",
+    Status.UNDECIDED: "edge",
+    Status.CHEATED: "alarm",
+    Status.GRADER_ERROR: "alarm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The cell of one submission in the table. `css_class` sets its colour, which only repeats what the text states."""
+
+    points: str
+    status: str
+    css_class: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudentRow:
+    """The row of one student in the table. `kinds` are the keys of `KINDS` that apply to the student."""
+
+    student: str
+    link: str
+    cells: tuple[Cell, ...]
+    total: str
+    kinds: tuple[str, ...]
+
+
+def student_rows(roll: Roll) -> tuple[StudentRow, ...]:
+    """Return a table row for each student, in the order of the class."""
+    waiting = {(hand_in.student, hand_in.lesson) for hand_in in roll.waiting}
+    possible, grades = sum(roll.possible(lesson) for lesson in roll.lessons), roll.grades()
+    misnamed = {file.student for file in roll.left_out if file.misnamed}
+    gone = {hand_in.student for hand_in in roll.gone}
+    return tuple(
+        _line(
+            roll,
+            student,
+            reports,
+            [kind for kind, named in (("human", misnamed | gone), ("misnamed", misnamed)) if student in named],
+            {lesson for lesson in roll.lessons if (student, lesson) in waiting},
+            grades[student],
+            possible,
+        )
+        for student, reports in roll.by_student().items()
+    )
+
+
+def cell(report: Report | None, points: float | None, *, waiting: bool) -> Cell:
+    """Return the table cell of one submission. `points` are the points that count."""
+    if report is None:
+        return Cell("", "not graded yet" if waiting else "nothing handed in", "none")
+    if is_faulted(report):
+        return Cell("", grade_texts.status(report), "alarm")
+    classes = {css_class(verdict) for verdict in report.verdicts}
+    worst = next((one for one in ("alarm", "poor", "edge", "part", "good") if one in classes), "none")
+    return Cell(grade_texts.points(points or 0.0), grade_texts.status(report), worst)
+
+
+def css_class(verdict: Verdict) -> str:
+    """Return the CSS class that sets the colour of a verdict."""
+    known = _CSS_CLASS.get(verdict.status, "poor")
+    return "part" if known == "good" and verdict.points < verdict.max_points else known
+
+
+def _line(
+    roll: Roll,
+    student: str,
+    reports: dict[str, Report],
+    kinds: Sequence[str],
+    waiting: set[str],
+    grades: dict[str, float | None],
+    possible: float,
+) -> StudentRow:
+    total = sum(filter(None, grades.values()))
+    return StudentRow(
+        student=student,
+        link=links.student(student),
+        cells=tuple(
+            cell(reports.get(lesson), grades.get(lesson), waiting=lesson in waiting) for lesson in roll.lessons
+        ),
+        total=grade_texts.total(total, final=not waiting) if reports else "",
+        kinds=tuple(dict.fromkeys((*kinds, *_kinds(roll, reports, waiting, short=total < possible)))),
+    )
+
+
+def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: bool) -> Iterator[str]:
+    ends = {verdict.status for report in reports.values() for verdict in report.verdicts}
+    endings = {grade_texts.ended(verdict) for report in reports.values() for verdict in report.verdicts}
+    refused = any(report.submission.refused for report in reports.values())
+    if refused or ends & set(NEEDS_A_HUMAN):
+        yield "human"
+    if NOT_WRITTEN in endings:
+        yield "stub"
+    if grade_texts.SYNTAX_ERROR in endings:
+        yield "syntax"
+    if refused:
+        yield "refused"
+    if ends - {Status.PASSED, Status.UNDECIDED, Status.GRADER_ERROR}:
+        yield "wrong"
+    if short:
+        yield "short"
+    if set(roll.lessons) - set(reports) - waiting:
+        yield "absent"
+    if waiting:
+        yield "waiting"

@@ -1,0 +1,72 @@
+"""The texts of a task for the reports: tiers, hints, references and the idea of the solution.
+
+Reports are made from the journal, which stores measurements but not the exercises. Another version of fairclock may
+have other exercises. Reports therefore show these texts only if the installed version also wrote the journal.
+"""
+
+from dataclasses import dataclass
+
+from grader import catalogue
+from grader.course.roll import Roll
+from grader.records import Speed
+from grader.reports import grade_texts
+from grader.reports.charts import Mark
+from grader.task import Task
+from harness.machine.environment import Environment
+from harness.rendering import measured, units
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tier: the ratio that reaches it, and the points that it gives."""
+
+    ratio: float
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """The summary, tiers and help texts of one task."""
+
+    summary: str
+    steps: tuple[Step, ...]
+    hints: tuple[str, ...]
+    read: str
+    idea: str
+    references: str
+
+    @classmethod
+    def of(cls, task: Task) -> "TaskInfo":
+        """Return the texts and tiers of a task."""
+        steps = tuple(Step(tier.ratio, task.points * tier.share) for tier in task.tiers)
+        return cls(task.summary, steps, task.hints, task.read, task.idea, task.references)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Return the tiers as marks on an axis of ratios."""
+        return tuple(Mark(step.ratio, f"tier {units.ratio(step.ratio)}", "tier") for step in self.steps)
+
+    def next_tier(self, speed: Speed) -> str:
+        """Return a sentence on the next tier and its points, or "" for a task without tiers."""
+        if not self.steps:
+            return ""
+        if speed.tier >= len(self.steps):
+            return "There is none: this is the top tier."
+        step = self.steps[speed.tier]
+        worth = f"{units.ratio(step.ratio)} gives {grade_texts.points(step.points)} points."
+        if not 0 < speed.low <= speed.ratio < step.ratio:
+            return worth
+        left = measured.number(*(step.ratio / ratio for ratio in (speed.ratio, speed.high, speed.low)))
+        return f"{worth} That is {left} times the measured ratio."
+
+
+def task_infos(roll: Roll) -> dict[str, TaskInfo]:
+    """Return a dict from the full name of each task of the class to its texts and tiers.
+
+    If another version of fairclock graded the class, return {}.
+    """
+    if roll.kit != Environment.capture(ask_cuda=False).kit:
+        return {}
+    asked = {task.task for task in roll.tasks}
+    known = catalogue.load()
+    tasks = (task for lesson in known.lessons for task in known.tasks(lesson))
+    return {task.full_name: TaskInfo.of(task) for task in tasks if task.full_name in asked}

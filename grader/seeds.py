@@ -1,0 +1,60 @@
+"""The secret seed for grading a class of students, and the random generators of the hidden inputs."""
+
+import hashlib
+import secrets
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from grader.files import write_atomically
+from grader.text import storable
+from harness.errors import UsageError
+
+FILE: Final = ".seed"
+"""The name of the file with the secret seed, in the output folder of a graded class of students."""
+
+
+def new() -> str:
+    """Return a new random seed of 64 hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+def make_file(path: Path) -> None:
+    """Write a new seed to `path`, readable only by the owner. Do nothing if the file exists."""
+    if not path.exists():
+        write_atomically(path, new().encode() + b"\n", mode=0o600)
+
+
+def read_file(path: Path) -> str:
+    """Return the seed in a file. Raise `UsageError` if the file is empty or cannot be read."""
+    try:
+        seed = path.read_bytes().decode("utf-8", "backslashreplace").strip()
+    except OSError as error:
+        raise UsageError(
+            f"The seed file {path} cannot be read ({error.strerror}). "
+            "Give the --seed-file that this class was first graded with."
+        ) from None
+    if not seed:
+        raise UsageError(f"The seed file {path} is empty. Write some random text into it.")
+    return seed
+
+
+def digest(seed: str) -> str:
+    """Return the SHA-256 of a seed, which identifies the seed without showing it."""
+    return hashlib.sha256(seed.encode()).hexdigest()
+
+
+def of_hand_in(seed: str, task: str, content_sha256: str) -> tuple[str, ...]:
+    """Return the texts from which `generator` seeds the hidden inputs of a task.
+
+    The texts are the secret seed, the task's full name and the digest of the submitted file. They do not depend on the
+    student's name, so students with equal files get equal inputs.
+    """
+    return seed, task, content_sha256
+
+
+def generator(*parts: str) -> np.random.Generator:
+    """Return a random generator that is seeded by texts. Equal texts give equal random numbers."""
+    value = hashlib.sha256(storable("\0".join(parts)).encode()).digest()
+    return np.random.Generator(np.random.SFC64(int.from_bytes(value, "little")))

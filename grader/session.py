@@ -1,0 +1,43 @@
+"""The parts that all gradings of one session share: secret seed, process trees, and CPU cores for timing."""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from grader.isolation.pool import TreeSource
+from harness.errors import MachineError
+from harness.machine.lanes import Lane, lane, physical_cores
+
+LaneFactory = Callable[[int], AbstractContextManager[Lane | None]]
+"""A function that reserves one free CPU core per thread, or returns None on systems where cores cannot be reserved."""
+
+
+def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
+    """Reserve a lane: `threads` CPU cores that no other measurement on this machine uses at the same time.
+
+    On Windows nothing is reserved. Raise `MachineError` if several threads would occupy all cores, because other
+    programs would then slow the threads down.
+    """
+    if sys.platform == "win32":
+        return nullcontext()
+    if threads > 1 and threads >= physical_cores():
+        raise MachineError(
+            f"This task is timed on {threads} threads, and this machine has only {physical_cores()} cores. Grade on a "
+            "machine with more cores than threads."
+        )
+    return lane(width=threads)
+
+
+@dataclass(slots=True)
+class Session:
+    """The parts that all gradings of one session share: the secret seed, the process trees and the timing lane.
+
+    `baseline_counts` caches each counted baseline's number of instructions or opcodes. The key is the seed of the
+    inputs. So the baseline is counted only once for all submissions that get the same inputs.
+    """
+
+    seed: str
+    pool: TreeSource
+    lane: LaneFactory = timing_lane
+    baseline_counts: dict[tuple[str, ...], int] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The student kit: the folder or zip that `release` makes for students."""

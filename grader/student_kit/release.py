@@ -1,0 +1,262 @@
+"""Write the kit for students with notebooks, as a folder that can be put into git, or as one zip.
+
+The kit contains what students need to take lessons, check their work and hand it in: `harness`, `lessons`, `grader`,
+new stubs and notebooks. It has no solutions, tests or seeds. Known submissions that reach a tier or contain a part of a
+solution are left out. Baselines that are never run in grading are left out, too. If a student's wrong answer equals one
+of these known submissions, only the grading of the class can explain the mistake.
+
+`release` searches the written kit for every part of every solution. It also grades functions of the kit that compute
+right answers, as if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader import catalogue, overlays, paths
+from grader.authoring import kit_leaks, stubs
+from grader.desk import exercise_notebook, originals
+from grader.errors import GraderFault, UsageError
+from grader.files import explained
+from grader.paths import KIT
+from harness.storage.overwriting import refuse_edited
+
+FOLDERS: Final = ("grader", "harness", "lessons")
+FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore")
+README: Final = Path(__file__).with_name("README.md")
+"""The README for students. It is copied to the kit's README.md."""
+
+EXAMPLE: Final = "04_autorange"
+"""The lesson in the commands of the README for students.
+
+If a kit lacks this lesson, the kit's first lesson replaces it.
+"""
+
+SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c"})
+SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
+"""The names of known submissions that reach a tier. Each of these files contains a solution or a part of it."""
+
+LESSON_NUMBER: Final = re.compile(r"(?:lesson_)?(\d\d)_")
+"""The beginning of the name of a lesson's folder or file, with the lesson's number."""
+
+NOTEBOOKS: Final = "notebooks"
+MIN_STATEMENTS: Final = 2
+"""Only parts of solutions with at least this many lines are searched for.
+
+Shorter parts, such as `return x`, also occur in other code.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The kit that was written: its path, and the numbers of its files and notebooks.
+
+    `parts` is the number of solution parts searched for in it.
+    """
+
+    place: Path
+    files: int
+    notebooks: int
+    parts: int
+    lessons: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that `release` prints for the instructor."""
+        alone = f" It contains only {', '.join(self.lessons)}." if self.lessons else ""
+        yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks.{alone}"
+        yield f"The kit was searched for the {self.parts} parts of the reference solutions and contains none of them."
+        yield "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none earns a tier."
+
+
+def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> Released:
+    """Write the student kit to the new folder `place`, or to one zip if its name ends in .zip.
+
+    The kit contains only the `chosen` lessons, or all lessons if none is chosen. Raise `UsageError` if something exists
+    at `place`, or if this kit has no solutions from which stubs can be made. Raise `GraderFault`, and leave no file, if
+    the new kit contains an answer.
+    """
+    refuse_existing(place, force=force)
+    everything = catalogue.load().lessons
+    lessons = chosen or everything
+    paths.require_solutions("release", everything)
+    with explained(place), tempfile.TemporaryDirectory(dir=parent_of(place), prefix=".release-") as scratch:
+        folder = Path(scratch) / "fairclock"
+        parts = all_parts()
+        for source in sorted(kit_files()):
+            number = number_of(source.relative_to(KIT))
+            if number and number not in {lesson.partition("_")[0] for lesson in lessons}:
+                continue
+            target = folder / source.relative_to(KIT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if "known" in source.relative_to(KIT).parts:
+                target.write_bytes(
+                    overlays.whole(source).encode()
+                )  # because the kit may lack the file from which this one imports
+            else:
+                shutil.copyfile(source, target)
+        _write_readme(folder, lessons)
+        _write_stubs(folder, lessons)
+        for told in [path for path in files_containing(parts, folder) if "known" in path.parts]:
+            (folder / told).unlink()
+        made = sum(1 for _ in _notebooks(folder, lessons)) if notebooks else 0
+        if lifted := [sentence for lesson in lessons for sentence in kit_leaks.leaks(lesson)]:
+            raise GraderFault(f"Nothing was released, because the kit contains an answer: {'; '.join(lifted)}.")
+        if leaks := list(files_containing(parts, folder)):
+            names = ", ".join(map(str, leaks))
+            raise GraderFault(f"Nothing was released, because {names} contains a part of a solution.")
+        files = sum(path.is_file() for path in folder.rglob("*"))
+        if place.suffix == ".zip":
+            write_zip(folder, place, top=folder.parent)
+        else:
+            folder.rename(place)
+    return Released(place, files, made, len(parts), tuple(chosen))
+
+
+def number_of(path: Path) -> str:
+    """Return the number of the lesson to which a file of the kit belongs, such as "04", or "" if it belongs to none.
+
+    The number is at the beginning of the file's name or of a folder's name.
+    """
+    begun = (LESSON_NUMBER.match(part) for part in path.parts)
+    return next((match[1] for match in begun if match), "")
+
+
+def kit_files() -> Iterator[Path]:
+    """Yield the paths of this kit's files that are copied to the student kit."""
+    unused = unused_baselines()
+    yield from (KIT / name for name in FILES if (KIT / name).is_file())
+    for folder in FOLDERS:
+        for path in (KIT / folder).rglob("*"):
+            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name) and path not in unused:
+                yield path
+
+
+def unused_baselines() -> set[Path]:
+    """Return the baselines that are never run in grading.
+
+    Only `lint` uses them, and students could hand them in as answers.
+    """
+    return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
+        path for task in catalogue.all_tasks() for path in task.baselines
+    }
+
+
+def all_parts() -> list[str]:
+    """Return every part of every solution, in the normalized form that `files_containing` needs."""
+    lessons = catalogue.load().lessons
+    return [part for lesson in lessons for part in parts_of(paths.solution(lesson).read_text("utf-8"))]
+
+
+def parts_of(solution: str) -> Iterator[str]:
+    """Yield the parts of a solution that students write, in the normalized form that `files_containing` needs.
+
+    A part is the text between the marks `stubs.BEGIN` and `stubs.END`. Parts with fewer than `MIN_STATEMENTS` lines are
+    not secret and are left out.
+    """
+    for marked in re.findall(rf"{stubs.BEGIN}\n(.*?){stubs.END}", solution, re.DOTALL):
+        part = _plain(marked)
+        if part.count("\n") + 1 >= MIN_STATEMENTS:
+            yield part
+
+
+def files_containing(parts: Sequence[str], folder: Path) -> Iterator[Path]:
+    """Yield the files below `folder` that contain one of the parts.
+
+    Indentation, comments and line endings are ignored.
+    """
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            text = _plain(path.read_text(encoding="utf-8", errors="replace").replace("\\n", "\n").replace('\\"', '"'))
+            if any(part in text for part in parts):
+                yield path.relative_to(folder)
+
+
+def _plain(source: str) -> str:
+    """Return the lines of a text without comments, surrounding spaces and the quotation marks of a notebook file.
+
+    Empty lines are left out.
+    """
+    lines = (re.sub(r"\s+#.*|^#.*", "", line.strip().strip('",').strip()) for line in source.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
+    """Write the README for students into the kit at `folder`. Its commands name a lesson of this kit."""
+    named = EXAMPLE if EXAMPLE in lessons else lessons[0]
+    text = README.read_text(encoding="utf-8").replace(EXAMPLE, named)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
+    """Write the stubs of these lessons, and the list that shows whether a stub was changed."""
+    rows = []
+    for lesson in lessons:
+        stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))
+        (folder / paths.stub(lesson).relative_to(KIT)).write_text(stub, encoding="utf-8")
+        rows.append(exercise_notebook.listing_row(lesson, stub))
+    (folder / originals.LISTING.relative_to(KIT)).write_bytes(originals.as_bytes(rows))
+
+
+def _notebooks(folder: Path, lessons: Sequence[str]) -> Iterator[Path]:
+    """Write the notebooks of the lessons and exercises into the kit at `folder`. Yield their paths."""
+    place = folder / NOTEBOOKS
+    place.mkdir()
+    for lesson in lessons:
+        source = (folder / paths.stub(lesson).relative_to(KIT)).read_text(encoding="utf-8")
+        yield _written(place / f"{lesson}.ipynb", exercise_notebook.exported(lesson, source))
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "lessons", "notebooks", str(place.resolve())],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise GraderFault(f"The notebooks of the lessons could not be written: {done.stderr.strip()}")
+    yield from place.glob("lesson_*.ipynb")
+
+
+def _written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def parent_of(place: Path) -> Path:
+    """Return the folder that will contain `place`. Raise `UsageError` if the folder does not exist."""
+    parent = place.resolve().parent
+    if not parent.is_dir():
+        raise UsageError(f"{place.name} cannot be written, because there is no folder {parent}: `mkdir -p {parent}`.")
+    return parent
+
+
+def refuse_existing(place: Path, *, force: bool) -> None:
+    """Raise `UsageError` if something exists at `place`.
+
+    With `force`, a file may be overwritten. A folder with files is always refused, because students would get these
+    files.
+    """
+    if place.is_dir():
+        if any(place.iterdir()):
+            raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove it first.")
+    else:
+        refuse_edited(place, force=force)
+
+
+def write_zip(folder: Path, place: Path, *, top: Path) -> None:
+    """Write all files below `folder` to the zip `place`, with names relative to `top`. An older zip is replaced.
+
+    The zip is first written beside `folder`, which is on the same disk as `place`.
+    """
+    made = folder.parent / "made.zip"
+    with zipfile.ZipFile(made, "x", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(top))  # keeps file modes, which Gradescope restores
+    made.replace(place)

@@ -1,9 +1,0 @@
-"""One torch.dot a row."""
-
-import torch
-
-
-def batched_dot(a, b):
-    if len(a) == 0:
-        return a.new_empty(0)
-    return torch.stack([torch.dot(x, y) for x, y in zip(a, b)])

@@ -1,6 +1,0 @@
-"""One array of all pairs, in which each step works."""
-
-
-def nearest(x, y, scale):
-    pairs = x[:, None] - y
-    return pairs.div_(scale).square_().sum(-1).min(1).values

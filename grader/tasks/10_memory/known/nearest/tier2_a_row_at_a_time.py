@@ -1,9 +1,0 @@
-"""One row of x at a time: no array of all pairs at all."""
-
-
-def nearest(x, y, scale):
-    answer = x.new_empty(len(x))
-    for number, row in enumerate(x):
-        differences = (row - y) / scale
-        answer[number] = (differences * differences).sum(-1).min()
-    return answer

@@ -1,8 +1,0 @@
-"""Two tensors a call: one for the curve, one for the factor beside it."""
-
-
-def tone_curve(x):
-    t = x * 1.5
-    t.sub_(0.25).clamp_(0.0, 1.0)
-    u = t * -2.0
-    return t.square_().mul_(u.add_(3.0)).mul_(255.0).add_(16.0)

@@ -1,0 +1,54 @@
+"""Task (b) of lesson 01: decide whether an implementation g agrees with a reference f, in few calls.
+
+Three implementations are right and six are wrong. Each of them makes a different careless comparison fail:
+
+- `==` and the defaults of `allclose` reject right implementations.
+- A tolerance for float32 accepts wrong results in float64 and int64.
+- Other comparisons overlook a NaN, a short answer, or an input that g changed.
+
+Gain: the baseline calls f and g again in each row. Calling f and g only once per case needs 8 times fewer calls in
+every scenario. In the scenarios with a wrong g, stopping at the first difference gains more. The gain over all
+scenarios has a median of 36× in 150 draws, and a minimum of 24×.
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import SimulatedExam, Task, Tier
+
+from .scenarios import draw_scenarios
+
+AGREES = Task(
+    lesson="01_correct_first",
+    name="agrees",
+    summary="accept three right implementations and reject six wrong ones, in few calls",
+    points=10,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),
+    hints=(
+        "Which calls can you leave out? Do you need further calls after you have found one case with a difference?",
+        (
+            "Call g once and f once for each case. First compare the number of values. Then compare row by row: is "
+            "f's value finite, NaN or infinite? Each of these three kinds needs its own comparison."
+        ),
+        (
+            "Call g(case) before f(case), so that f computes from the tensors that g may have changed. Return False "
+            "when the lengths differ. Return False when f has NaN and g does not, or f is infinite and g differs. "
+            "Return False when abs(g - f) exceeds (n + 1) * eps * magnitude. eps is 2**-23, 2**-52 or 0, by the case's "
+            "dtype. Return True after the last case."
+        ),
+    ),
+    exam=SimulatedExam(draw_scenarios, torch=True),
+    folder=Path(__file__).parent,
+    read="lesson 01, step 3",
+    idea=(
+        "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then it "
+        "compares every row. Where f has NaN or an infinity, g must have the same. Where f has a finite number, g "
+        "must lie within the rounding bound, and the comparison is written so that a NaN fails it. The solution stops "
+        "at the first difference, because one wrong case decides the answer."
+    ),
+    references=(
+        "The bound: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3. Tolerances for each dtype: the "
+        "documentation of torch.testing.assert_close."
+    ),
+)

@@ -1,0 +1,9 @@
+"""Loops over blocks of 5 rows. The loop has fewer steps, but each step still costs time."""
+
+import torch
+
+
+def batched_dot(a, b):
+    if len(a) == 0:
+        return a.new_empty(0)
+    return torch.cat([(x * y).sum(-1) for x, y in zip(a.split(5), b.split(5))])

@@ -1,0 +1,40 @@
+"""Times two short blocks of 10 clock steps, and computes from the smaller one the block size for 250 steps. Returns
+the smallest of four such blocks."""
+
+import math
+
+
+def time_per_call(fn, clock):
+    def block(n):
+        start = clock()
+        for _ in range(n):
+            fn()
+        return clock() - start
+
+    def smallest_step():
+        step = math.inf
+        before = clock()
+        for _ in range(25):
+            after = clock()
+            while after == before:
+                after = clock()
+            step = min(step, after - before)
+            before = after
+        return step
+
+    step = smallest_step()
+    block(3)
+
+    n = 1
+    pilot = min(block(n), block(n))
+    while pilot < 10 * step:
+        n *= 2
+        pilot = min(block(n), block(n))
+
+    target = 250 * step
+    n = max(1, math.ceil(n * target / pilot * 1.1))
+    best = min(block(n) for _ in range(4))
+    while best < target:
+        n = math.ceil(n * 1.2 * target / max(best, step))
+        best = min(block(n) for _ in range(4))
+    return best / n

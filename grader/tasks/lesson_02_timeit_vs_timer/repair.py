@@ -1,0 +1,118 @@
+"""Task (b) of lesson 02: repair five benchmarks that run and return a wrong number.
+
+The student's file holds the broken functions. Each has one classic fault, and one or two changed lines repair it. The
+task has no tiers: a repaired benchmark earns full points, however many calls it makes. Each function is judged in two
+scenarios with different true times, so that a constant cannot be right.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from grader.records import Cost
+from grader.task import Scenario, SimulatedExam, Task
+from grader.tasks.simulated import CALM, STANDSTILL, Machine, Weather
+
+from .scenarios import CallScenario, ListScenario
+
+SCENARIOS_EACH = 2
+
+
+def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+    """Return two scenarios for each of the five functions, in the order of the file."""
+    scenarios: tuple[Callable[[np.random.Generator], Scenario], ...] = (_sum, _multiply, _matmul, _sort, _hash)
+    return tuple(scenario(rng) for scenario in scenarios for _ in range(SCENARIOS_EACH))
+
+
+def _machine(rng: np.random.Generator, tick_s: float, weather: Weather = CALM) -> Machine:
+    return Machine(tick_s, reading_s=tick_s, origin_s=float(rng.uniform(10, 1000)), weather=weather)
+
+
+def _per_call_s(rng: np.random.Generator) -> float:
+    return float(rng.uniform(5e-6, 50e-6))
+
+
+def _sum(rng: np.random.Generator) -> Scenario:
+    title = "time_sum, where making a list takes time too"
+    return _with_lists(rng, "time_sum", "add_up", title, sorts=False)
+
+
+def _sort(rng: np.random.Generator) -> Scenario:
+    title = "time_sort, where a list that is already sorted takes less time"
+    return _with_lists(rng, "time_sort", "sort", title, sorts=True)
+
+
+def _with_lists(rng: np.random.Generator, function: str, measured: str, title: str, *, sorts: bool) -> Scenario:
+    """Return a scenario in which one call lasts 500 ticks of the clock, so that it can be timed alone."""
+    per_call_s = 20 * _per_call_s(rng)
+    make_s = per_call_s * float(rng.uniform(0.3, 0.6))
+    machine = _machine(rng, per_call_s / 500)
+    return ListScenario(function, measured, title, machine, make_s, per_call_s, sorts)
+
+
+def _multiply(rng: np.random.Generator) -> Scenario:
+    per_call_s = _per_call_s(rng)
+    title = "time_multiply, a steady function"
+    machine = _machine(rng, per_call_s / 10)
+    return CallScenario("time_multiply", "multiply", title, machine, per_call_s)
+
+
+def _matmul(rng: np.random.Generator) -> Scenario:
+    per_call_s = _per_call_s(rng)
+    cold_s = (per_call_s * float(rng.uniform(40, 80)),)
+    title = "time_matmul, where the first call loads a library"
+    machine = _machine(rng, per_call_s / 10)
+    return CallScenario("time_matmul", "matmul", title, machine, per_call_s, cold_s)
+
+
+def _hash(rng: np.random.Generator) -> Scenario:
+    """Return a scenario with interruptions 150 to 250 calls apart: most blocks of 50 calls are undisturbed."""
+    per_call_s = _per_call_s(rng)
+    quiet = rng.uniform(150, 250, 64) * per_call_s
+    stall = rng.uniform(60, 100, 64) * per_call_s
+    pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
+    weather = Weather([part for quiet_s, stall_s in pairs for part in ((quiet_s, 1.0), (stall_s, STANDSTILL))])
+    title = "time_hash, interrupted now and then"
+    machine = _machine(rng, per_call_s / 10, weather)
+    return CallScenario("time_hash", "hash_text", title, machine, per_call_s)
+
+
+REPAIR = Task(
+    lesson="02_timeit_vs_timer",
+    name="repair",
+    summary="repair five broken benchmarks, each within 1 % of the truth",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(),
+    hints=(
+        (
+            "For each function, list what happens between the two readings of the clock. Does only the measured call "
+            "happen there? Does the function divide by the number of calls?"
+        ),
+        (
+            "The five faults, in a different order: a list that an earlier call has changed; the time of all calls "
+            "instead of the time of one; a slow first call that is counted; a mean of blocks, although interruptions "
+            "only add time; other work that is timed too."
+        ),
+        (
+            "time_sum: make the list before you read the clock. time_multiply: divide by the calls. "
+            "time_matmul: call matmul once before you read the clock. time_sort: make a new list for each sort, "
+            "before you read the clock. time_hash: return the smallest time, not the mean."
+        ),
+    ),
+    exam=SimulatedExam(scenarios),
+    folder=Path(__file__).parent,
+    read="lesson 02, step 4",
+    idea=(
+        "Only the measured calls happen between the two readings of the clock, and the total is divided by their "
+        "number. The lists are made before the first reading, a new list for each call that changes its list. A first "
+        "call that loads a library comes before the first reading too. The smallest of several blocks is returned, "
+        "because interruptions only add time."
+    ),
+    references=(
+        "Lesson 06 compares the figures of two such benchmarks. Python's documentation of timeit explains why to "
+        "take the min() of repeat() and not the mean."
+    ),
+    correct_share=1.0,
+)

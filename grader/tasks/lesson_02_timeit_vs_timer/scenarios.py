@@ -1,0 +1,141 @@
+"""The simulated scenarios of lesson 02: a function to call or lists to sort, and a clock.
+
+The planted truth is the undisturbed time of one warm call of the measured function. The cost is the number of its
+calls.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.task import Mismatch, SimulatedFunction
+from grader.tasks.answers import compare_seconds
+from grader.tasks.causes import Truth, why
+from grader.tasks.intervals import Part, Recorder
+from grader.tasks.simulated import LateWeather, Machine, doubled, want_no_arguments
+from grader.values import Value
+
+ALLOWED = 0.01
+"""The allowed error, as a share of the truth."""
+
+
+@dataclass
+class CallScenario:
+    """A measured function that takes `per_call_s` seconds. Its first calls take `cold_s` more, one entry per call.
+
+    The machine's disturbances (`LateWeather`) begin during the call that follows `interrupted` other calls.
+    """
+
+    function: str
+    measured: str
+    title: str
+    machine: Machine
+    per_call_s: float
+    cold_s: tuple[float, ...] = ()
+    interrupted: int | None = None
+    seen: Recorder = field(default_factory=Recorder)
+
+    @property
+    def arguments(self) -> tuple[SimulatedFunction, ...]:
+        """The arguments of the submission: the function to measure, and the clock."""
+        return (SimulatedFunction(self.measured), SimulatedFunction("clock"))
+
+    @property
+    def cost(self) -> float:
+        """The number of calls of the measured function."""
+        return self.seen.calls
+
+    @property
+    def plain_cost(self) -> float:
+        """Return the number of the baseline's calls: 3 to warm up, and 40 blocks of each size.
+
+        The block sizes are 1, 2, 4 … calls, up to the first block that lasts 200 clock steps.
+        """
+        return 3 + 40 * doubled(200 * self.machine.step_s, self.per_call_s)
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Advance the simulated time by a call of the measured function, or return the clock's reading in seconds."""
+        want_no_arguments(name, arguments)
+        if name == "clock":
+            return _read(self.machine, self.seen)
+        calls = self.seen.calls
+        cold_s = self.cold_s[calls] if calls < len(self.cold_s) else 0.0
+        if calls == self.interrupted and isinstance(self.machine.weather, LateWeather):
+            self.machine.weather.begin(self.machine.now_s + self.per_call_s / 2)
+        self.seen.called()
+        self.seen.add(Part.FIRST_CALLS, cold_s)
+        self.seen.add(Part.INTERRUPTED, self.machine.work(self.per_call_s + cold_s))
+        return None
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` if the answer differs from the planted seconds per call, else None."""
+        truth = _truth(self.measured, self.per_call_s, self.machine)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
+
+
+@dataclass
+class ListScenario:
+    """A function that makes lists, and a measured function that takes a list.
+
+    A list is represented by its name, such as "list 7". With `sorts`, the measured function leaves its list sorted.
+    On a list that is already sorted it takes only `sorted_share` of its time.
+    """
+
+    function: str
+    measured: str
+    title: str
+    machine: Machine
+    make_s: float
+    per_call_s: float
+    sorts: bool = False
+    sorted_share: float = 0.05
+    seen: Recorder = field(default_factory=Recorder)
+    is_sorted: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> tuple[SimulatedFunction, ...]:
+        """The arguments of the submission: `make_list`, the function to measure, and the clock."""
+        return (SimulatedFunction("make_list"), SimulatedFunction(self.measured), SimulatedFunction("clock"))
+
+    @property
+    def cost(self) -> float:
+        """The number of calls of the measured function."""
+        return self.seen.calls
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Return a new list's name, make a measured call, or return the clock's reading in seconds."""
+        if name == self.measured:
+            self._measure(arguments)
+            return None
+        want_no_arguments(name, arguments)
+        if name == "clock":
+            return _read(self.machine, self.seen)
+        self.machine.work(self.make_s)
+        self.seen.add(Part.MAKING, self.make_s)
+        name = f"list {len(self.is_sorted) + 1}"
+        self.is_sorted[name] = False
+        return name
+
+    def _measure(self, arguments: Sequence[Value]) -> None:
+        given = arguments[0] if len(arguments) == 1 else None
+        if not isinstance(given, str) or given not in self.is_sorted:
+            raise ValueError(f"{self.measured}(numbers) takes one list that make_list() returned.")
+        work_s = self.per_call_s * (self.sorted_share if self.is_sorted[given] else 1.0)
+        self.machine.work(work_s)
+        self.seen.called()
+        self.seen.add(Part.SORTED, work_s - self.per_call_s)
+        self.is_sorted[given] = self.sorts
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` if the answer differs from the planted seconds of a call on a new list, else None."""
+        truth = _truth(self.measured, self.per_call_s, self.machine)
+        return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
+
+
+def _read(machine: Machine, seen: Recorder) -> float:
+    shown_s = machine.read()
+    seen.read(shown_s)
+    return shown_s
+
+
+def _truth(measured: str, per_call_s: float, machine: Machine) -> Truth:
+    return Truth(measured, per_call_s, machine.step_s, quiet_s=machine.weather.quiet_s)

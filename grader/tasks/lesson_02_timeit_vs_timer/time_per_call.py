@@ -1,0 +1,114 @@
+"""Task (a) of lesson 02: measure the seconds of one call in blocks of calls, and keep the shortest of several blocks.
+
+Durations are drawn in *steps*. A step is the smallest change between two readings of the clock. A single call is too
+short for the clock: its measured time is wrong by up to a tenth. An interruption comes every 1000 to 1300 steps and
+lasts 300 to 500 steps. So a block must last from 130 to about 500 steps. Below 130 steps the clock's error exceeds 1 %.
+Above about 500 steps, interruptions may hit two blocks in a row.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from grader.records import Cost
+from grader.task import Scenario, SimulatedExam, Task, Tier
+from grader.tasks.simulated import CALM, STANDSTILL, LateWeather, Machine, early_calls, shuffled
+
+from .scenarios import CallScenario
+
+COLD_CALLS = 3
+SHORT_STEPS = (8.5, 11.5)
+LONG_STEPS = (150.0, 190.0)
+MOST_EARLY_CALLS = 40
+"""The first interruption comes within this number of warm calls."""
+
+EACH = 12
+"""The number of scenarios of each kind with interruptions."""
+
+
+def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
+    """Return the scenarios of one exam in random order: one undisturbed, and `EACH` of three kinds with interruptions.
+
+    In each scenario of a kind, the first interruption hits a different early call. So every exam has interruptions at
+    all times that can mislead a method.
+    """
+    disturbed = (
+        ("a short call, interrupted now and then", SHORT_STEPS, 0.3),
+        ("a longer call, interrupted now and then", LONG_STEPS, 0.3),
+        ("a clock that takes long to read, interruptions", SHORT_STEPS, 1.0),
+    )
+    scenarios = [_scenario(rng, "a short call, no interruptions", SHORT_STEPS, 0.3, None)]
+    scenarios += [
+        _scenario(rng, *kind, first) for kind in disturbed for first in early_calls(rng, MOST_EARLY_CALLS, EACH)
+    ]
+    return shuffled(rng, scenarios)
+
+
+def _scenario(
+    rng: np.random.Generator,
+    title: str,
+    call_steps: tuple[float, float],
+    reading_steps: float,
+    first: int | None,
+) -> CallScenario:
+    """Return a scenario. Its first interruption hits warm call number `first`; for None there are no interruptions."""
+    step_s = float(rng.uniform(0.4e-6, 2.5e-6))
+    per_call_s = step_s * float(rng.uniform(*call_steps))
+    machine = Machine(
+        tick_s=step_s if reading_steps < 1 else step_s / 20,
+        reading_s=step_s * reading_steps,
+        origin_s=float(rng.uniform(10, 1000)),
+        weather=CALM if first is None else _interruptions(rng, step_s),
+    )
+    cold_s = tuple(per_call_s * float(slow) for slow in rng.uniform(30, 60, COLD_CALLS))
+    interrupted = None if first is None else COLD_CALLS + first
+    return CallScenario("time_per_call", "fn", title, machine, per_call_s, cold_s, interrupted)
+
+
+def _interruptions(rng: np.random.Generator, step_s: float) -> LateWeather:
+    """Return interruptions that stall the machine for 300 to 500 steps, with 1000 to 1300 steps between them."""
+    quiet = rng.uniform(1000, 1300, 64) * step_s
+    stall = rng.uniform(300, 500, 64) * step_s
+    pairs = zip(quiet.tolist(), stall.tolist(), strict=True)
+    return LateWeather([part for quiet_s, stall_s in pairs for part in ((stall_s, STANDSTILL), (quiet_s, 1.0))])
+
+
+TIME_PER_CALL = Task(
+    lesson="02_timeit_vs_timer",
+    name="time_per_call",
+    summary="measure the seconds of one call, within 1 %, in few calls",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),
+    hints=(
+        (
+            "One call is hardly longer than the smallest step of the clock. How does the clock's error change "
+            "when you time many calls together?"
+        ),
+        (
+            "Time a block of calls between two readings, and divide by the number of calls. An interruption only "
+            "makes a block longer. Which of several blocks is then closest to the truth? Is a longer block "
+            "interrupted more often?"
+        ),
+        (
+            "Call fn a few times before you read the clock. To find its smallest step, read the clock until its value "
+            "changes. Then double the calls in a block until the shortest of three blocks lasts about 200 steps. The "
+            "answer is the time of that block divided by its calls."
+        ),
+    ),
+    exam=SimulatedExam(scenarios, forgiven=2),
+    folder=Path(__file__).parent,
+    read="lesson 02, step 2",
+    idea=(
+        "The solution makes three warm-up calls. Then it doubles the calls in a block until the shortest of three "
+        "blocks lasts 200 steps of the clock. The difference of two readings is wrong by about one step, which is 0.5 "
+        "% of such a block. A longer block would meet more interruptions. The shortest of three blocks is undisturbed. "
+        "The solution times three blocks of every size, because an interruption could make a single short block look "
+        "long enough."
+    ),
+    references=(
+        "Lesson 04 keeps all samples. Chen and Revels, Robust benchmarking in noisy environments (2016), explain why "
+        "the minimum is a good estimate."
+    ),
+)

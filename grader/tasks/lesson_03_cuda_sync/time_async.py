@@ -1,0 +1,55 @@
+"""The task of lesson 03: measure asynchronous work in blocks, and synchronize once per block.
+
+Launching and synchronizing cost the host 13 to 26 µs per block. So a block must last at least 2.6 ms for an error of at
+most 1 %. A shared device is free for 30 to 40 ms, and then used by other programs for 8 to 12 ms. Of two successive
+blocks shorter than 10 ms, at least one is undisturbed. Blocks of 40 ms and more are all disturbed. One launch takes 20
+µs to 0.8 ms, so no fixed number of launches fits every scenario.
+
+Gain: the baseline times 20 blocks of every size, which takes about 150 calls of synchronize per scenario. The solution
+makes about 7 such calls. Its gain was 23× to 26× in a dozen draws.
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import SimulatedExam, Task, Tier
+
+from .scenarios import draw_scenarios
+
+TIME_ASYNC = Task(
+    lesson="03_cuda_sync",
+    name="time_async",
+    summary="measure the seconds of launched work, within 1 %, with few calls of synchronize",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.4, 0.6), Tier(3.1, 0.8), Tier(6.2, 1.0)),
+    hints=(
+        (
+            "What do you measure if you read the clock right after launch() has returned? In which state must the "
+            "device be at each of the two readings of a block?"
+        ),
+        (
+            "A block is many launches followed by one synchronize(). It ends with an idle device, so the next block "
+            "can begin at once. The first launch loads a library and does not count. How long must a block be, so that "
+            "20 µs are a small part of it?"
+        ),
+        (
+            "First call launch() and synchronize(). Time a block in these steps: read the clock, launch n times, "
+            "synchronize, read the clock. Begin with n = 1. Multiply n by 5 ms divided by the block's time, until a "
+            "block lasts 5 ms. Time three such blocks, and return the shortest divided by n."
+        ),
+    ),
+    exam=SimulatedExam(draw_scenarios, forgiven=2),
+    folder=Path(__file__).parent,
+    read="lesson 03, step 2",
+    idea=(
+        "The solution launches once without timing, because the first launch loads a library. Then it times blocks. "
+        "The device is idle at the start and at the end of each block. If a block is too short, the solution computes "
+        "from its time how many launches take 6 ms. So a few blocks are enough. It returns the shortest of three "
+        "blocks, because other programs only add time."
+    ),
+    references=(
+        "The CUDA C++ Programming Guide on asynchronous execution and events; the documentation of torch.cuda.Event. "
+        "Lesson 04 shows how long a block should be."
+    ),
+)

@@ -1,0 +1,44 @@
+"""Times two pilot blocks of at least 10 steps, and computes from the shorter one the block size for 120 steps. Takes
+samples until there are enough, and corrects the size once if it is too small.
+"""
+
+import math
+import statistics
+
+
+def blocked_autorange(run, clock, min_run_time):
+    def timed(n):
+        start = clock()
+        run(n)
+        return clock() - start
+
+    run(1)
+
+    ticks = [clock()]
+    while len(ticks) < 7:
+        now = clock()
+        if now != ticks[-1]:
+            ticks.append(now)
+    step = min(b - a for a, b in zip(ticks, ticks[1:]))
+
+    n = 1
+    pilot = timed(n)
+    while pilot < 10 * step:
+        n *= 4
+        pilot = timed(n)
+    pilot = max(step, min(pilot, timed(n)))
+    n = max(1, math.ceil(n * 120 * step / pilot))
+
+    durations, total = [], 0.0
+    while len(durations) < 10 or total < min_run_time:
+        t = timed(n)
+        if t < 102 * step:
+            n = max(n + 1, math.ceil(n * 120 * step / max(t, step)))
+            durations, total = [], 0.0
+        else:
+            durations.append(t)
+            total += t
+
+    samples = [t / n for t in durations]
+    q = statistics.quantiles(samples, n=4)
+    return n, samples, statistics.median(samples), q[2] - q[0]

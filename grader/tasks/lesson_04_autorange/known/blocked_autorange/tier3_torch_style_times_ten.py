@@ -1,0 +1,47 @@
+"""Works like torch.utils.benchmark. Multiplies the runs by ten until the block is long enough, then takes as few runs
+as needed. Measures blocks until min_run_time.
+"""
+
+import math
+import statistics
+
+
+def blocked_autorange(run, clock, min_run_time):
+    run(1)
+    run(1)
+
+    step = math.inf
+    for _ in range(10):
+        t0 = clock()
+        t1 = clock()
+        while t1 == t0:
+            t1 = clock()
+        step = min(step, t1 - t0)
+    minimum = 100 * step
+
+    n = 1
+    while True:
+        start = clock()
+        run(n)
+        elapsed = clock() - start
+        if elapsed >= minimum / 4:
+            break
+        n *= 10
+    n = max(1, math.ceil(1.25 * minimum * n / elapsed))
+
+    while True:
+        times, total = [], 0.0
+        too_short = False
+        while (total < min_run_time or len(times) < 10) and not too_short:
+            start = clock()
+            run(n)
+            times.append(clock() - start)
+            total += times[-1]
+            too_short = times[-1] < 1.02 * minimum
+        if not too_short:
+            break
+        n = max(n + 1, math.ceil(1.25 * minimum * n / max(times[-1], step)))
+
+    samples = [t / n for t in times]
+    q1, _, q3 = statistics.quantiles(samples, n=4)
+    return n, samples, statistics.median(samples), q3 - q1

@@ -1,0 +1,107 @@
+"""Task (b) of lesson 05: a dispatcher that takes at most 1.4× the time of the better of two methods at every size.
+
+`by_shifting` makes a pass over the signal for each weight. `by_fft` costs about the same for any number of weights. On
+a 2-core VM (torch 2.13) their costs cross near 60 weights. No timed size is near the crossover: at each, one method is
+at least three times as fast as the other. So a crossover that a student found on another machine is good enough. With
+12 weights instead of 6, other programs changed the gain of a submission that always uses `by_fft` from 1.0× to 1.4×.
+
+The baseline uses the better method, measures its time, and then stays busy for three times as long. So a perfect
+dispatcher gains 4× on every machine. Each method has its own baseline file. A file that chooses the method would
+contain the solution. A tier of 4 / 1.4 means at most 1.4× the time of the better method. The solution must gain at
+least 1.1 times the top tier (`least_gain`), not 2 times, because its gain is about the same on every machine. A
+dispatcher that uses the wrong method at one size is at least 3 times slower there. So the tiers are at 1.4 and 2.6
+times the time of the better method. A baseline that does the work four times would be unsuitable. Its caches are warm
+after the first time, which made a perfect dispatcher look up to 20 % worse.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.records import Cost
+from grader.task import Array, Inputs, Task, TensorExam, Tier
+
+SIGNAL: Final = 6000
+TIMED_WEIGHTS: Final = (6, 600, 2000)
+LARGEST: Final = 1000
+TIMES: Final = 4
+"""The baseline takes this many times as long as the better method."""
+
+
+def cases(rng: np.random.Generator) -> list[Inputs]:
+    """Return inputs of many lengths, with and without views, shared memory, the largest values, and long weights."""
+    lengths = [(1, 1), (1, 4), (4, 1), (2, 3), (5, 5), (3, 70), (70, 3), (64, 64), (300, 41), (900, 250), (2000, 900)]
+    lengths += [(4, 126), (200, 58)]  # the result is one longer than a power of two
+    drawn = [_draw(rng, *pair) for pair in lengths]
+    signal, weights = _draw(rng, 60, 12)
+    drawn += [(signal[::2], weights), (signal, weights[::3]), (signal, signal), (np.repeat(signal, 2)[::2], weights)]
+    drawn += [(np.zeros(9, np.int64), weights), (np.full(3000, LARGEST), np.full(700, -LARGEST))]
+    drawn += [_draw(rng, *(int(n) for n in rng.integers(2, 400, size=2))) for _ in range(6)]
+    return drawn
+
+
+def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
+    return tuple(rng.integers(-LARGEST, LARGEST + 1, size=length) for length in (signal, weights))
+
+
+def timed(weights: int, rng: np.random.Generator) -> Iterator[Inputs]:
+    """Yield new inputs without end: a signal of the timed length, and `weights` weights."""
+    while True:
+        yield _draw(rng, SIGNAL, weights)
+
+
+def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
+    """Return the convolution, computed by its definition. Sums of whole numbers are exact."""
+    return np.convolve(signal, weights).astype(np.float64)
+
+
+def allowed(signal: Array, weights: Array) -> NDArray[np.float64]:
+    """Return 0 for each element, because whole numbers have no rounding error."""
+    return np.zeros(len(signal) + len(weights) - 1)
+
+
+CONVOLVE = Task(
+    lesson="05_compare",
+    name="convolve",
+    summary="choose the better of two methods at every size, within 1.4× of its time",
+    points=10.0,
+    cost=Cost.TIME,
+    tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),
+    hints=(
+        "Neither method is better at every size. How long does each take for 6 weights, and for 2000?",
+        (
+            "Time both methods with a signal of 6000 numbers and 1, 10, 100 and 1000 weights. What is the smallest "
+            "number of weights at which by_fft is faster? Your function crossover finds this number if you pass it a "
+            "measure function that calls a Timer."
+        ),
+        (
+            "Use one `if` on the length of the shorter input. Below the crossover call by_shifting, otherwise by_fft. "
+            "by_shifting makes one pass for each weight, so pass it the shorter input as the weights."
+        ),
+    ),
+    exam=TensorExam(
+        ("signal", "weights"),
+        cases,
+        partial(timed, TIMED_WEIGHTS[0]),
+        oracle,
+        allowed,
+        tuple(partial(timed, weights) for weights in TIMED_WEIGHTS[1:]),
+        ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
+    ),
+    folder=Path(__file__).parent,
+    read="lesson 05, step 4",
+    idea=(
+        "The solution is one `if`. by_shifting makes a pass over the signal for each weight, and by_fft costs the "
+        "same for any number of weights. So their costs cross at one number of weights, which was measured. The exact "
+        "number matters little, because near the crossover both methods cost the same."
+    ),
+    references=(
+        "torch chooses some of its own kernels in the same way: see the grain size of at::parallel_for, and how oneDNN "
+        "chooses a convolution."
+    ),
+    least_gain=1.1,
+)

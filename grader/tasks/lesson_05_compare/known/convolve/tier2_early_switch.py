@@ -1,0 +1,7 @@
+"""Changes to by_fft at 30 weights. The exact number matters little."""
+
+from baseline import by_fft, by_shifting
+
+
+def convolve(signal, weights):
+    return by_shifting(signal, weights) if len(weights) < 30 else by_fft(signal, weights)

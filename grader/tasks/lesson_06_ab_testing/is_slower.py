@@ -1,0 +1,54 @@
+"""The task of lesson 06: a sequential decision with two guaranteed error rates, from few pairs.
+
+Gain: the baseline measures 300 pairs in every scenario, and then decides once. A sequential rule stops when the
+evidence is sufficient: two bets need about 17 pairs on average. A rule with a fixed number of pairs needs about 80,
+because this number must be enough for the hardest scenario. Full points need 5 times fewer pairs than the baseline, so
+only rules that stop early reach them.
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import SimulatedExam, Task, Tier
+
+from .judging import judge
+from .scenarios import draw_scenarios
+
+IS_SLOWER = Task(
+    lesson="06_ab_testing",
+    name="is_slower",
+    summary="write a sequential A/B test: 1 % false alarms, 95 % power, few pairs",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.25, 0.6), Tier(2.7, 0.8), Tier(5.0, 1.0)),
+    hints=(
+        (
+            "For each pair, use only the information which of A and B took longer. Without a slowdown, B takes longer "
+            "with probability 1/2, for any noise and any drift. How does a slowdown change this probability?"
+        ),
+        (
+            "Make one bet instead of many tests. Begin with a capital of 1. On each pair, stake half of it on B "
+            "being slower: multiply the capital by 1.5 if B is slower, else by 0.5. If B is slower with probability "
+            "1/2, the capital reaches 100 with at most 1 % probability, however often you look. At 100, return True."
+        ),
+        (
+            "Make a second bet, against a slowdown as large as the threshold. With such a slowdown, b < a * (1 + "
+            "threshold) has probability 1/2. Stake half of the capital on it for each pair. When this capital reaches "
+            "20, return False. You miss a real slowdown in at most 1 of 20 cases. The first bet that wins decides."
+        ),
+    ),
+    exam=SimulatedExam(draw_scenarios, max_calls=3000, together=judge),
+    folder=Path(__file__).parent,
+    read="lesson 06, step 5",
+    idea=(
+        "The solution makes two bets. If A and B are equal, b > a has probability 1/2. Then a capital reaches 100 "
+        "times its start with at most 1 % probability, however you stake it and however often you look (Ville's "
+        "inequality). If B is slower by the threshold, b < a * (1 + threshold) has probability 1/2. Then a capital "
+        "reaches 20 times its start with at most 5 % probability. Only the sign of each difference is used, so heavy "
+        "tails and drift change nothing."
+    ),
+    references=(
+        "Ramdas, Grünwald, Vovk and Shafer 2023, “Game-theoretic statistics and safe anytime-valid inference”. The "
+        "docstring of harness/paired/decide.py describes a test with planned looks instead."
+    ),
+)

@@ -1,0 +1,157 @@
+"""The simulated scenarios of `is_slower`: pairs of times, with or without a slowdown.
+
+The logarithm of a pair's ratio is effect + noise, and the distribution of the noise is known exactly. So each scenario
+can compute the likelihood of its pairs without the slowdown, divided by their likelihood with the slowdown
+(`log_odds`). Disturbances that A and B of a pair have in common, such as a drift of the machine, do not change this
+ratio.
+
+The cost is the number of pairs that the submission measured.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from grader.task import Mismatch, SimulatedFunction
+from grader.tasks.answers import shown
+from grader.tasks.simulated import shuffled, want_no_arguments
+from grader.values import Value
+
+THRESHOLD: Final = 0.05
+"""The slowdown that matters: a scenario has exactly this slowdown or none."""
+
+SLOWED, EQUAL = 24, 20
+"""The number of scenarios of each kind with a slowdown, and without a slowdown."""
+
+MOST_PAIRS: Final = 2000
+PLAIN_PAIRS: Final = 300
+"""The number of pairs that the baseline measures in each scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise of a log ratio: a mixture of two scaled Student distributions. For infinite `freedom`, both are normal.
+
+    `freedom` is the degrees of freedom. A share `outlier_rate` of the pairs has the scale `outlier_scale`, and the
+    others have the scale `scale`.
+    """
+
+    scale: float
+    freedom: float = math.inf
+    outlier_rate: float = 0.0
+    outlier_scale: float = 1.0
+
+    def draw(self, rng: np.random.Generator, count: int) -> list[float]:
+        """Return `count` random values."""
+        scales = np.where(rng.random(count) < self.outlier_rate, self.outlier_scale, self.scale)
+        plain = rng.standard_normal(count) if math.isinf(self.freedom) else rng.standard_t(self.freedom, count)
+        drawn: list[float] = (scales * plain).tolist()
+        return drawn
+
+    def log_density(self, value: float) -> float:
+        """Return the logarithm of the noise's probability density at `value`, up to a constant."""
+        usual = (1 - self.outlier_rate) / self.scale * math.exp(self._log_shape(value / self.scale))
+        return math.log(
+            usual + self.outlier_rate / self.outlier_scale * math.exp(self._log_shape(value / self.outlier_scale))
+        )
+
+    def _log_shape(self, x: float) -> float:
+        if math.isinf(self.freedom):
+            return -x * x / 2
+        return -(self.freedom + 1) / 2 * math.log1p(x * x / self.freedom)
+
+
+@dataclass
+class PairScenario:
+    """Pairs of seconds of A and of B, where B takes the share `effect` longer.
+
+    `level_s` holds the common level of each pair. `log_odds` is a logarithm: the likelihood of the pairs measured so
+    far without the effect, divided by their likelihood with it. `answer` is the submission's answer.
+    """
+
+    kind: str
+    effect: float
+    noise: Noise
+    level_s: tuple[float, ...]
+    errors: tuple[float, ...]
+    pairs: int = 0
+    log_odds: float = 0.0
+    answer: bool | None = None
+    function: str = "is_slower"
+    arguments: tuple[Value | SimulatedFunction, ...] = field(default=(SimulatedFunction("next_pair"), THRESHOLD))
+
+    @property
+    def title(self) -> str:
+        """The kind of the scenario; it does not show whether B is slower."""
+        return self.kind
+
+    @property
+    def cost(self) -> float:
+        """The number of pairs measured, or 1 if no pair was measured."""
+        return max(1, self.pairs)
+
+    @property
+    def plain_cost(self) -> float:
+        """The number of pairs that the baseline measures, which is the same in every scenario."""
+        return PLAIN_PAIRS
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Return one measured pair for `next_pair()`: the seconds of A and of B."""
+        want_no_arguments(name, arguments)
+        if self.pairs == MOST_PAIRS:
+            raise ValueError(f"There are {MOST_PAIRS} pairs and no more. Decide earlier.")
+        shift, error, level_s = math.log1p(self.effect), self.errors[self.pairs], self.level_s[self.pairs]
+        self.log_odds += self.noise.log_density(error + shift) - self.noise.log_density(error)
+        self.pairs += 1
+        half = math.exp((shift + error) / 2)
+        return (level_s / half, level_s * half)
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return None if the answer is a bool, else a `Mismatch`. `judging.judge` judges all answers together."""
+        if not isinstance(answer, bool):
+            return Mismatch("True or False", shown(answer), "Return True if B is slower, else False.")
+        self.answer = answer
+        return None
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[PairScenario, ...]:
+    """Return the scenarios of one exam, of three kinds with and without a slowdown, in random order."""
+    scenarios = [
+        draw(rng, THRESHOLD if number < SLOWED else 0.0)
+        for draw in (_plain, _heavy, _drifting)
+        for number in range(SLOWED + EQUAL)
+    ]
+    return shuffled(rng, scenarios)
+
+
+def _plain(rng: np.random.Generator, effect: float) -> PairScenario:
+    noise = Noise(float(rng.uniform(0.03, 0.07)))
+    return _scenario(rng, "normal noise", effect, noise, np.zeros(MOST_PAIRS))
+
+
+def _heavy(rng: np.random.Generator, effect: float) -> PairScenario:
+    """Return a scenario with heavy-tailed noise: some measurements take several times as long."""
+    noise = Noise(float(rng.uniform(0.025, 0.045)), freedom=2.0)
+    return _scenario(rng, "heavy tails: some pairs are outliers", effect, noise, np.zeros(MOST_PAIRS))
+
+
+def _drifting(rng: np.random.Generator, effect: float) -> PairScenario:
+    """Return a scenario with drift: the machine slows down, changes its speed in steps, and has outliers."""
+    noise = Noise(float(rng.uniform(0.03, 0.06)), outlier_rate=0.1, outlier_scale=0.3)
+    warming = np.log1p(0.01 * np.arange(MOST_PAIRS))
+    steps = np.cumsum(np.where(rng.random(MOST_PAIRS) < 0.02, rng.normal(0, 0.02, MOST_PAIRS), 0.0))
+    return _scenario(rng, "drift: the machine becomes slower all the time", effect, noise, warming + steps)
+
+
+def _scenario(
+    rng: np.random.Generator,
+    kind: str,
+    effect: float,
+    noise: Noise,
+    drift: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> PairScenario:
+    level_s = np.exp(drift) * rng.uniform(0.5e-3, 5e-3)
+    return PairScenario(kind, effect, noise, tuple(level_s.tolist()), tuple(noise.draw(rng, MOST_PAIRS)))

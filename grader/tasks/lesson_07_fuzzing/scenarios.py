@@ -1,0 +1,288 @@
+"""The simulated scenarios of lesson 07: an operation that is slow on some matrices, a fuzzer, and measurements.
+
+A case describes a matrix: rows, columns, the step between its columns in memory, and whether it is transposed. The
+plain counterpart of a case has the same rows and columns, step 1, and is not transposed. Each scenario plants the
+smallest slow case. A case is slow if each of its parts is at least as large as in the smallest slow case. The cost is
+the number of measurements.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from grader.task import Mismatch, SimulatedFunction
+from grader.tasks.answers import shown
+from grader.tasks.simulated import stratified
+from grader.values import Value
+from harness.rendering import units
+
+MOST_SIDE: Final = 4096
+MOST_STEP: Final = 16
+MOST_ELEMENTS: Final = 1 << 20
+"""The largest number of elements that a case may span in memory, steps included."""
+
+SLOW: Final = 3.0
+"""A case is slow if it takes at least this multiple of the time of its plain counterpart.
+
+Slow cases take 5 to 11 times as long as their counterparts, and other cases less than 1.5 times. A disturbed
+measurement of a counterpart takes at least 4 times as long as an undisturbed one. Compared with a disturbed
+measurement, a slow case does not look slow.
+"""
+
+PLAIN_DRAWS: Final = 60
+PLAIN_MEASUREMENTS: Final = 8
+"""The baseline's number of draws, and its measurements per case: four of the case, four of its plain counterpart."""
+
+EACH: Final = 12
+"""The number of scenarios of each kind."""
+
+MOST_DRAWS_BEFORE: Final = 19
+"""The largest number of draws before the first slow case. In an exam, these numbers are spread evenly from 0 to this
+number. So a grade does not depend on luck with the draws.
+"""
+
+OPERATION: Final = "mix"
+FIELDS: Final = ("rows", "columns", "step", "transposed")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A description of a matrix."""
+
+    rows: int
+    columns: int
+    step: int = 1
+    transposed: bool = False
+
+    @property
+    def elements(self) -> int:
+        """The number of elements."""
+        return self.rows * self.columns
+
+    @property
+    def size(self) -> tuple[int, int, bool]:
+        """The sort key of cases: the number of elements first, then the step, then whether the case is transposed."""
+        return self.elements, self.step, self.transposed
+
+    def to_value(self) -> Value:
+        """Return the case as the dict that the submission gets."""
+        return {"rows": self.rows, "columns": self.columns, "step": self.step, "transposed": self.transposed}
+
+    def __str__(self) -> str:
+        odd = [f"steps of {self.step}"] * (self.step > 1) + ["transposed"] * self.transposed
+        return ", ".join([f"{self.rows}×{self.columns}", *(odd or ["plain"])])
+
+
+def read(value: Value) -> Case | str:
+    """Return the case that a plain value describes, or a text that names the mistake in the value."""
+    if not isinstance(value, Mapping) or set(value) != set(FIELDS):
+        return f"a case is a dict of {', '.join(FIELDS)}; this is {shown(value)}"
+    rows, columns, step, transposed = (value[name] for name in FIELDS)
+    if not isinstance(transposed, bool):
+        return f"transposed is True or False; this is {shown(transposed)}"
+    for name, number, most in (("rows", rows, MOST_SIDE), ("columns", columns, MOST_SIDE), ("step", step, MOST_STEP)):
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
+            return f"{name} is a whole number from 1 to {most}; this is {shown(number)}"
+    assert isinstance(rows, int) and isinstance(columns, int) and isinstance(step, int)  # noqa: PT018 - for the types
+    if rows * columns * step > MOST_ELEMENTS:
+        return f"{rows}×{columns} in steps of {step} spans more than {MOST_ELEMENTS} elements"
+    return Case(rows, columns, step, transposed)
+
+
+@dataclass(frozen=True, slots=True)
+class Slowness:
+    """A planted slowness.
+
+    A case at least as large as `least` in each part takes `times` as long as its plain counterpart.
+    """
+
+    least: Case
+    times: float
+
+    def is_slow(self, case: Case) -> bool:
+        """Return whether a case is slow."""
+        least = self.least
+        return (
+            case.rows >= least.rows
+            and case.columns >= least.columns
+            and case.step >= least.step
+            and case.transposed >= least.transposed
+        )
+
+
+@dataclass
+class MatrixScenario:
+    """An operation with a planted slowness, a fuzzer, and measurements that are sometimes disturbed."""
+
+    title: str
+    slowness: Slowness
+    rng: np.random.Generator
+    call_s: float
+    element_s: float
+    first_slow_at: int
+    function: str = "smallest_slow_case"
+    measured: int = 0
+    plain_cost: float = field(init=False)
+    draws: Iterator[Case] = field(init=False)
+    disturbance: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        draws = _draws(np.random.default_rng(int(self.rng.integers(1 << 62))))
+        draws = _first_slow_at(self.first_slow_at, self.slowness, draws)
+        first = list(itertools.islice(draws, PLAIN_DRAWS))
+        self.draws = itertools.chain(first, draws)
+        self.plain_cost = PLAIN_MEASUREMENTS * (PLAIN_DRAWS + _plain_steps(self.slowness, first))
+        self.disturbance = _disturbance(self.rng)
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `smallest_slow_case`: the operation's name, `fuzzer` and `measure`."""
+        return (OPERATION, SimulatedFunction("fuzzer"), SimulatedFunction("measure"))
+
+    @property
+    def cost(self) -> float:
+        """The number of measurements."""
+        return self.measured
+
+    def call(self, name: str, arguments: Sequence[Value]) -> Value:
+        """Return a case for `fuzzer()`, or the seconds of `measure(f, case)`."""
+        if name == "fuzzer":
+            if arguments:
+                raise ValueError(f"fuzzer() takes no arguments; it got {len(arguments)}.")
+            return next(self.draws).to_value()
+        if len(arguments) != 2 or arguments[0] != OPERATION:
+            raise ValueError("measure(f, case) takes the name f that your function got, and one case.")
+        case = read(arguments[1])
+        if isinstance(case, Case):
+            return self._seconds(case)
+        raise ValueError(f"measure(f, case) got a wrong case: {case}.")
+
+    def _seconds(self, case: Case) -> float:
+        factor = self.disturbance[self.measured % len(self.disturbance)]
+        self.measured += 1
+        return self._undisturbed_s(case) * factor
+
+    def _undisturbed_s(self, case: Case) -> float:
+        times = (
+            self.slowness.times if self.slowness.is_slow(case) else 1.0 + 0.2 * (case.step > 1) + 0.15 * case.transposed
+        )
+        return (self.call_s + self.element_s * case.elements) * times
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        """Return a `Mismatch` if the answer is not the planted smallest slow case, else None."""
+        least = self.slowness.least
+        expected = f"the smallest slow case: {least}"
+        case = read(answer)
+        if isinstance(case, str):
+            return Mismatch("a case", shown(answer), f"Return a case: {case}.")
+        if case == least:
+            return None
+        if not self.slowness.is_slow(case):
+            times = self._undisturbed_s(case) / self._undisturbed_s(Case(case.rows, case.columns))
+            remark = f"This case is not slow: it takes {units.ratio(times)} the time of its plain counterpart."
+            return Mismatch(expected, str(case), remark)
+        remark = f"This case is slow, but not the smallest: {_smaller(case, self.slowness)} is slow too."
+        return Mismatch(expected, str(case), remark)
+
+
+def _plain_steps(slowness: Slowness, drawn: Sequence[Case]) -> int:
+    """Return the number of cases that the baseline tries while it reduces the largest slow case of `drawn`."""
+    slow = [case for case in drawn if slowness.is_slow(case)]
+    largest = max(slow, key=lambda case: case.rows + case.columns)
+    least = slowness.least
+    sides = ((largest.rows, least.rows), (largest.columns, least.columns), (largest.step, least.step))
+    return sum(_steps_down(*side) for side in sides) + largest.transposed
+
+
+def _steps_down(number: int, least: int) -> int:
+    """Return how many tries the baseline needs to reduce a number to `least`.
+
+    It reduces by a sixteenth until a try is below `least`, and then by 1.
+    """
+    tries = 0
+    for share in (16, MOST_SIDE):
+        while number > 1:
+            tries += 1
+            lower = number - max(1, number // share)
+            if lower < least:
+                break
+            number = lower
+    return tries
+
+
+def _smaller(case: Case, slowness: Slowness) -> Case:
+    """Return a slow case that is smaller in one part only, to show the student which part to reduce."""
+    least = slowness.least
+    candidates = (
+        Case(least.rows, case.columns, case.step, case.transposed),
+        Case(case.rows, least.columns, case.step, case.transposed),
+        Case(case.rows, case.columns, least.step, case.transposed),
+        Case(case.rows, case.columns, case.step, least.transposed),
+    )
+    return next(each for each in candidates if each != case)
+
+
+def _disturbance(rng: np.random.Generator, length: int = 2048) -> tuple[float, ...]:
+    """Return a factor per measurement: 4 to 8 for about every tenth but never twice in a row, else 1 ± 4 %."""
+    factors = rng.uniform(0.96, 1.04, length)
+    hit = np.cumsum(rng.integers(6, 14, length // 6))
+    hit = hit[hit < length]
+    factors[hit] *= rng.uniform(4, 8, len(hit))
+    return tuple(factors.tolist())
+
+
+def _draws(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield random cases as PyTorch's fuzzers draw them: log-uniform sizes, and often step 1."""
+    while True:
+        rows, columns = (int(2 ** rng.uniform(0, math.log2(MOST_SIDE))) for _ in range(2))
+        step = int(rng.choice([1, 2, 4, 8, 16], p=[0.4, 0.15, 0.15, 0.15, 0.15]))
+        if rows * columns * step <= MOST_ELEMENTS:
+            yield Case(rows, columns, step, bool(rng.random() < 0.5))
+
+
+def _first_slow_at(place: int, slowness: Slowness, draws: Iterator[Case]) -> Iterator[Case]:
+    """Yield the draws in an order in which `place` fast cases come before the first slow case."""
+    fast, slow = itertools.tee(draws)
+    yield from itertools.islice(itertools.filterfalse(slowness.is_slow, fast), place)
+    yield next(filter(slowness.is_slow, slow))
+    yield from fast
+
+
+def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
+    """Return the scenarios of one exam: `EACH` for each of four causes of slowness."""
+
+    def sides(low: int, high: int) -> list[int]:
+        return [int(side) for side in stratified(rng, low, high, EACH)]
+
+    drawn = zip(
+        *(sides(60, 250), sides(20, 60)),
+        *(sides(100, 500), sides(3, 8)),
+        *(sides(8, 30), sides(30, 120)),
+        *(sides(150, 700), sides(2, 6)),
+        strict=True,
+    )
+    planted = [
+        slowness
+        for long, short, wide, step, low, broad, tall, narrow in drawn
+        for slowness in (
+            ("transposed matrices with long columns", Case(long, short, 1, transposed=True)),
+            ("wide steps in long rows", Case(1, wide, step)),
+            ("transposed with wide steps", Case(low, broad, 2, transposed=True)),
+            ("tall matrices in steps", Case(tall, narrow, 2)),
+        )
+    ]
+    return tuple(
+        MatrixScenario(
+            title,
+            Slowness(least, times=float(rng.uniform(5, 11))),
+            rng,
+            call_s=float(rng.uniform(1e-6, 4e-6)),
+            element_s=float(rng.uniform(0.2e-9, 0.6e-9)),
+            first_slow_at=int(place),
+        )
+        for (title, least), place in zip(planted, stratified(rng, 0, MOST_DRAWS_BEFORE + 1, len(planted)), strict=True)
+    )

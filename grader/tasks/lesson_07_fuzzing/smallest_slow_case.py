@@ -1,0 +1,52 @@
+"""Task (a) of lesson 07: reduce a slow input to the smallest slow input, in few measurements.
+
+In each scenario, a case is slow if its rows, columns and step have at least certain sizes. In some scenarios it must
+also be transposed. The case with exactly these sizes is the smallest slow case. About one draw in ten is slow. From a
+drawn slow case, bisection finds the smallest slow case in about 30 comparisons, but reducing step by step takes
+hundreds. The baseline starts from the largest slow case of 60 draws, so that its cost does not depend on a lucky first
+draw.
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import SimulatedExam, Task, Tier
+
+from .scenarios import draw_scenarios
+
+SMALLEST_SLOW_CASE = Task(
+    lesson="07_fuzzing",
+    name="smallest_slow_case",
+    summary="find the smallest case on which an operation is slow, in few measurements",
+    points=10.0,
+    cost=Cost.CALLS,
+    tiers=(Tier(1.4, 0.6), Tier(2.7, 0.8), Tier(5.1, 1.0)),
+    hints=(
+        "A case larger than a slow case is slow too. If a case is not slow, which other cases are not slow either?",
+        (
+            "Draw until a case is slow, then reduce one part after the other. 1 row may be fast, and the drawn number "
+            "of rows is slow. Which number of rows between them do you try next? Which numbers does each result "
+            "exclude?"
+        ),
+        (
+            "Bisect rows, then columns, then the step, and try without transposing last. Drawing is free: draw about "
+            "500 cases, and begin with the largest transposed case with a step. A disturbance only adds time, so "
+            "measure again only a case that looks slow. The time of a plain counterpart is a fixed time plus a time "
+            "per element. So measure two plain cases of different sizes twice each, and compute from their times the "
+            "time of every plain counterpart."
+        ),
+    ),
+    exam=SimulatedExam(draw_scenarios),
+    folder=Path(__file__).parent,
+    read="lesson 07, step 7",
+    idea=(
+        "The solution draws many cases and measures few. From the times of two plain cases, it computes the time of "
+        "every plain counterpart. So one measurement shows whether a case may be slow. Only a case that looks slow is "
+        "measured again, because a disturbance only adds time. A case larger than a slow case is slow too, so each "
+        "part can be bisected, one after the other."
+    ),
+    references=(
+        "Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input (delta debugging). The library "
+        "Hypothesis reduces the inputs of failing tests in the same way."
+    ),
+)

@@ -1,0 +1,116 @@
+"""The scenarios of `by_function`: lines such as `4821 name of a function`. A function may have several lines.
+
+The total of each function is computed from the drawn numbers, before they become lines. No code here adds up lines,
+because students could hand it in as a solution.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import SimulatedFunction
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
+
+FUNCTIONS: Final = 45
+"""The number of different functions in a listing that checks for right answers."""
+
+COUNTED_LINES: Final = 1000
+COUNTED_CALLS: Final = 3
+COUNTED_FUNCTIONS: Final = 200
+"""With this number of functions, the search dominates the cost. Then different ways to search have clearly different
+costs on every version of Python."""
+
+PARTS: Final = ("add", "copy", "find", "free", "grow", "hash", "join", "load", "move", "read", "scan", "sort", "trim")
+TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "'2")
+"""The endings of names as Callgrind shows them, in C, and in C++ with spaces."""
+
+
+@dataclass
+class Listing(RowsScenario):
+    """A listing: lines to add up by function."""
+
+    title: str
+    lines: list[str]
+    totals: Mapping[str, int]
+    advice: str = ""
+    function: str = "by_function"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `by_function`: the list of lines."""
+        return (list(self.lines),)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right rows, from the planted totals."""
+        rows = sorted((-total, name) for name, total in self.totals.items() if total)
+        return [[name, -total] for total, name in rows]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Return a listing for each special case, and a long listing."""
+    a, b, c = sorted(_names(rng, 3))
+    one, other = (int(n) for n in rng.integers(10, 10_000, 2))
+    return (
+        Listing("no lines", [], {}, "For an empty list of lines, return an empty list."),
+        Listing(
+            "one function, three times",
+            [f"{one} {a}", f"{other} {a}", f"{one} {a}"],
+            {a: 2 * one + other},
+            "Add up all lines of a function.",
+        ),
+        Listing(
+            "names with spaces",
+            [f"{one} {a} (int)", f"{other} {a} (long)"],
+            {f"{a} (int)": one, f"{a} (long)": other},
+            "Everything after the first space is the name.",
+        ),
+        Listing(
+            "the same total twice",
+            [f"{one} {c}", f"{one} {b}", f"{one} {a}"],
+            {a: one, b: one, c: one},
+            "Sort equal totals by name.",
+        ),
+        Listing(
+            "a total of zero",
+            [f"{one} {a}", f"-{one} {a}", f"{other} {b}"],
+            {a: 0, b: other},
+            "Leave out totals of zero.",
+        ),
+        Listing(
+            "totals below zero",
+            [f"-{one} {a}", f"{one} {b}", f"-{one + 1} {c}"],
+            {a: -one, b: one, c: -one - 1},
+            "Sort by total, the largest first.",
+        ),
+        Listing(
+            "a whole count",
+            *_lines(rng, 400, FUNCTIONS),
+            "Test your function on a listing of a few lines: add up the numbers by hand, and compare the two results.",
+        ),
+    )
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[Listing, ...]:
+    """Return the listings for which instructions are counted."""
+    return tuple(Listing("a long count", *_lines(rng, COUNTED_LINES, COUNTED_FUNCTIONS)) for _ in range(COUNTED_CALLS))
+
+
+def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
+    """Return `number` lines, and the total of each function."""
+    names = _names(rng, functions)
+    counts, which = rng.integers(-2000, 100_000, number), rng.integers(functions, size=number)
+    totals = {name: int(counts[which == place].sum()) for place, name in enumerate(names)}
+    return [f"{count} {names[place]}" for count, place in zip(counts, which, strict=True)], totals
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    found: dict[str, None] = {}
+    while len(found) < number:
+        first, second = rng.choice(PARTS, 2)
+        found[f"{first}_{second}{rng.integers(10, 100)}{rng.choice(TAILS)}"] = None
+    return list(found)

@@ -1,0 +1,92 @@
+"""Record the counts for `culprit` again: `python -m grader.tasks.lesson_08_callgrind.record`. Needs gcc and valgrind.
+
+Each version of `program.c` is compiled and run under Callgrind on each input. The recording has one row per function:
+its name, its calls, its own instructions and its inclusive instructions. Functions with few instructions are left out.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from grader.trials import valgrind
+from harness.callgrind import outfile, tools
+from harness.errors import MachineError
+
+from .recorded import COUNTS, CULPRITS, FOLDER, Count
+
+INPUTS: Final = ((5, 3000), (11, 2500), (23, 3600))
+"""The seed and the number of words of each text."""
+
+ROWS_BEFORE, ROWS_AFTER = 3, 40
+"""The rows that the program prints before and after the change. More rows make small functions grow, without a
+regression.
+"""
+
+LEAST: Final = 1000
+"""Functions with fewer inclusive instructions are left out."""
+
+
+def record() -> dict[int, list[Count]]:
+    """Return the counts of every version of `program.c`, one per input.
+
+    Raise `MachineError` if gcc or valgrind is missing.
+    """
+    if missing := valgrind.trouble() or tools.lacking(compiler=True):
+        raise MachineError(f"The counts cannot be recorded on this machine: {missing}.")
+    found: dict[int, list[Count]] = {}
+    with tempfile.TemporaryDirectory(prefix="fairclock-record-") as folder:
+        for worse in (0, *CULPRITS):
+            program = Path(folder) / f"program{worse}"
+            source = FOLDER / "program.c"
+            subprocess.run(["gcc", "-O1", f"-DWORSE={worse}", str(source), "-o", str(program)], check=True)
+            rows = ROWS_AFTER if worse else ROWS_BEFORE
+            found[worse] = [count(program, seed, words, rows) for seed, words in INPUTS]
+    return found
+
+
+def count(program: Path, seed: int, words: int, rows: int) -> Count:
+    """Run the program under Callgrind, and return its count."""
+    out = program.with_suffix(".out")
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--vgdb=no", "-q"]
+    arguments = [str(program), str(seed), str(words), str(rows)]
+    subprocess.run([*command, *arguments], check=True, stdout=subprocess.DEVNULL, env={"PATH": "/usr/bin:/bin"})
+    with out.open(encoding="utf-8", errors="replace") as lines:
+        return by_name(outfile.parse(lines))
+
+
+def by_name(profile: outfile.Profile) -> Count:
+    """Return the calls, own and inclusive instructions by function name.
+
+    If a name occurs in several files, its calls and own instructions are added. Its largest inclusive count is kept.
+    """
+    rows: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for place, inclusive in profile.inclusive.items():
+        name = place.partition(":")[2].rpartition(" [")[0]
+        if inclusive >= LEAST and name and not name.startswith("("):
+            row = rows[name]
+            row[0] += max(1, profile.calls.get(place, 0))  # the first function has no caller
+            row[1] += profile.exclusive.get(place, 0)
+            row[2] = max(row[2], inclusive)
+    return {name: (calls, own, inclusive) for name, (calls, own, inclusive) in sorted(rows.items())}
+
+
+def as_text(found: dict[int, list[Count]]) -> str:
+    """Return the recording as JSON, one count per line, with the versions of gcc and valgrind."""
+    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    made = f"{compiler}; {tools.version()}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
+    versions = []
+    for version, counts in found.items():
+        lines = ",\n".join(f"  {json.dumps(each)}" for each in counts)
+        versions.append(f' "{version}": [\n{lines}\n ]')
+    return f'{{"made by": {json.dumps(made)}, "counts": {{\n' + ",\n".join(versions) + "\n}}\n"
+
+
+if __name__ == "__main__":
+    COUNTS.write_text(as_text(record()), encoding="utf-8")
+    sys.stdout.write(f"{COUNTS}\n")

@@ -1,0 +1,17 @@
+"""Using totals as own times gives these wrong answers. Then the function that starts everything comes first, although
+it does very little itself. Subtract the totals of the called rows.
+"""
+
+
+def own_time(stats):
+    found = {}
+    path = []
+    for depth, name, calls, total in stats:
+        del path[depth:]
+        row = found.setdefault(name, [name, 0, 0, 0])
+        row[1] += calls
+        row[2] += total
+        if row not in path:
+            row[3] += total
+        path.append(row)
+    return sorted(found.values(), key=lambda row: (-row[2], row[0]))

@@ -1,0 +1,50 @@
+"""Task (a) of lesson 09: compute own and cumulative times of each function from a call tree with totals.
+
+The baseline goes through all rows for each function, and searches callers and called rows among all rows. A single pass
+over the rows needs 1.8 times fewer opcodes. With the callers on a stack, it needs 5.4 times fewer. If each total is
+also subtracted from its caller, it needs 24 to 25 times fewer. The trees are recorded and keep their shapes, so the
+gains hardly depend on the draw. They depend slightly on the version of Python (here 3.11).
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import CountedExam, Task, Tier
+from grader.tasks.plain import right_rows
+
+from .trees import draw_cases, draw_counted
+
+OWN_TIME = Task(
+    lesson="09_cprofile",
+    name="own_time",
+    summary="compute own and cumulative times, with an eighth of the opcodes that the baseline executes",
+    points=10.0,
+    cost=Cost.OPCODES,
+    tiers=(Tier(1.25, 0.6), Tier(4.0, 0.8), Tier(8.0, 1.0)),
+    hints=(
+        "Which rows can be the caller of a row? How many rows does your code read to find the caller?",
+        (
+            "Go through the rows once, from top to bottom. Keep a list of the open rows: the open row at depth d is "
+            "the caller of the next row at depth d + 1. The own time of a row is its total minus the totals of the "
+            "rows that it calls."
+        ),
+        (
+            "Keep path, a list of names. For each row, del path[depth:], so that path[-1] is the caller. Add the "
+            "row's total to own[name], and subtract it from own[path[-1]]. Add it to cumulative[name] only if the "
+            "name is not in path. Then path.append(name). Sort once at the end."
+        ),
+    ),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=150),
+    folder=Path(__file__).parent,
+    read="lesson 09, step 2",
+    idea=(
+        "The rows are in the order of the calls, so the open rows form a stack. The stack gives each row's caller "
+        "without a search. Own time needs no list of called rows: a row's total is added to its function and "
+        "subtracted from the function of its caller. If a function is on the stack already, the total of its outer "
+        "call includes the new total."
+    ),
+    references=(
+        "CPython's Modules/_lsprof.c implements cProfile. It keeps the same stack, and updates it at every call and "
+        "return while the program runs."
+    ),
+)

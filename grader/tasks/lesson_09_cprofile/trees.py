@@ -1,0 +1,157 @@
+"""The scenarios of `own_time`: call trees of real programs, with newly drawn names and times.
+
+The shapes are recorded (module `recorded`): callers, depths, numbers of calls, and recursion. Each scenario renames the
+functions and multiplies the own time of each node by a random factor, so that no answer is known in advance. The totals
+are computed from the planted own times.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from grader.task import SimulatedFunction
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
+
+from .recorded import Node, load
+
+COUNTED: Final = ("ast.unparse", "copy.deepcopy", "re.compile")
+"""The recorded programs for which opcodes are counted."""
+
+VERBS: Final = ("add", "bind", "cast", "draw", "emit", "find", "join", "load", "make", "pack", "read", "scan", "walk")
+THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line", "node", "page", "row", "tag")
+
+
+@dataclass
+class CallTree(RowsScenario):
+    """A call tree with the planted own time of each node."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    advice: str = ""
+    function: str = "own_time"
+    cost: float = 1.0
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """The index after the last descendant of each node, found by a search.
+
+        A stack would be faster, but is the solution.
+        """
+        depths = [depth for depth, *_ in self.nodes]
+        last = len(depths)
+        return [next((n for n in range(at + 1, last) if depths[n] <= depths[at]), last) for at in range(last)]
+
+    @property
+    def totals_us(self) -> list[int]:
+        """The total time of each node: its own time plus the own times of all its descendants."""
+        return [sum(node[3] for node in self.nodes[place:end]) for place, end in enumerate(self.ends)]
+
+    def _is_outermost(self, place: int) -> bool:
+        name = self.nodes[place][1]
+        return not any(self.ends[other] > place for other in range(place) if self.nodes[other][1] == name)
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `own_time`: the tree as rows with totals."""
+        totals = self.totals_us
+        return ([[depth, name, calls, totals[n]] for n, (depth, name, calls, _) in enumerate(self.nodes)],)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right rows, with planted own times and with cumulative times computed from them."""
+        calls: dict[str, int] = {}
+        own: dict[str, int] = {}
+        cumulative: dict[str, int] = {}
+        for place, ((_, name, times, own_us), total_us) in enumerate(zip(self.nodes, self.totals_us, strict=True)):
+            calls[name] = calls.get(name, 0) + times
+            own[name] = own.get(name, 0) + own_us
+            cumulative[name] = cumulative.get(name, 0) + self._is_outermost(place) * total_us
+        return [
+            [name, calls[name], own[name], cumulative[name]]
+            for name in sorted(own, key=lambda each: (-own[each], each))
+        ]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
+    """Return a tree for each special case, and one for each recorded program."""
+    a, b, c, d = _names(rng, 4)
+    t = [int(n) for n in rng.integers(10, 1000, 8)]
+    low, high = sorted((a, b))
+    return (
+        CallTree("no rows", (), "For an empty list of rows, return an empty list."),
+        CallTree(
+            "one function", ((0, a, 1, t[0]),), ("If a function calls no other function, its own time is its total.")
+        ),
+        CallTree("a chain", ((0, a, 1, t[0]), (1, b, 3, t[1]), (2, c, 5, t[2])), BELOW),
+        CallTree(
+            "one function calls three", ((0, a, 1, t[0]), (1, b, 2, t[1]), (1, c, 1, t[2]), (1, d, 4, t[3])), BELOW
+        ),
+        CallTree(
+            "called from two places",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, d, 2, t[2]), (1, c, 1, t[3]), (2, d, 3, t[4])),
+            "Add up all rows of a function.",
+        ),
+        CallTree(
+            "two roots",
+            ((0, a, 1, t[0]), (1, c, 1, t[1]), (0, b, 1, t[2]), (1, c, 1, t[3])),
+            "Each row at depth 0 is a root.",
+        ),
+        CallTree(
+            "calls itself",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, b, 1, t[2]), (3, b, 2, t[3]), (3, c, 1, t[4])),
+            RECURSIVE,
+        ),
+        CallTree(
+            "calls itself through another function",
+            ((0, a, 1, t[0]), (1, b, 1, t[1]), (2, c, 1, t[2]), (3, b, 1, t[3]), (1, c, 1, t[4]), (2, b, 1, t[5])),
+            RECURSIVE,
+        ),
+        CallTree(
+            "equal own times", ((0, c, 1, t[0]), (1, high, 1, t[1]), (1, low, 1, t[1])), "Sort equal times by name."
+        ),
+        CallTree("no own time", ((0, a, 1, 0), (1, b, 1, t[0]), (1, c, 1, 0)), "An own time can be 0."),
+        CallTree(
+            "more than a thousand deep", _deep(rng, a, b, 1200), "A tree may be deeper than Python's recursion limit."
+        ),
+        *(_drawn(rng, program) for program in load()),
+    )
+
+
+BELOW: Final = "Own time is a row's total minus the totals of the rows that it calls, which are one deeper."
+RECURSIVE: Final = (
+    "A total includes the totals of the same function below it. So add only the outermost of these totals to the "
+    "cumulative time."
+)
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[CallTree, ...]:
+    """Return the trees for which opcodes are counted."""
+    return tuple(_drawn(rng, program) for program in COUNTED)
+
+
+def _drawn(rng: np.random.Generator, program: str) -> CallTree:
+    nodes = load()[program]
+    names = list(dict.fromkeys(name for _, name, _, _ in nodes))
+    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    factors = rng.uniform(0.3, 3.0, len(nodes))
+    drawn = tuple(
+        (depth, called[name], calls, int(own_us * factor))
+        for (depth, name, calls, own_us), factor in zip(nodes, factors, strict=True)
+    )
+    return CallTree(
+        f"{program}, recorded",
+        drawn,
+        ("Test your function on a tree of a few rows: compute the times by hand, and compare the two results."),
+    )
+
+
+def _deep(rng: np.random.Generator, one: str, other: str, depth: int) -> tuple[Node, ...]:
+    return tuple((at, (one, other)[at % 2], 1, int(own_us)) for at, own_us in enumerate(rng.integers(1, 50, depth)))
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"{verb}_{thing}" for verb in VERBS for thing in THINGS]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]

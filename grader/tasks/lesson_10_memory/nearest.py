@@ -1,0 +1,111 @@
+"""Task (a) of lesson 10: `nearest(x, y, scale)`, graded by its peak memory.
+
+The baseline keeps three arrays for all pairs of rows: differences, scaled differences, and squares. Each has 1024 ×
+1024 × 24 numbers in 96 MiB. The code of torch takes about 25 MiB more. Other methods need less than this peak: 69 %
+with one name for all three arrays, and 54 % with half of the rows at a time. Work in place needs 39 %, and a few rows
+at a time 10 %. The tiers are at 83 % and 25 %. The shares vary by at most 1 % between gradings, also on a busy machine.
+
+torch's own part differs between builds. With torch 2.9 and CUDA it is 38 MiB, and a few rows at a time need 15 %. So
+the solution must gain only 1.6 times the top tier (`least_gain`). (Measured on a 2-core VM, torch 2.9, 2.13 and 2.15,
+Linux 6.18.)
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.records import Cost
+from grader.task import Array, Inputs, Task, TensorExam, Tier
+
+ROWS, COLUMNS = 1024, 24
+SHAPES = ((0, 3, 2), (1, 1, 1), (1, 4, 3), (5, 1, 2), (7, 9, 4), (33, 65, 3), (130, 40, 5), (40, 130, 24))
+FAR = 1000.0
+"""The distance from zero of rows that are near each other. The squares of such rows are too large for an exact
+difference.
+"""
+
+
+def cases(rng: np.random.Generator) -> list[Inputs]:
+    """Return small inputs in float32 and float64, views, shared memory, rows far from zero, NaN and infinity."""
+    drawn: list[Inputs] = []
+    for dtype in ("float32", "float64"):
+        for rows, others, columns in SHAPES:
+            drawn.append(_drawn(rng, (rows, others, columns), dtype))
+        x, y, scale = _drawn(rng, (6, 8, 10), dtype)
+        drawn += [(x[:, ::2], y[:, 1::2], scale[::2]), (x, x, scale), (x, np.broadcast_to(x[:1], y.shape), scale)]
+        drawn.append(((x + FAR).astype(dtype), (y + FAR).astype(dtype), scale))
+        for value in (np.nan, np.inf):
+            spoilt = y.copy()
+            spoilt[2, 3] = value
+            drawn += [(x, spoilt, scale), (spoilt, x, scale)]
+    return drawn
+
+
+def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+    """Yield new inputs of the timed sizes without end."""
+    while True:
+        yield _drawn(rng, (ROWS, ROWS, COLUMNS), "float32")
+
+
+def oracle(x: Array, y: Array, scale: Array) -> NDArray[np.float64]:
+    """Return the smallest scaled squared distance of each row, in float64, computed for all pairs at once."""
+    points, others, by = (each.astype(np.float64) for each in (x, y, scale))
+    with np.errstate(invalid="ignore", over="ignore"):
+        differences = points[:, None] - others
+        scaled = differences / by
+        squared = scaled * scaled
+        nearest: NDArray[np.float64] = squared.sum(-1).min(1)
+    return nearest
+
+
+def allowed(x: Array, y: Array, scale: Array) -> NDArray[np.float64]:
+    """Return the allowed error: the roundings of all operations on the distance to the first row of `y`.
+
+    This distance is at least the smallest distance, and cheap to compute.
+    """
+    with np.errstate(invalid="ignore"):
+        bound: NDArray[np.float64] = np.finfo(x.dtype).eps * (8 + x.shape[1]) * oracle(x, y[:1], scale)
+    return bound
+
+
+def _drawn(rng: np.random.Generator, sizes: tuple[int, int, int], dtype: str) -> Inputs:
+    rows, others, columns = sizes
+    x, y = (rng.standard_normal((count, columns)).astype(dtype) for count in (rows, others))
+    return x, y, rng.uniform(0.5, 2.0, columns).astype(dtype)
+
+
+NEAREST = Task(
+    lesson="10_memory",
+    name="nearest",
+    summary="compute the distance to the nearest row, in a quarter of the baseline's peak memory",
+    points=10.0,
+    cost=Cost.PEAK_MEMORY,
+    tiers=(Tier(1 / 0.83, 0.7), Tier(1 / 0.25, 1.0)),
+    hints=(
+        "How many bytes has x[:, None] - y? How many arrays of that size exist at once, at most?",
+        (
+            "A name keeps its tensor alive until the function ends or the name gets another value. An operation whose "
+            "name ends in _ needs no new tensor. Which of your operations work on a tensor that you made yourself?"
+        ),
+        (
+            "The answer of a row of x does not need the distances of other rows. Take 16 rows of x at a time "
+            "(x.split(16)), keep only their answers, and join them with torch.cat at the end."
+        ),
+    ),
+    exam=TensorExam(("x", "y", "scale"), cases, timed, oracle, allowed),
+    folder=Path(__file__).parent,
+    read="lesson 10, step 7",
+    idea=(
+        "The answer of a row does not need other rows, so a few rows are computed at a time. With 64 blocks, the array "
+        "of differences is 64 times smaller, and the code of torch itself takes most of the remaining peak. Within a "
+        "block, working in place needs one array instead of three. This is faster too, because a small block stays in "
+        "the cache."
+    ),
+    references=(
+        "The documentation of torch.Tensor.split. memory_profiler's table of lines (lesson 10, step 5) shows which "
+        "line of your function makes the peak."
+    ),
+    least_gain=1.6,
+)

@@ -1,0 +1,236 @@
+"""The scenarios of `self_times`: traces in Chrome's format with planted own times.
+
+A trace is computed from trees of own times. The children of an event follow each other within the event, with its own
+time before and after them. So the right answer is planted, and no student can know it in advance. There is a small
+trace for each special case, and a recorded training step with random names and times.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import SimulatedFunction
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
+
+from .recorded import Node, events
+
+COUNTED_SCENARIOS: Final = 2
+VERBS: Final = (
+    "add",
+    "bmm",
+    "cat",
+    "conv",
+    "copy",
+    "div",
+    "exp",
+    "fill",
+    "gelu",
+    "index",
+    "mul",
+    "norm",
+    "relu",
+    "sum",
+)
+ENDINGS: Final = ("", "_", "_out", "_backward", "_impl", "_native", "_stub")
+
+Thread = tuple[Value, Value]
+"""The process and the thread of an event, each a number or a text."""
+
+Span = tuple[Thread, str, int, int]
+"""A complete event: its thread, its name, and its beginning and duration in nanoseconds."""
+
+
+@dataclass
+class TraceScenario(RowsScenario):
+    """A trace: its complete events in the order of the list, their own times, and its other events.
+
+    `own` holds the name and the own time of each complete event.
+    """
+
+    title: str
+    spans: tuple[Span, ...]
+    own: tuple[tuple[str, int], ...]
+    advice: str = ""
+    others: tuple[dict[str, Value], ...] = ()
+    function: str = "self_times"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `self_times`: the list of events."""
+        complete: list[Value] = [
+            {"ph": "X", "cat": "cpu_op", "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length}
+            for (pid, tid), name, start, length in self.spans
+        ]
+        return ([*self.others[:1], *complete, *self.others[1:]],)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right rows, from the planted own times."""
+        calls, total = dict[str, int](), dict[str, int]()
+        for name, own_ns in self.own:
+            calls[name] = calls.get(name, 0) + 1
+            total[name] = total.get(name, 0) + own_ns
+        return [[name, calls[name], total[name]] for name in sorted(total, key=lambda each: (-total[each], each))]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
+    """Return a trace for each special case, and one of a recorded training step on two threads."""
+    a, b, c, d = _names(rng, 4)
+    low, high = sorted((a, b))
+    t = [int(n) for n in rng.integers(1000, 90000, 8)]
+    one, two = (int(n) for n in rng.choice(9000, 2, replace=False))
+    here, there, elsewhere = (one, one), (one, two), (two, one)
+    begin = int(rng.integers(10**6))
+
+    def spans(title: str, advice: str, *rows: tuple[str, int, int, int], thread: Thread = here) -> TraceScenario:
+        """Return a trace of one thread. A row is (name, beginning from the start of the trace, duration, own time)."""
+        return TraceScenario(
+            title,
+            tuple((thread, name, begin + start, length) for name, start, length, _ in rows),
+            tuple((name, own) for name, _, _, own in rows),
+            advice,
+        )
+
+    x, y, z = t[:3]
+    return (
+        spans("no events", "For an empty list of events, return an empty list."),
+        spans("one event", "If there is no event within an event, its own time is its duration.", (a, 0, x, x)),
+        spans("a chain", ONE_DEEPER, (a, 0, x + y + z, x), (b, x, y + z, y), (c, x + y, z, z)),
+        spans(
+            "three events within one event",
+            ONE_DEEPER,
+            *((a, 0, x + 3 * y + z, x + z), (b, x, y, y), (c, x + y, y, y), (d, x + 2 * y + z, y, y)),
+        ),
+        spans("an inner event begins with its outer event", LONGER_FIRST, (b, 0, y, y), (a, 0, x + y, x)),
+        spans("an inner event ends with its outer event", ONE_DEEPER, (a, 0, x + y, x), (b, x, y, y)),
+        spans("events right after each other", AFTER, (a, 0, x, x), (b, x, y, y), (c, x + y, z, z)),
+        spans("the same times", SAME, (high, 0, x, 0), (low, 0, x, x)),
+        spans("the same times, three events", SAME, (low, 0, x, 0), (d, 0, x, 0), (high, 0, x, x)),
+        spans(
+            "an inner event first in the list",
+            "Events may come in any order.",
+            (b, x, y, y),
+            (c, 0, x, x),
+            (a, 0, x + y + z, z),
+        ),
+        spans(
+            "calls itself",
+            "Each event subtracts from the event directly around it.",
+            *_itself(a, b, x, y, z),
+        ),
+        spans("an event without duration", "An event may take no time.", (a, 0, x, x), (b, x, 0, 0), (c, x, y, y)),
+        spans("equal own times", "Sort equal own times by name.", (high, 0, x, x), (low, x, x, x), (c, 2 * x, y, y)),
+        _together("two threads at once", (here, there), (a, b), x, begin),
+        _together("one thread number in two processes", (here, elsewhere), (a, b), x, begin),
+        _together("threads that have names", (here, ("Spans", "Profiler")), (a, c), x, begin),
+        _with_others(spans("events of other phases", PHASES, (a, 0, x + y, x), (b, x, y, y)), begin),
+        _deep(rng, a, b),
+        _recorded(rng, "a step of training"),
+    )
+
+
+ONE_DEEPER: Final = (
+    "Own time is an event's duration minus the durations of the events directly within it, not of all events within it."
+)
+LONGER_FIRST: Final = (
+    "Of two events that begin together, the longer one is the outer one, also if it comes later in the list."
+)
+AFTER: Final = "An event that begins when another event ends is not within that event."
+SAME: Final = "Of two events with the same times, the first in the list is the outer one."
+APART: Final = "Only events with the same pid and the same tid can lie within each other."
+PHASES: Final = 'Only events with "ph": "X" are complete. Other events may have no duration and no beginning.'
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
+    """Return the traces for which instructions are counted."""
+    return tuple(_recorded(rng, "a step of training") for _ in range(COUNTED_SCENARIOS))
+
+
+def _itself(a: str, b: str, x: int, y: int, z: int) -> tuple[tuple[str, int, int, int], ...]:
+    return (a, 0, x + y + 2 * z, x), (b, x, y + 2 * z, z), (a, x + z, y + z, y), (a, x + z + y, z, z)
+
+
+def _together(title: str, threads: tuple[Thread, Thread], names: tuple[str, str], x: int, begin: int) -> TraceScenario:
+    """Return a trace of two threads, where an event of one thread lies within the time of an event of the other."""
+    spans = ((threads[0], names[0], begin, 4 * x), (threads[1], names[1], begin + x, x))
+    return TraceScenario(title, spans, ((names[0], 4 * x), (names[1], x)), APART)
+
+
+def _with_others(scenario: TraceScenario, begin: int) -> TraceScenario:
+    """Add other kinds of events to a trace: the name of a process, an instant, and an arrow. Return the scenario."""
+    pid, tid = scenario.spans[0][0]
+    name, where = scenario.spans[0][1], {"pid": pid, "tid": tid}
+    scenario.others = (
+        {"ph": "M", "name": "process_name", **where, "args": {"name": "python"}},
+        {"ph": "i", "name": name, **where, "ts": begin, "s": "t"},
+        {"ph": "s", "name": name, "cat": "fwdbwd", "id": 1, **where, "ts": begin},
+    )
+    return scenario
+
+
+def _deep(rng: np.random.Generator, one: str, other: str, depth: int = 1200) -> TraceScenario:
+    nodes = tuple((at, (one, other)[at % 2], int(own_ns)) for at, own_ns in enumerate(rng.integers(2, 90, depth)))
+    spans, own = laid_out(rng, nodes, (7, 7), 0)
+    return TraceScenario("more than a thousand deep", spans, own, "A thousand events may be open at once.")
+
+
+def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
+    """Return a trace of the recorded step on two threads, with random names and times, and shuffled events."""
+    names = list(dict.fromkeys(name for _, name, _ in events()))
+    called = dict(zip(names, _names(rng, len(names)), strict=True))
+    pid, *tids = (int(n) for n in rng.choice(9000, 3, replace=False))
+    spans: list[Span] = []
+    own: list[tuple[str, int]] = []
+    for tid in tids:
+        factors = rng.uniform(0.3, 3.0, len(events()))
+        nodes = tuple(
+            (depth, called[name], max(2, int(own_ns * factor)))
+            for (depth, name, own_ns), factor in zip(events(), factors, strict=True)
+        )
+        more, more_own = laid_out(rng, nodes, (pid, tid), int(rng.integers(10**6)))
+        spans += more
+        own += more_own
+    order = rng.permutation(len(spans))
+    return TraceScenario(
+        title,
+        tuple(spans[n] for n in order),
+        tuple(own),
+        ("Test your function on a trace of three events: compute the own times by hand, and compare the two results."),
+    )
+
+
+def laid_out(
+    rng: np.random.Generator, nodes: tuple[Node, ...], thread: Thread, begin: int
+) -> tuple[tuple[Span, ...], tuple[tuple[str, int], ...]]:
+    """Return the spans of the nodes of a forest, and the name and own time of each node.
+
+    Either half or none of a node's own time comes before its children. The rest comes after them.
+    """
+    starts, ends, left = [0] * len(nodes), [0] * len(nodes), [0] * len(nodes)
+    now, opened = begin, list[int]()
+
+    def close(depth: int) -> None:
+        nonlocal now
+        while len(opened) > depth:
+            last = opened.pop()
+            now += left[last]
+            ends[last] = now
+
+    for place, (depth, _, own_ns) in enumerate(nodes):
+        close(depth)
+        starts[place] = now
+        before = int(rng.integers(2)) * (own_ns // 2)
+        left[place] = own_ns - before
+        now += before
+        opened.append(place)
+    close(0)
+    spans = tuple((thread, name, starts[n], ends[n] - starts[n]) for n, (_, name, _) in enumerate(nodes))
+    return spans, tuple((name, own_ns) for _, name, own_ns in nodes)
+
+
+def _names(rng: np.random.Generator, number: int) -> list[str]:
+    whole = [f"aten::{verb}{ending}" for verb in VERBS for ending in ENDINGS]
+    return [str(name) for name in rng.choice(whole, number, replace=False)]

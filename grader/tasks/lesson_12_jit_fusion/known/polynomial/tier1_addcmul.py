@@ -1,0 +1,13 @@
+"""Uses Horner's method with torch's fused operation a + b c: one pass for each coefficient."""
+
+import torch
+
+COEFFICIENTS = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875, 0.0625, -0.3125)
+
+
+def polynomial(x):
+    coefficients = torch.tensor(COEFFICIENTS, dtype=x.dtype)
+    total = torch.full_like(x, COEFFICIENTS[-1])
+    for power in range(len(COEFFICIENTS) - 2, -1, -1):
+        total = torch.addcmul(coefficients[power], total, x)
+    return total

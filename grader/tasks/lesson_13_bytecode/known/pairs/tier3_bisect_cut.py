@@ -1,0 +1,13 @@
+"""Uses a Counter, sorts tuples that begin with the negative count, and finds the first pair that occurs once with
+bisect.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+
+
+def pairs(trace):
+    counter = Counter(zip(trace, trace[1:]))
+    rows = sorted([(-times, first, second) for (first, second), times in counter.items()])
+    stop = bisect_left(rows, (-1,))
+    return [[first, second, -minus] for minus, first, second in rows[:stop]]

@@ -1,0 +1,44 @@
+"""Using the top of the stack as the left operand of a comparison gives these wrong answers. compare(stack.pop(),
+stack.pop()) does this. The top is the right operand: a < b loads a, then b.
+"""
+
+from tier1_closures import BINARY, UNARY
+
+
+def run(code, arguments):
+    names = dict(zip(code["parameters"], arguments))
+    instructions = code["instructions"]
+    stack = []
+    at = 0
+    while True:
+        name, argument = instructions[at]
+        at += 1
+        if name == "LOAD_FAST":
+            stack.append(names[argument])
+        elif name == "LOAD_CONST":
+            stack.append(argument)
+        elif name == "BINARY_OP":
+            right = stack.pop()
+            stack[-1] = BINARY[argument](stack[-1], right)
+        elif name == "COMPARE_OP":
+            stack.append(BINARY[argument](stack.pop(), stack.pop()))
+        elif name == "STORE_FAST":
+            names[argument] = stack.pop()
+        elif name == "POP_JUMP_IF_FALSE":
+            if not stack.pop():
+                at = argument
+        elif name == "POP_JUMP_IF_TRUE":
+            if stack.pop():
+                at = argument
+        elif name == "JUMP":
+            at = argument
+        elif name == "COPY":
+            stack.append(stack[-argument])
+        elif name == "SWAP":
+            stack[-1], stack[-argument] = stack[-argument], stack[-1]
+        elif name == "POP_TOP":
+            stack.pop()
+        elif name in UNARY:
+            stack[-1] = UNARY[name](stack[-1])
+        else:
+            return stack.pop()

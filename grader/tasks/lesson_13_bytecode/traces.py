@@ -1,0 +1,91 @@
+"""The scenarios of `pairs`: random traces of opcodes in the order of execution.
+
+The next opcode depends on the previous opcode, as in real programs: after each opcode, a few opcodes are frequent. The
+code counts pairs while it draws the trace. It does not count the pairs of a finished trace, because students could hand
+in such code as a solution.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from grader.task import SimulatedFunction
+from grader.tasks.plain import RowsScenario
+from grader.values import Value
+
+COUNTED_LENGTH: Final = 2500
+COUNTED_CALLS: Final = 2
+NAMES: Final = (
+    *("BINARY_OP", "CONTAINS_OP", "BUILD_LIST", "CALL", "COMPARE_OP", "FOR_ITER", "JUMP_BACKWARD", "LIST_APPEND"),
+    *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "GET_ITER", "POP_TOP", "STORE_FAST"),
+    *("STORE_SUBSCR", "UNPACK_SEQUENCE"),
+)
+"""Opcodes that every version of Python from 3.11 to 3.15 has."""
+
+FOLLOWERS: Final = 4
+"""The number of opcodes that are frequent after an opcode."""
+
+
+@dataclass
+class Trace(RowsScenario):
+    """A trace, and the number of times that each pair occurs in it."""
+
+    title: str
+    trace: list[str]
+    times: Mapping[tuple[str, str], int]
+    advice: str = ""
+    function: str = "pairs"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        """The arguments of `pairs`: the trace."""
+        return (list(self.trace),)
+
+    @property
+    def right(self) -> list[list[Value]]:
+        """The right rows, from the numbers that were counted while drawing."""
+        rows = sorted((-count, first, second) for (first, second), count in self.times.items() if count > 1)
+        return [[first, second, -count] for count, first, second in rows]
+
+
+def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
+    """Return a trace for each special case, and a long trace."""
+    a, b, c = sorted(str(name) for name in rng.choice(NAMES, 3, replace=False))
+    return (
+        Trace("an empty trace", [], {}, "For an empty trace, return an empty list."),
+        Trace("a single opcode", [a], {}, "A single opcode is not a pair."),
+        Trace("one pair, twice", [a, b, a, b], {(a, b): 2}, "Each opcode except the last is the first of a pair."),
+        Trace("one opcode, four times", [a] * 4, {(a, a): 3}, "Pairs overlap: four opcodes in a row form three pairs."),
+        Trace("there and back", [a, b, a, b, a, b, a], {(a, b): 3, (b, a): 3}, "The order within a pair matters."),
+        Trace(
+            "equal numbers",
+            [c, b, c, b, a, b, a, c, a, c, a],
+            {(c, b): 2, (b, a): 2, (a, c): 2, (c, a): 2},
+            "Sort equal numbers by the names.",
+        ),
+        Trace("a pair that occurs once", [a, b, c, b, c], {(b, c): 2}, "Leave out pairs that occur only once."),
+        Trace(
+            "a whole trace",
+            *_trace(rng, 400),
+            ("Test your function on a trace of a few opcodes: count the pairs by hand, and compare the two results."),
+        ),
+    )
+
+
+def draw_counted(rng: np.random.Generator) -> tuple[Trace, ...]:
+    """Return the traces for which opcodes are counted."""
+    return tuple(Trace("a long trace", *_trace(rng, COUNTED_LENGTH)) for _ in range(COUNTED_CALLS))
+
+
+def _trace(rng: np.random.Generator, length: int) -> tuple[list[str], Counter[tuple[str, str]]]:
+    follow = {name: rng.choice(NAMES, FOLLOWERS) for name in NAMES}
+    trace, times = [str(rng.choice(NAMES))], Counter[tuple[str, str]]()
+    while len(trace) < length:
+        drawn = str(rng.choice(follow[trace[-1]] if rng.random() < 0.97 else NAMES))
+        times[trace[-1], drawn] += 1
+        trace.append(drawn)
+    return trace, times

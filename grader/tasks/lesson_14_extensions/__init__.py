@@ -1,0 +1,5 @@
+"""Exercise of lesson 14: a C function instead of a Python loop."""
+
+from .checksum import CHECKSUM
+
+TASKS = (CHECKSUM,)

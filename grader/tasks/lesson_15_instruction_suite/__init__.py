@@ -1,0 +1,6 @@
+"""Exercises of lesson 15: expand a grouped benchmark to a flat list, and assign cores to jobs."""
+
+from .expand import EXPAND
+from .schedule import SCHEDULE
+
+TASKS = (EXPAND, SCHEDULE)

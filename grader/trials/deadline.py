@@ -1,0 +1,92 @@
+"""The time limit of a request to a worker.
+
+The limit is CPU time, so that load of other programs does not end honest work. A process that sleeps or has stopped
+uses no CPU time, so a multiple of the limit on the wall clock ends the request too. If a request takes more wall time
+than its CPU time limit, the excess is subtracted from the wall time of the worker's later requests. So a submission
+gains nothing by sleeping for a little less than the limit in each of a hundred requests.
+
+All requests of a task together have one limit on the wall clock (`Limits.together_s`). Only the time in which the
+supervisor answers simulated calls does not count. So thousands of requests below their own limits cannot hold a core
+for hours.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness.machine.clocks import Clock, wall
+
+ANSWERED_S: Final = 0.02
+"""Seconds of each wait for a worker's next simulated call that do not count, because the supervisor itself may have
+waited for a core."""
+MOST_FORGIVEN: Final = 9
+"""The most time that is excluded for a request's simulated calls, as a multiple of the request's wall time limit."""
+
+
+@dataclass
+class Deadline:
+    """The time limits of one request, which begins when this object is created.
+
+    The request may use `allowed_s` seconds on the clock `cpu`. On the clock `now` it may use `wall_factor` times as
+    many, minus `slept_s`: the excess of earlier requests. `together_s` is the time left on `now` for all requests. The
+    CPU clock is first read when `passed` is first used, so that short requests do not read it at all.
+    """
+
+    allowed_s: float
+    wall_factor: float
+    cpu: Clock
+    now: Clock = wall
+    slept_s: float = 0.0
+    together_s: float = math.inf
+    _began_s: float = field(init=False)
+    _used_s: float | None = field(init=False, default=None)
+    _forgiven_s: float = field(init=False, default=0.0)
+    _answering_s: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self._began_s = self.now()
+
+    @property
+    def wall_s(self) -> float:
+        """The wall seconds that the request may take, without the time that `forgive` excludes."""
+        return max(self.allowed_s, self.allowed_s * self.wall_factor - self.slept_s)
+
+    @property
+    def left_s(self) -> float:
+        """The wall seconds that are left for the request, or 0 if none are left."""
+        return max(0.0, min(self.wall_s - self._taken_s(), self.together_s - self.waited_s))
+
+    @property
+    def waited_s(self) -> float:
+        """The wall seconds for which the supervisor has waited for the worker in this request."""
+        return self.now() - self._began_s - self._answering_s
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether the time limit for all requests together is used up."""
+        return self.waited_s >= self.together_s
+
+    @property
+    def passed(self) -> bool:
+        """Whether a time limit is used up. An exception of the CPU clock is not caught."""
+        used_s = self.cpu()
+        if self._used_s is None:
+            self._used_s = used_s
+        return used_s - self._used_s >= self.allowed_s or not self.left_s
+
+    def forgive(self, waited_s: float, answering_s: float = 0.0) -> None:
+        """Exclude times that are not the submission's: a short wait for a message, and the time to answer a message."""
+        self._answering_s += answering_s
+        forgiven_s = self._forgiven_s + min(waited_s, ANSWERED_S) + answering_s
+        self._forgiven_s = min(forgiven_s, MOST_FORGIVEN * self.wall_s)
+
+    def ended(self) -> float:
+        """Return the value of `slept_s` for the worker's next request. Call this method when this request has ended."""
+        return self.slept_s + max(0.0, self._taken_s() - self.allowed_s)
+
+    def _taken_s(self) -> float:
+        return self.now() - self._began_s - self._forgiven_s
+
+    def __str__(self) -> str:
+        """Return the CPU time limit as text, or the wall time limit if that is used up."""
+        return f"{self.allowed_s:g} s of computing" if self.left_s else f"{self.wall_s:.3g} s"

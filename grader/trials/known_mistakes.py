@@ -1,0 +1,63 @@
+"""Find the known wrong submission that gives the same wrong answers as a student's submission.
+
+The student then reads the docstring of this known submission, which explains the mistake. Several known submissions may
+give the same answer to the failing case by chance, because that case is small. Then the known submission that
+reproduces most of the other wrong answers is chosen.
+"""
+
+import ast
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from grader import overlays
+from grader.errors import WorkerFault
+from grader.session import Session
+from grader.task import Task
+from grader.trials import native
+from grader.trials.faults import Raised, blame_grader
+from grader.trials.worker_client import WorkerClient, worker
+
+
+def explanation(
+    task: Task, session: Session, reproduced: Callable[[WorkerClient], int], *, failures: int, tensors: bool
+) -> str:
+    """Return the docstring of the known wrong submission that reproduces the most failures of a student, or "".
+
+    `failures` is the number of the student's failures. `reproduced` returns for how many of these failures the known
+    submission in a worker gives the same answer.
+    """
+    best, most = "", 0
+    what = f"A known wrong answer of {task.full_name}"
+    place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
+    with blame_grader(what), session.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
+        for path in task.wrong_answers:
+            source = overlays.whole(path)
+            try:
+                one.load(native.built_once(task, source, place).timed)
+                alike = reproduced(one)
+            except (Raised, WorkerFault):
+                continue
+            if alike > most:
+                best, most = docstring(path), alike
+            if most == failures:
+                break
+    return best
+
+
+def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
+    """Return the docstring of the first known wrong submission for which `reproduces(source)` is True, or "".
+
+    The known submissions run in this process, without a time limit.
+    """
+    for path in task.wrong_answers:
+        with suppress(Exception, SystemExit):  # a known submission may raise on these inputs
+            if reproduces(overlays.whole(path)):
+                return docstring(path)
+    return ""
+
+
+def docstring(path: Path) -> str:
+    """Return a known submission's docstring as one line of text."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split())

@@ -1,0 +1,249 @@
+"""Examine a function that measures something, in simulated scenarios that run in the supervisor.
+
+The submission receives only functions that call the supervisor. It cannot reach the scenario's clock, noise or right
+answer, and the supervisor counts every call. The scenario computes the cost of the submission. It also computes the
+cost of the baseline method (`plain_cost`), so no baseline is run. A student kit has no baseline for these tasks,
+because it would be almost a solution: such a baseline measures correctly but too often. A student would only have to
+reduce the number of measurements.
+"""
+
+import json
+import math
+import re
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from grader.errors import GraderFault
+from grader.records import Attempt, Speed, Status
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import Mismatch, Planned, Scenario, SimulatedExam, SimulatedFunction, Task, tier_of
+from grader.trials.failing_case import FIRST, RAISED_IN
+from grader.trials.faults import blame_submission
+from grader.trials.known_mistakes import explanation, explanation_here
+from grader.trials.worker_client import WorkerClient, worker
+from grader.values import Value
+
+LEAST_COST: Final = 1e-12
+"""The smallest cost used in a ratio, to avoid a division by zero. Every right answer costs more."""
+
+MOST_SHOWN: Final = 200
+"""The most characters of arguments that a message shows."""
+
+SAME_ANSWER: Final = 1e-6
+"""The relative difference up to which two numbers count as equal. The order of additions changes a sum slightly."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A finished scenario with the submission's answer, and a mismatch if the answer is wrong."""
+
+    scenario: Scenario
+    answer: object
+    mismatch: Mismatch | None
+
+
+_IMPORTS_TORCH: Final = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
+"""Matches the text of a file that imports torch. The worker must be forked from a process that has imported torch. A
+CUDA build of torch maps more memory during its import than a worker may add."""
+
+Play = Callable[[Scenario], Played]
+"""A function that runs one scenario with the code of a submission."""
+
+
+def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
+    """Run all scenarios with the submission in a worker, and return the attempt."""
+    imports_torch = exam.torch or _IMPORTS_TORCH.search(source) is not None
+    with session.pool.fresh(tensors=imports_torch) as tree, worker(tree, task.limits) as one:
+        with blame_submission("The file"):
+            one.load(source)
+        mine = [_play(exam, one, scenario) for scenario in exam.scenarios(generator(*seed))]
+        printed = one.output_tail
+    return _judged(task, exam, mine, session, seed, printed)
+
+
+def examine_known(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
+    """Run all scenarios with a known submission in this process, and return the same attempt as `examine`.
+
+    A simulated call takes 1 µs in this process, and 100 µs from a worker. Exceptions of the known submission are not
+    caught.
+    """
+    mine = _played_here(exam, source, exam.scenarios(generator(*seed)))
+    return _judged(task, exam, mine, session, seed, printed="")
+
+
+def _judged(
+    task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
+) -> Attempt:
+    """Judge the finished scenarios. If the submission is right, compare its cost with the baseline method's."""
+    right = sum(played.mismatch is None for played in mine)
+    if len(mine) - right > exam.forgiven:
+        return _wrong(task, exam, mine, session, seed, printed)
+    if mismatch := exam.together([played.scenario for played in mine]):
+        return _wrong_together(task, exam, mine, mismatch, session, seed, printed)
+    uncounted = Speed(ratio=1.0, low=1.0, high=1.0, rounds=len(mine), tier=0)
+    measured = speed(task, mine) if task.tiers else uncounted
+    return Attempt(Status.PASSED, speed=measured, cases_passed=right, cases=len(mine), output_tail=printed)
+
+
+def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
+    arguments = [
+        {"simulated": a.name} if isinstance(a, SimulatedFunction) else {"value": a} for a in scenario.arguments
+    ]
+    with blame_submission(scenario.function, f"{RAISED_IN} {_case(scenario)}"):
+        claim = one.values(scenario.function, arguments, scenario.call, exam.max_calls)
+        if "answer" in claim:
+            return Played(scenario, claim["answer"], scenario.judge(claim["answer"]))
+    got = f"a {str(claim.get('type'))[:80]}"
+    return Played(scenario, None, Mismatch("plain numbers", got, "Return plain numbers, or a tuple of them."))
+
+
+def _case(scenario: Scenario) -> str:
+    """Return the scenario's title, and the submission's call if its arguments are short and include no function."""
+    given = [argument for argument in scenario.arguments if not isinstance(argument, SimulatedFunction)]
+    text = ", ".join(map(repr, given))
+    plain = len(given) == len(scenario.arguments) and len(text) <= MOST_SHOWN
+    return f"{scenario.title}, {scenario.function}({text})" if plain else scenario.title
+
+
+def _played_here(exam: SimulatedExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
+    """Run all scenarios with the source text of a known submission in this process, which is faster than in a worker.
+
+    The submission gets copies of the arguments, and its answers may have only the types of JSON.
+    """
+    play = _player(exam, source)
+    return [play(scenario) for scenario in scenarios]
+
+
+def _player(exam: SimulatedExam, source: str) -> Play:
+    """Return a function that runs a scenario with the source text of a known submission in this process.
+
+    Exceptions of the known submission are not caught.
+    """
+    module = types.ModuleType("known")
+    exec(compile(source, "known.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
+
+    def played(scenario: Scenario) -> Played:
+        answer = as_plain(getattr(module, scenario.function)(*arguments_here(scenario, exam.max_calls)))
+        return Played(scenario, answer, scenario.judge(answer))
+
+    return played
+
+
+def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls) -> list[Any]:
+    """Return the arguments with which this process can call a submission's function in a scenario."""
+    left = iter(range(max_calls))
+
+    def asking(name: str) -> Callable[..., Value]:
+        def ask(*given: Value) -> Value:
+            if next(left, None) is None:
+                raise GraderFault(f"it made more than {max_calls} calls")
+            return scenario.call(name, tuple(map(as_plain, given)))
+
+        return ask
+
+    return [asking(one.name) if isinstance(one, SimulatedFunction) else as_plain(one) for one in scenario.arguments]
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""Types of values that need no copy. Most values have one of these types, so this saves time."""
+
+
+def as_plain(value: Any) -> Any:
+    """Return a copy of a value with only the types of JSON, as if a worker had sent it."""
+    if type(value) in _SCALARS:
+        return value
+    return json.loads(json.dumps(value))
+
+
+def speed(task: Task, mine: list[Played]) -> Speed:
+    """Return the geometric mean, over all right answers, of the baseline method's cost divided by the submission's.
+
+    Both costs are simulated, so the ratio is exact. Scenarios with a forgiven wrong answer are left out, because a
+    wrong answer may cost nothing.
+    """
+    logs = [math.log(gain(own.scenario)) for own in mine if own.mismatch is None]
+    ratio = math.exp(math.fsum(logs) / len(logs))
+    return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier_of(ratio, task.tiers))
+
+
+def gain(played: Scenario) -> float:
+    """Return the baseline method's cost in a scenario divided by the submission's cost."""
+    if not isinstance(played, Planned):
+        raise GraderFault(f"{type(played).__name__} has no plain_cost, which a task with tiers needs.")
+    return max(played.plain_cost, LEAST_COST) / max(played.cost, LEAST_COST)
+
+
+def _wrong(
+    task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
+) -> Attempt:
+    failed = [played for played in mine if played.mismatch]
+    first = failed[0]
+    assert first.mismatch is not None
+    allowed = f" ({exam.forgiven} may be)" if exam.forgiven else ""
+    lines = [
+        f"Wrong in {len(failed)} of {len(mine)} {exam.scenario_noun}{allowed}. {FIRST} {first.scenario.title}",
+        *first.mismatch.lines,
+    ]
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join(lines),
+        help=_explanation(task, exam, mine, session, seed),
+        cases_passed=len(mine) - len(failed),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _wrong_together(
+    task: Task,
+    exam: SimulatedExam,
+    mine: list[Played],
+    mismatch: Mismatch,
+    session: Session,
+    seed: Sequence[str],
+    printed: str,
+) -> Attempt:
+    """Return the attempt of a submission that fails a requirement on all scenarios together, such as an error rate."""
+    return Attempt(
+        Status.WRONG,
+        rationale="\n".join([f"Wrong over all {len(mine)} {exam.scenario_noun} together.", *mismatch.lines]),
+        help=_explanation(task, exam, mine, session, seed),
+        cases=len(mine),
+        output_tail=printed,
+    )
+
+
+def _explanation(task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str]) -> str:
+    """Return the docstring of a known wrong submission that gives the student's answer in every scenario, or "".
+
+    Scenarios with right answers are compared too. Two different methods may give the same few wrong answers by chance,
+    and then the student would read about a different mistake.
+
+    Known submissions that call simulated functions run in this process. They end, because the number of calls is
+    limited. Known submissions that only compute run in a worker, which has a time limit.
+    """
+
+    def reproduces(play: Play) -> bool:
+        scenarios = exam.scenarios(generator(*seed))
+        return all(
+            same_answer(play(scenario).answer, own.answer) for scenario, own in zip(scenarios, mine, strict=True)
+        )
+
+    if any(isinstance(argument, SimulatedFunction) for played in mine for argument in played.scenario.arguments):
+        return explanation_here(task, lambda source: reproduces(_player(exam, source)))
+    return explanation(task, session, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)
+
+
+def same_answer(one: Any, other: Any) -> bool:
+    """Return whether two answers are equal, apart from rounding errors of numbers."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_answer, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_answer(one[key], other[key]) for key in one)
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=SAME_ANSWER)
+    return bool(one == other)

@@ -1,0 +1,306 @@
+"""The supervisor's client of one worker. It sends requests, waits for answers, and reads the clocks.
+
+It trusts only bytes that it has copied. Each way in which a submission can end its own grading becomes a `WorkerFault`.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from grader.errors import MachineError, WorkerFault
+from grader.inside import protocol
+from grader.inside.protocol import Channel
+from grader.isolation.forkserver import ForkServer
+from grader.limits import Limits
+from grader.records import Status
+from grader.trials.deadline import Deadline
+from grader.trials.faults import MESSAGE_CHARACTERS, WORD_CHARACTERS, Raised, untrusted
+from grader.trials.inputs import Packed
+from grader.trials.shared_memory import SharedMemory
+from harness.machine.clocks import ProcessGoneError, wall
+from harness.paired.process_env import Cores
+from harness.paired.rounds import Reading, make_reading
+
+INPUT_BYTES: Final = 64 << 20
+OUTPUT_BYTES: Final = 16 << 20
+
+
+class WorkerClient:
+    """One worker process, which is forked for one use, and the memory that it shares with the supervisor."""
+
+    def __init__(
+        self, server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
+    ) -> None:
+        self.limits = limits
+        self._server = server
+        self._cores: Cores = None
+        with contextlib.ExitStack() as resources:
+            self.inputs = SharedMemory(input_bytes if server.tensors else 1)
+            resources.callback(self.inputs.close)
+            self.outputs = SharedMemory(output_bytes if server.tensors else 1)
+            resources.callback(self.outputs.close)
+            self._socket, other_end = socket.socketpair()
+            resources.callback(self._socket.close)
+            with other_end:
+                descriptors = other_end.fileno(), self.inputs.descriptor, self.outputs.descriptor
+                self._forked = server.fork(limits, descriptors, self._socket)
+            resources.callback(server.end, self._forked)
+            self._socket.setblocking(False)  # a worker that reads nothing must not block the supervisor
+            self._channel = Channel(self._socket.fileno(), idle=self._watch)
+            self._slept_s = 0.0
+            self._begin(limits.load_s, "before its first request")
+            self._schedule: int | None = None
+            self.queued_s = self.ran_s = 0.0
+            if sys.platform == "linux":
+                self._schedule = os.open(f"/proc/{self._forked.pid}/schedstat", os.O_RDONLY)
+                resources.callback(os.close, self._schedule)
+            self._resources = resources.pop_all()
+
+    @property
+    def output_tail(self) -> str:
+        """The end of the output that the worker's process tree printed."""
+        return self._server.output_tail
+
+    def load(self, source: str) -> None:
+        """Run a submission's source text as a module. Raise `WorkerFault` or `Raised` if this fails."""
+        try:
+            self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
+        except protocol.ProtocolError as error:
+            raise WorkerFault(Status.REFUSED, f"The file is too long to be graded: {error}.") from None
+
+    def call(self, function: str, packed: Packed) -> dict[str, Any]:
+        """Call a function once with tensors. Return the worker's message about its answer.
+
+        The bytes of the answer are in `outputs`. The message is not trusted.
+        """
+        packed.write(self.inputs)
+        body = {"function": function, "inputs": packed.layouts}
+        return self._request(protocol.TENSORS, body, self.limits.call_s, f"in {function}")
+
+    def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], cores: Cores) -> None:
+        """Prepare timed calls with inputs like `packed`. Bind the process tree to `cores` and start its CPU clock."""
+        body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
+        self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
+        self._cores = cores
+        with self._running():
+            self._server.pin(cores)
+
+    def slow(self, extra_s: float) -> None:
+        """Make each later timed call of a trusted worker cost `extra_s` more CPU seconds. With 0, calls are normal."""
+        self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
+        self._server.spent_s()  # reset the CPU clock: the time of this request does not belong to the next call
+
+    def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
+        """Make one timed call, or a no-op call if `null`. Return its cost and the bytes of the answer.
+
+        CPU time that the process tree used since its previous call is added to the cost. So a submission gains nothing
+        by computing between calls. The measurement ends when the supervisor has copied the bytes. The time for which
+        the worker waited for its core is subtracted from the wall time, because other processes cause this waiting.
+        """
+        if self._channel.has_message():
+            raise self._spoke_early()
+        with self._running():
+            began_s, waited_s = wall(), self._waited_s()
+            claim = self._request(protocol.NULL if null else protocol.GO, None, self.limits.call_s, "in a timed call")
+            answer = self.outputs.read(size_bytes)
+            reading = make_reading(self._server.spent_s(), wall() - began_s)
+            waited_s = self._waited_s() - waited_s
+            self.queued_s, self.ran_s = self.queued_s + waited_s, self.ran_s + reading.cpu_s
+            reading = replace(reading, wall_s=max(reading.cpu_s, reading.wall_s - waited_s))
+        if claim:
+            problem = str(claim.get("problem"))[:WORD_CHARACTERS]
+            raise WorkerFault(Status.WRONG, f"A timed call answered with a {problem}.")
+        return reading, answer
+
+    def check_no_helpers(self) -> None:
+        """Raise `WorkerFault` if the process tree does work that its CPU clock does not count."""
+        self._where = "while it was being timed"
+        with self._running():
+            self._server.check_no_helpers(self._cores)
+
+    def begin(self) -> None:
+        """Prepare `peak_bytes`: from now on, a new process in the process tree is detected. Call this before `load`.
+
+        Raise `MachineError` if this machine does not show the memory of a process.
+        """
+        with self._running():
+            self._server.pin(None)
+            self._server.peak_bytes(self._forked)
+
+    def peak_bytes(self) -> int:
+        """Return the peak memory of the worker so far, in bytes (`isolation.peak_memory`).
+
+        Raise `WorkerFault` if another process worked for the submission.
+        """
+        self._where = "while its memory was being measured"
+        with self._running():
+            self._server.check_no_helpers(None)
+            try:
+                return self._server.peak_bytes(self._forked)
+            except MachineError:  # `begin` could read the memory, so the submission is to blame
+                said = "The memory of the submission's process could not be read when it was measured."
+                help_text = "Do not change the process, and do not end its first thread."
+                raise WorkerFault(Status.CRASHED, said, help_text) from None
+
+    def values(
+        self,
+        function: str,
+        arguments: Sequence[Mapping[str, Any]],
+        simulated: Callable[[str, list[Any]], Any],
+        most: int,
+    ) -> dict[str, Any]:
+        """Call a function with plain values, and answer up to `most` of its calls of simulated functions.
+
+        Return the worker's message about the answer.
+        """
+        self._begin(self.limits.call_s, f"in {function}")
+        self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
+        look_s = answered_s = wall()
+        for _ in range(most + 1):
+            kind, body = self._receive()
+            now_s = wall()
+            self._deadline.forgive(now_s - answered_s)
+            if kind != protocol.SIMULATED:
+                return self._served(kind, body)
+            if now_s >= look_s:  # `receive` calls `_watch` only when it waits, and this submission may never pause
+                look_s = now_s + protocol.IDLE_MS / 1e3
+                with self._running():
+                    self._watch()
+            name, given = body.get("name"), body.get("arguments")
+            if not isinstance(name, str) or not isinstance(given, list):
+                raise WorkerFault(Status.PROTOCOL_VIOLATION, "The submission broke the protocol with a malformed call.")
+            try:
+                reply = {"value": simulated(name, given)}
+            except ValueError as error:
+                reply = {"error": str(error)[:MESSAGE_CHARACTERS]}  # the message may quote long arguments
+            self._send(protocol.ANSWER, reply)
+            answered_s = wall()
+            self._deadline.forgive(0.0, answered_s - now_s)
+        raise WorkerFault(
+            Status.TIMED_OUT,
+            f"{function} made more than {most} calls of its function arguments, which is the limit for one answer.",
+            "Look for a loop that does not end, or use fewer calls.",
+        )
+
+    def close(self) -> None:
+        """End the process and release its resources. A second call does nothing."""
+        self._resources.close()
+
+    def _waited_s(self) -> float:
+        """Return the seconds for which the worker waited for its core (Linux: scheduler/sched-stats), or else 0."""
+        return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
+
+    def _request(self, kind: bytes, body: Mapping[str, Any] | None, allowed_s: float, where: str) -> dict[str, Any]:
+        self._begin(allowed_s, where)
+        self._send(kind, body)
+        return self._served(*self._receive())
+
+    def _begin(self, allowed_s: float, where: str) -> None:
+        """Start the deadline of a request. `where` describes for the student what the submission was doing."""
+        left_s = self.limits.together_s - self._server.waited_s
+        self._deadline = Deadline(
+            allowed_s, self.limits.wall_factor, self._server.cpu_s, slept_s=self._slept_s, together_s=left_s
+        )
+        self._where = where
+
+    def _served(self, kind: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        self._slept_s = self._deadline.ended()
+        self._server.waited_s += self._deadline.waited_s
+        if kind == protocol.RAISED:
+            raise Raised(body)
+        if kind != protocol.DONE:
+            raise WorkerFault(Status.PROTOCOL_VIOLATION, f"The submission broke the protocol with a message {kind!r}.")
+        return body
+
+    def _send(self, kind: bytes, body: Mapping[str, Any] | None) -> None:
+        try:
+            self._channel.send(kind, body, timeout_s=self._deadline.left_s)
+        except protocol.Late:
+            raise WorkerFault(
+                Status.PROTOCOL_VIOLATION,
+                "The submission broke the protocol: it sent calls and did not read the answers.",
+            ) from None
+        except protocol.Closed:
+            self._where = "before it received a request"
+            raise self._end() from None
+
+    def _receive(self) -> tuple[bytes, dict[str, Any]]:
+        try:
+            with self._running():
+                return self._channel.receive(self._deadline.left_s)
+        except protocol.Late:
+            raise self._late() from None
+        except protocol.ProtocolError as error:
+            raise WorkerFault(Status.PROTOCOL_VIOLATION, f"The submission broke the protocol with {error}.") from None
+        except protocol.Closed:
+            raise self._end() from None
+
+    def _watch(self) -> None:
+        """Raise `WorkerFault` if the process tree has exceeded a limit. This is called during a wait for an answer."""
+        self._server.watch(self.limits)
+        if self._deadline.passed:
+            raise self._late()
+
+    def _late(self) -> WorkerFault:
+        if self._deadline.all_passed:
+            said = f"The submission took longer than {self.limits.together_s:g} s for all of its calls together."
+            help_text = "Look for code that waits or sleeps, and for work that each call repeats."
+            return WorkerFault(Status.TIMED_OUT, said, help_text)
+        said = f"No answer within {self._deadline} {self._where}."
+        return WorkerFault(Status.TIMED_OUT, said, "Look for a loop that never ends.")
+
+    @contextlib.contextmanager
+    def _running(self) -> Iterator[None]:
+        """Turn the error that the worker has ended into a `WorkerFault` that reports how the worker ended."""
+        try:
+            yield
+        except (ProcessGoneError, ProcessLookupError):
+            raise self._end() from None
+
+    def _spoke_early(self) -> WorkerFault:
+        """Return the fault of a worker that sent data, or closed its channel, before a request."""
+        try:
+            is_closed = not self._socket.recv(1, socket.MSG_PEEK)
+        except OSError:
+            is_closed = True  # the process has ended with unread requests
+        if is_closed:
+            self._where = "between its timed calls"
+            return self._end()
+        said = "The submission broke the protocol in a timed call: it sent an answer before the request."
+        return WorkerFault(Status.PROTOCOL_VIOLATION, said)
+
+    def _end(self) -> WorkerFault:
+        status = self._server.end(self._forked, wait=True)
+        if status is None:
+            said = f"The process closed its connection to the grader {self._where}."
+            return WorkerFault(Status.CRASHED, said, "Do not close file descriptors that you have not opened.")
+        if status == -signal.SIGKILL:
+            said = f"The process was killed {self._where}, probably because it used too much memory."
+            return WorkerFault(Status.OUT_OF_MEMORY, said)
+        return WorkerFault(
+            Status.CRASHED,
+            f"The process ended {self._where}, with exit status {status if status >= 0 else 128 - status}.",
+            "Return the answer, and do not end the process. (Exit status 139 means a segmentation fault.)",
+        )
+
+
+@contextlib.contextmanager
+def worker(
+    server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
+) -> Iterator[WorkerClient]:
+    """Fork a worker from `server`, with shared memory of these sizes. End the worker at the end of the `with` block."""
+    with untrusted("the submission"):
+        one = WorkerClient(server, limits, input_bytes, output_bytes)
+    try:
+        yield one
+    except WorkerFault as fault:
+        one.close()
+        fault.printed = fault.printed or one.output_tail
+        raise
+    finally:
+        one.close()

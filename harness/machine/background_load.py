@@ -1,0 +1,58 @@
+"""Measure how many CPU cores other processes use while a `with` block runs.
+
+The CPU time of these processes is called background load. It slows baseline and candidate of a pair by the same factor,
+so the ratios of paired rounds do not show it. A measurement that needs all cores must check the load, for example a
+measurement of the gain from a second thread.
+"""
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+
+HIGH_LOAD: Final = 0.3
+"""The number of cores used by other processes at which a measurement on all cores becomes unreliable."""
+
+
+@dataclass(slots=True)
+class BackgroundLoad:
+    """The average number of cores that other processes used while a `with` block ran. NaN until the block ends."""
+
+    cores: float = math.nan
+
+    @property
+    def is_high(self) -> bool:
+        """Whether a measurement on all cores is unreliable, because other processes used too much CPU time."""
+        return self.cores >= HIGH_LOAD
+
+
+@contextmanager
+def watch_background_load() -> Iterator[BackgroundLoad]:
+    """Measure the background load during a `with` block: all CPU time that is neither idle nor used by this process.
+
+    Processes that this process has started count as background load. The system counts idle time in steps of 0.01 s, so
+    the block should take 0.1 s or more.
+    """
+    found = BackgroundLoad()
+    idle_s, own_s, wall_s = psutil.cpu_times().idle, time.process_time(), time.perf_counter()
+    yield found
+    wall_s = time.perf_counter() - wall_s
+    own_s = time.process_time() - own_s
+    found.cores = cores_of_others(os.cpu_count() or 1, wall_s, psutil.cpu_times().idle - idle_s, own_s)
+
+
+def cores_of_others(cores: int, wall_s: float, idle_s: float, own_s: float) -> float:
+    """Return the average number of cores that were neither idle nor used by this process, or 0 if it is negative."""
+    return max(0.0, cores - (idle_s + own_s) / wall_s)
+
+
+def busy_cores(for_s: float = 1.0) -> float:
+    """Sleep for `for_s` seconds, and return the average number of cores that other processes used in this time."""
+    with watch_background_load() as found:
+        time.sleep(for_s)
+    return found.cores

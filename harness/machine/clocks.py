@@ -1,0 +1,114 @@
+"""Clocks: functions that return seconds. Only the difference between two of their results has a meaning.
+
+Functions that measure time have a parameter of type `Clock`. Tests pass a `FakeClock`, so that times are exact.
+`process_cpu(pid)` is the CPU clock of another process, which that process cannot change.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.errors import FairclockError, MachineError
+
+Clock = Callable[[], float]
+"""A function that returns the number of seconds since some fixed moment."""
+
+_CPUCLOCK_SCHED = 2
+"""The number of the CPU clock that counts scheduled time (Linux, include/linux/posix-timers_types.h)."""
+
+
+class ProcessGoneError(FairclockError):
+    """A CPU clock cannot be read, because its process has ended."""
+
+
+def wall() -> float:
+    """Return the time of the wall clock in seconds. The wall clock also advances while other programs use the core."""
+    return time.perf_counter()
+
+
+def thread_cpu() -> float:
+    """Return the CPU time that the calling thread has used, in seconds."""
+    return time.thread_time()
+
+
+def process_cpu(pid: int) -> Clock:
+    """Return a clock of the CPU time of a process: of all its threads, but not of its child processes.
+
+    On Linux, every process can read this clock by its number (`clock_getcpuclockid(3)`). The number is the complement
+    of the process id, shifted left by three bits. These three bits hold the kind of clock (the kernel's
+    `MAKE_PROCESS_CPUCLOCK`). The clock of an ended process can be read until its parent has called `wait`. After that,
+    another process may get the same id, so read the clock before you call `wait`.
+
+    Raise `MachineError` if the system has no such clock. Raise `ProcessGoneError` if the process has ended. The
+    returned function raises `ProcessGoneError` too.
+    """
+    if sys.platform != "linux":
+        raise MachineError(
+            "A process can read another process's CPU clock only on Linux; measure pairs on the wall clock instead."
+        )
+    if pid <= 0:
+        raise ProcessGoneError(f"{pid} is not a process id; pass the id of a running process.")
+    clock_id = (~pid << 3) | _CPUCLOCK_SCHED
+
+    def read() -> float:
+        try:
+            return time.clock_gettime(clock_id)
+        except OSError as error:
+            raise ProcessGoneError(
+                f"Process {pid} has ended, so its CPU clock cannot be read; start it and measure again."
+            ) from error
+
+    try:
+        read()
+    except ProcessGoneError as error:
+        if _runs(pid):
+            raise MachineError(
+                f"On this system, a process cannot read another process's CPU clock ({_why(error)})."
+            ) from error
+        raise
+    return read
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process with this id exists.
+
+    The error of reading its clock does not show this: Linux returns EINVAL for a missing process, and gVisor for every
+    process.
+    """
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _why(error: BaseException) -> str:
+    cause = error.__cause__
+    return (cause.strerror or str(cause)) if isinstance(cause, OSError) else str(error)
+
+
+@dataclass(slots=True)
+class FakeClock:
+    """A clock for tests. Its time changes only by `advance`, and by `tick_s` at each call.
+
+    The next call returns `now_s`. Each call then adds `tick_s`, the simulated time of a call.
+    """
+
+    now_s: float = 0.0
+    tick_s: float = 0.0
+
+    def __call__(self) -> float:
+        """Return the time in seconds, then add `tick_s`."""
+        reading_s = self.now_s
+        self.now_s += self.tick_s
+        return reading_s
+
+    def advance(self, seconds: float) -> None:
+        """Advance the clock by `seconds`. Raise `ValueError` for a negative number."""
+        if seconds < 0:
+            raise ValueError(f"A clock cannot go back by {-seconds} s.")
+        self.now_s += seconds

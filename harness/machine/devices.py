@@ -1,0 +1,215 @@
+"""Devices that run work from a queue: a GPU, or a simulated stream on a machine without a GPU.
+
+`launch` puts work in the queue, and `synchronize` waits until all work is finished. The end of a `with device:` block
+also waits.
+
+`record` puts an *event* in the queue. The device records the time when it reaches the event. The difference between the
+times of two events is the time of the work between them. This time does not depend on what the host does meanwhile.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Protocol, Self
+
+from harness.errors import MachineError, UsageError
+from harness.machine import caches, clocks
+
+Work = Callable[[], object]
+"""A function to run; its result is not used."""
+
+
+class Event(Protocol):
+    """A position in a device's queue, with the time when the device reaches it.
+
+    Synchronize before you read the time.
+    """
+
+    def seconds_since(self, earlier: "Event") -> float:
+        """Return the seconds between an earlier event of the same device and this event, measured by the device."""
+
+
+class HostEvent:
+    """An event of a simulated stream. A thread of this process records the time when the stream reaches the event."""
+
+    def __init__(self) -> None:
+        self.at_s: float | None = None
+
+    def happen(self) -> None:
+        """Record the current time as the time of this event."""
+        self.at_s = clocks.wall()
+
+    def seconds_since(self, earlier: Event) -> float:
+        """Return the seconds from `earlier` to this event. Raise `UsageError` if one of them has not happened yet."""
+        if not isinstance(earlier, HostEvent) or earlier.at_s is None or self.at_s is None:
+            raise UsageError("Compare two events of the same device, and only after synchronize().")
+        return self.at_s - earlier.at_s
+
+
+class CudaEvent:
+    """An event whose time the GPU records: a `torch.cuda.Event(enable_timing=True)`."""
+
+    def __init__(self) -> None:
+        import torch  # noqa: PLC0415 - as in Cuda
+
+        self.event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        self.event.record()
+
+    @property
+    def happened(self) -> bool:
+        """Whether the GPU has reached the event."""
+        return bool(self.event.query())  # type: ignore[no-untyped-call]
+
+    def seconds_since(self, earlier: Event) -> float:
+        """Return the seconds from `earlier` to this event. Raise `UsageError` if one of them has not happened yet."""
+        if not isinstance(earlier, CudaEvent) or not (earlier.happened and self.happened):
+            raise UsageError("Compare two events of the same device, and only after synchronize().")
+        elapsed_ms: float = earlier.event.elapsed_time(self.event)
+        return elapsed_ms / 1e3
+
+
+class Cuda:
+    """A GPU. A call of torch with tensors on this GPU only puts kernels in the queue of the current stream."""
+
+    def __init__(self, index: int = 0) -> None:
+        """Open GPU number `index`. Raise `MachineError` if torch finds no GPU with this number."""
+        import torch  # noqa: PLC0415 - takes more than a second, and a simulated stream does not need it
+
+        if not torch.cuda.is_available() or not 0 <= index < torch.cuda.device_count():
+            raise MachineError(
+                f"torch finds no CUDA device {index}; SimulatedStream() shows the same effects without a GPU."
+            )
+        self._cuda = torch.cuda
+        self._index = index
+        self.name = torch.cuda.get_device_name(index)
+
+    def launch(self, work: Work) -> None:
+        """Call `work` with this GPU as the current device. When the call returns, its kernels may not have run yet."""
+        with self._cuda.device(self._index):
+            work()
+
+    def synchronize(self) -> None:
+        """Wait until every kernel on every stream of this GPU has finished."""
+        self._cuda.synchronize(self._index)
+
+    def record(self) -> CudaEvent:
+        """Put an event in the GPU's current stream."""
+        with self._cuda.device(self._index):
+            return CudaEvent()
+
+    def flush(self) -> Work:
+        """Return a function that overwrites the GPU's L2 cache."""
+        return caches.cuda_flush(self._index)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.synchronize()
+
+
+class SimulatedStream:
+    """A thread that runs work from a queue in order, as a CUDA stream does.
+
+    A launch takes microseconds, even if the work takes a long time. If one piece of work raises an exception, the work
+    that is queued behind it does not run, as on a GPU. The next `synchronize` raises this exception, and then the
+    stream works again. For the stream's work, torch uses only one thread.
+    """
+
+    name = "simulated stream"
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Work | threading.Event | None] = SimpleQueue()
+        self._failure: BaseException | None = None
+        self._open = True
+        # A daemon thread: the program can end even if the stream was not closed.
+        self._thread = threading.Thread(target=self._work_off, name=self.name, daemon=True)
+        self._thread.start()
+
+    def launch(self, work: Work) -> None:
+        """Put `work` in the queue and return immediately."""
+        if not self._open:
+            raise UsageError("This simulated stream is closed; open a new SimulatedStream() to launch more work.")
+        self._queue.put(work)
+
+    def synchronize(self) -> None:
+        """Wait until all work has finished. If work raised an exception, raise this exception."""
+        if threading.current_thread() is self._thread:
+            raise UsageError(
+                "A function in a stream's queue cannot wait for this stream; "
+                "synchronize in the thread that launched it."
+            )
+        if self._open:
+            reached = threading.Event()
+            self._queue.put(reached)
+            reached.wait()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def record(self) -> HostEvent:
+        """Put an event in the queue, and return it. The stream's thread records the time when it reaches the event."""
+        event = HostEvent()
+        self.launch(event.happen)
+        return event
+
+    def flush(self) -> Work:
+        """Return a function that overwrites the caches of the core on which the stream's thread runs."""
+        return caches.cpu_flush()
+
+    def close(self) -> None:
+        """Finish all queued work, and end the stream's thread.
+
+        If the work raised an exception, raise this exception. A second call does nothing.
+        """
+        try:
+            self.synchronize()
+        finally:
+            self._open = False
+            self._queue.put(None)
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _work_off(self) -> None:
+        with _one_torch_thread():
+            while (item := self._queue.get()) is not None:
+                if isinstance(item, threading.Event):
+                    item.set()
+                elif self._failure is None:
+                    try:
+                        item()
+                    except BaseException as failure:  # noqa: BLE001 - kept for synchronize, which raises it
+                        self._failure = failure
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(
+                threads
+            )  # otherwise torch would use one thread also for calls from new Python threads
+
+
+def pick_stream() -> Cuda | SimulatedStream:
+    """Return a device that runs work asynchronously: the first GPU, or else a simulated stream."""
+    return Cuda() if _has_cuda() else SimulatedStream()
+
+
+def _has_cuda() -> bool:
+    import torch  # noqa: PLC0415 - as in Cuda
+
+    return torch.cuda.is_available()

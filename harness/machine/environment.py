@@ -1,0 +1,259 @@
+"""The environment of a measurement: the machine and the software. It is saved with the measured figures.
+
+Two figures can be compared if their environments have the same `fingerprint()`. `differences()` lists the fields that
+differ. `Environment.capture()` is fast, because it does not import torch. It searches for a GPU only if torch is
+already imported, or if the caller requests the search.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import sysconfig
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Self
+
+from harness.errors import UsageError
+from harness.rendering import units
+
+ABSENT = "absent"
+"""The version of a package that is not installed."""
+
+NOT_ASKED = "not asked"
+"""The value of `cuda_device` if `Environment.capture` did not search for a GPU."""
+
+SETTINGS = (
+    "ATEN_CPU_CAPABILITY",
+    "CUDA_VISIBLE_DEVICES",
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED",
+    "PYTHONMALLOC",
+)
+"""Environment variables that change the speed of the same code on the same machine."""
+
+GIL_ON = "on"
+GIL_OFF = "off"
+GIL_ON_AGAIN = "on in a free-threaded build"
+"""The states of the global interpreter lock (GIL), which lets only one thread at a time run Python code.
+
+In a free-threaded build of Python, the GIL is normally off. `PYTHON_GIL=1` or `-X gil=1` switches it on, and so does
+the import of an extension module that needs it."""
+
+_KINDS: Mapping[str, type | UnionType] = {
+    "cores": int,
+    "usable_cores": int,
+    "cuda_device": str | NoneType,
+    "settings": Mapping,
+}
+"""The types of the fields that are not text."""
+
+_NO_INFLUENCE = frozenset({"kit"})
+"""Fields that do not change the speed of code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The properties of a machine and its software that change measured times.
+
+    `cores` is the number of cores of the machine, `usable_cores` the number of cores that this process may use.
+    `cuda_device` is None if torch found no GPU, and `NOT_ASKED` if `capture` did not search for one. `settings` holds
+    the variables of `SETTINGS` that are set. `gil` is `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
+    """
+
+    python: str
+    implementation: str
+    torch: str
+    numpy: str
+    os: str
+    machine: str
+    cpu: str
+    cores: int
+    usable_cores: int
+    cuda_device: str | None
+    libc: str
+    settings: tuple[tuple[str, str], ...]
+    kit: str
+    gil: str = GIL_ON
+
+    @classmethod
+    def capture(cls, *, ask_cuda: bool | None = None) -> Self:
+        """Return the environment of this process, the machine and software that it runs on.
+
+        With `ask_cuda=True`, this method searches for a GPU: it imports torch, which takes seconds, and starts CUDA. By
+        default, it searches only if torch is already imported.
+        """
+        if ask_cuda is None:
+            ask_cuda = "torch" in sys.modules
+        return cls(
+            python=platform.python_version() + getattr(sys, "abiflags", ""),
+            implementation=platform.python_implementation(),
+            torch=version_of("torch"),
+            numpy=version_of("numpy"),
+            os=f"{platform.system()} {platform.release()}",
+            machine=platform.machine(),
+            cpu=_cpu_model(),
+            cores=os.cpu_count() or 1,
+            usable_cores=usable_cores(),
+            cuda_device=_cuda_device() if ask_cuda else NOT_ASKED,
+            libc=" ".join(_libc()),
+            settings=tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
+            kit=version_of("fairclock"),
+            gil=gil(),
+        )
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, object]) -> Self:
+        """Return the environment that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary.
+
+        A record without `gil` is older than this field. It is assumed to be from the usual build of Python.
+        """
+        record = {"gil": GIL_ON, **record}
+        for field in fields(cls):
+            if not isinstance(record.get(field.name, ...), _KINDS.get(field.name, str)):
+                raise UsageError(
+                    f"This record of an environment has no valid {field.name!r}. Another version of fairclock "
+                    "wrote it, or a person edited it. Measure again."
+                )
+        values = {field.name: record[field.name] for field in fields(cls)}
+        settings = values.pop("settings")
+        assert isinstance(settings, Mapping)
+        pairs = tuple(sorted((str(name), str(value)) for name, value in settings.items()))
+        return cls(**values, settings=pairs)  # type: ignore[arg-type]  # each kind was checked above
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as a dictionary for JSON, which `from_dict` reads."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "settings": dict(self.settings)}
+
+    def fingerprint(self) -> str:
+        """Return twelve hexadecimal digits. They are equal for environments whose measured times can be compared."""
+        return _fingerprint(self)
+
+    def describe(self) -> str:
+        """Return a line such as "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA".
+
+        For a free-threaded build, it contains "Python 3.14.0t (free-threaded, GIL off)".
+        """
+        cores = units.some(self.cores, "core")
+        if self.usable_cores != self.cores:
+            cores = f"{self.usable_cores} of {cores}"
+        name = "Python" if self.implementation == "CPython" else self.implementation
+        if self.free_threaded:
+            name_and_version = f"{name} {self.python} (free-threaded, GIL {'off' if self.gil == GIL_OFF else 'on'})"
+        else:
+            name_and_version = f"{name} {self.python}"
+        parts = [cores, name_and_version, f"torch {self.torch.partition('+')[0]}"]
+        if self.cuda_device != NOT_ASKED:
+            parts.append(self.cuda_device or "no CUDA")
+        return " · ".join(parts)
+
+    @property
+    def free_threaded(self) -> bool:
+        """Whether this is a free-threaded build of Python, even if its GIL is on now."""
+        return self.gil != GIL_ON
+
+    def caution(self) -> str:
+        """Return a warning about times on a free-threaded build of Python, or "" for the usual build."""
+        if self.gil == GIL_ON:
+            return ""
+        if self.gil == GIL_OFF:
+            return (
+                "This Python is free-threaded and its GIL is off: code on one thread takes longer than in the usual"
+                " build, and several threads run Python code at the same time. Compare its times only with times of"
+                " such a build."
+            )
+        return (
+            "This Python is free-threaded and its GIL is on: code on one thread takes longer than in the usual build."
+            " Compare its times only with times of such a build."
+        )
+
+    def differences(self, other: "Environment") -> tuple[str, ...]:
+        """Return one text for each field that differs between the two environments: "field: own value, other value".
+
+        The GPU is not compared if one of the two environments did not search for it.
+        """
+        own, others = self.to_dict(), other.to_dict()
+        if NOT_ASKED in (self.cuda_device, other.cuda_device):
+            others["cuda_device"] = own["cuda_device"]
+        return tuple(
+            f"{name}: {_shown(own[name])}, {_shown(others[name])}" for name in own if own[name] != others[name]
+        )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={setting}" for name, setting in value.items()) or "none"
+    return "none" if value is None else str(value)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(environment: Environment) -> str:
+    record = {name: value for name, value in environment.to_dict().items() if name not in _NO_INFLUENCE}
+    if record["cuda_device"] == NOT_ASKED:
+        record["cuda_device"] = None
+    if record["gil"] == GIL_ON:
+        del record["gil"]  # so the usual build of Python has the same fingerprint as before `gil` was added
+    text = json.dumps(record, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@cache
+def version_of(distribution: str) -> str:
+    """Return the version of an installed package, or `ABSENT`."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ABSENT
+
+
+@cache
+def _libc() -> tuple[str, str]:
+    return platform.libc_ver()
+
+
+@cache
+def _cpu_model() -> str:
+    """Return the processor's name. `platform.processor()` is slower, because it starts a process, and less precise."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _, value = line.partition(":")
+                if key.strip() in {"model name", "Model", "cpu model"}:
+                    return value.strip()
+    return os.environ.get("PROCESSOR_IDENTIFIER", platform.machine())
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def gil() -> str:
+    """Return the state of the GIL in this process: `GIL_ON`, `GIL_OFF` or `GIL_ON_AGAIN`.
+
+    Python before 3.13 has no `sys._is_gil_enabled`, and always has a GIL.
+    """
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return GIL_ON
+    return GIL_ON_AGAIN if getattr(sys, "_is_gil_enabled", lambda: True)() else GIL_OFF
+
+
+@cache
+def _cuda_device() -> str | None:
+    import torch  # noqa: PLC0415 - takes more than a second, and only this function needs it
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

@@ -1,0 +1,196 @@
+"""Lanes: locks on CPU cores. With them, two measurements on this machine never use the same core.
+
+A lane is an exclusive `flock` on one file per core. Every process of fairclock that measures, of any user, opens a lane
+first, for example a grader or a lesson. The kernel releases the lock when the process ends, even after a crash. A lane
+only reserves cores: the process must then bind itself to `Lane.cores`.
+
+The lock has no effect on programs that do not use lanes. Paired rounds and control measurements make results reliable
+despite such programs.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import MachineError, UsageError
+
+if sys.platform != "win32":
+    import fcntl
+
+DIRECTORY_VARIABLE = "FAIRCLOCK_LANES"
+"""Environment variable that gives another folder for the lock files. All users of a machine must use the same
+folder."""
+
+_DIRECTORY = Path("/tmp/fairclock-lanes")  # noqa: S108 - shared by all users on purpose; nothing is read from it
+
+_POLL_S = 0.02
+"""Seconds between two attempts to get a lane. This is short compared with a measurement of 0.5 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The cores that this process has reserved until the end of the `with` block."""
+
+    cores: tuple[int, ...]
+
+    @property
+    def core(self) -> int:
+        """The first core of the lane. A lane of width 1 has only this core."""
+        return self.cores[0]
+
+
+@contextmanager
+def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, width: int = 1) -> Iterator[Lane]:
+    """Wait until `width` of the given `cores` are free, and reserve them until the end of the `with` block.
+
+    By default, `cores` are all cores that this process may use. Two threads of a process cannot reserve the same core,
+    just like two processes. A forked child shares its parent's lane.
+
+    Raise `MachineError` if the cores are not free within `timeout_s` seconds (0: try once; None: wait forever). Raise
+    `UsageError` if this process may use none of `cores`, or fewer physical cores than `width`.
+    """
+    candidates = _candidates(cores)
+    if not 1 <= width <= len(candidates):
+        raise UsageError(f"On this machine, a lane can have 1 to {len(candidates)} physical cores, not {width}.")
+    deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+    while (held := _take(candidates, width)) is None:
+        if deadline_s is not None and time.monotonic() >= deadline_s:
+            listed = ", ".join(map(str, candidates))
+            raise MachineError(
+                f"Other measurements hold the requested cores ({listed}). Wait until they end, or use fewer "
+                "cores at the same time."
+            )
+        time.sleep(_POLL_S)
+    try:
+        yield Lane(tuple(held))
+    finally:
+        _give_back(held)
+
+
+def free_cores() -> tuple[int, ...]:
+    """Return the cores that this process may use and that no lane has reserved now."""
+    free = []
+    for core in _candidates(None):
+        descriptor = _try_lock(core)
+        if descriptor is not None:
+            os.close(descriptor)
+            free.append(core)
+    return tuple(free)
+
+
+def physical_cores() -> int:
+    """Return the number of physical cores on which this process may measure at the same time."""
+    return len(_candidates(None))
+
+
+def _candidates(cores: Sequence[int] | None) -> tuple[int, ...]:
+    """Return one usable hyperthread per physical core, because the hyperthreads of a core slow each other."""
+    if sys.platform == "win32":
+        raise MachineError("Lanes need file locks, which Windows lacks. Run the grader on Linux or in WSL.")
+    if sys.platform == "linux":
+        usable = os.sched_getaffinity(0)
+    else:
+        usable = set(range(os.cpu_count() or 1))
+    wanted = sorted(usable) if cores is None else [core for core in cores if core in usable]
+    if not wanted:
+        listed = ", ".join(map(str, sorted(usable)))
+        raise UsageError(f"This process may not use the requested cores; choose among {listed}.")
+    chosen: dict[int, int] = {}
+    for core in wanted:
+        chosen.setdefault(_physical(core), core)
+    return tuple(chosen.values())
+
+
+def _physical(core: int) -> int:
+    """Return the number of the first hyperthread on the same physical core."""
+    siblings = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+    if not siblings.exists():
+        return core
+    first = siblings.read_text(encoding="ascii").replace("-", ",").partition(",")[0]
+    return int(first)
+
+
+def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
+    """Lock `width` cores, and return the descriptor of each core's lock file.
+
+    If fewer cores are free, lock none and return None.
+
+    If a process locked only a part of its cores, two processes could wait for each other forever.
+    """
+    held: dict[int, int] = {}
+    for core in cores:
+        descriptor = _try_lock(core)
+        if descriptor is not None:
+            held[core] = descriptor
+        if len(held) == width:
+            return held
+    _give_back(held)
+    return None
+
+
+def _give_back(held: Mapping[int, int]) -> None:
+    for descriptor in held.values():
+        # Closing the file alone does not unlock it if a forked child holds a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _try_lock(core: int) -> int | None:
+    """Lock a core, and return the descriptor of its lock file. Return None if another lane has reserved this core.
+
+    Each call opens the file again, and a lock belongs to one open file. So two threads of a process cannot both hold
+    the lock.
+    """
+    descriptor = _open(_directory() / f"core-{_physical(core)}.lock")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def directory() -> Path:
+    """Return the folder of the lock files, which may not exist yet."""
+    return Path(os.environ.get(DIRECTORY_VARIABLE) or _DIRECTORY)
+
+
+def _directory() -> Path:
+    made = directory()
+    try:
+        made.mkdir()
+        made.chmod(0o1777)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise MachineError(
+            f"The lock files of the cores cannot be stored in {made} ({error.strerror}). "
+            f"Set {DIRECTORY_VARIABLE} to a folder that every user of this machine may write to."
+        ) from error
+    return made
+
+
+def _open(path: Path) -> int:
+    """Open the lock file for reading, which is enough for a lock. If it is missing, create it for all users.
+
+    An existing file is opened without `O_CREAT`. Linux refuses this flag for another user's file in a folder such as
+    /tmp (fs.protected_regular).
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        try:
+            return os.open(path, flags)
+        except FileNotFoundError:
+            descriptor = os.open(path, flags | os.O_CREAT, 0o666)
+            if os.fstat(descriptor).st_uid == os.getuid():
+                os.fchmod(descriptor, 0o666)
+            return descriptor
+    except OSError as error:
+        raise MachineError(
+            f"The lock file {path} cannot be opened ({error.strerror}). Delete it, or set {DIRECTORY_VARIABLE} to "
+            "another folder."
+        ) from error

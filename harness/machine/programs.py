@@ -1,0 +1,94 @@
+"""Programs that some measurements need: check whether they are missing, and name the commands that install them."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+MANAGERS: Final = ("apt-get", "dnf", "pacman", "zypper", "brew")
+"""Package managers. The first one that is installed is used."""
+
+_INSTALL: Final = {
+    "apt-get": "apt-get install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+    "brew": "brew install",
+}
+
+_VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+"""The version in the name of the Debian package that has the headers of this Python.
+
+The package `python3-dev` has only the headers of Debian's default version."""
+
+PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "valgrind": {"brew": ""},
+        "C compiler": {"apt-get": "gcc libc6-dev", "brew": "gcc", "": "gcc"},
+        "C++ compiler": {"apt-get": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "": "gcc"},
+        "Python headers": {
+            "pacman": "python",
+            "brew": "python",
+            "": "python3-devel",
+            "apt-get": f"python{_VERSION}-dev",
+        },
+        "util-linux": {},
+        "bubblewrap": {"brew": ""},
+        "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},
+    }
+)
+"""For each program, the name of its package in each package manager. The key "" is for all other managers. Without this
+key, the package has the program's name. An empty name means that the manager has no package with this program."""
+
+_XCODE: Final = "xcode-select --install"
+_OF_XCODE: Final = frozenset({"C compiler", "C++ compiler"})
+
+
+def manager() -> str:
+    """Return the package manager of this machine, or `apt-get` if no known one is found."""
+    return next(filter(shutil.which, MANAGERS), "apt-get")
+
+
+def install(name: str, by: str | None = None, *, root: bool | None = None) -> str:
+    """Return the command that installs a program of `PACKAGES` with the package manager `by`.
+
+    By default, `by` is the package manager of this machine. The command begins with `sudo` unless `root` is true. By
+    default, `root` is true if this process runs as root.
+    """
+    if by is None and sys.platform == "darwin" and name in _OF_XCODE:
+        return _XCODE
+    chosen = by or manager()
+    names = PACKAGES[name]
+    package = names.get(chosen, names.get("", name))
+    if not package:
+        return f"{chosen} has no package with {name}: use a Linux machine with another package manager"
+    if root is None:
+        root = not hasattr(os, "geteuid") or os.geteuid() == 0
+    sudo = "" if root or chosen == "brew" else "sudo "
+    return f"{sudo}{_INSTALL[chosen]} {package}"
+
+
+VALGRIND: Final = install("valgrind")
+C_COMPILER: Final = install("C compiler")
+CPP_COMPILER: Final = install("C++ compiler")
+PYTHON_HEADERS: Final = install("Python headers")
+SETARCH: Final = install("util-linux")
+SETPRIV: Final = install("util-linux")
+BUBBLEWRAP: Final = install("bubblewrap")
+
+
+def lacking(what: str, install: str, *commands: str) -> str:
+    """Return "" if all `commands` are found. Otherwise return the text "`what` is missing: `install`"."""
+    return "" if all(map(shutil.which, commands)) else f"{what} is missing: {install}"
+
+
+def lacking_compiler(what: str, install: str, command: str) -> str:
+    """Return "" if the compiler `command` is found, or else the same text as `lacking`.
+
+    On Windows, the result is always a text, because fairclock does not search for compilers there.
+    """
+    if sys.platform == "win32":
+        return f"compiling needs {what}, which fairclock finds only on Linux and macOS"
+    return lacking(what, install, command)

@@ -1,0 +1,1 @@
+"""Compare two pieces of code in paired rounds: timing loops, rounds, the statistical decision, and duels."""

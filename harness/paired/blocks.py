@@ -1,0 +1,168 @@
+"""Time blocks of calls. A block repeats a statement for a fraction of a millisecond, and is timed with two clocks.
+
+The operating system rarely interrupts such a short block, so two successive blocks run under the same conditions.
+`timing_loop` compiles the function that times blocks. `calibrate` finds the number of calls in a block.
+`gc_off_one_thread` prevents disturbances by the garbage collector and other threads of this process.
+"""
+
+import ast
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import repeat
+from types import CodeType
+
+from harness.errors import UsageError
+from harness.machine import clocks
+from harness.machine.clocks import Clock
+from harness.paired.rounds import Reading, make_reading
+
+BLOCK_S = 0.2e-3
+"""Length of a block in seconds. It is far below a scheduler's time slice (3 ms or more on Linux). It is also below the
+bursts of 1 ms in which another virtual machine on the same host slows a core. On a shared virtual machine with 2 cores,
+the same code was compared with itself. The interquartile range of the ratios was 4 to 8 % with blocks of 0.8 ms, and
+0.5 to 2.5 % with blocks of 0.2 ms. With blocks of 0.1 ms, the first block of a round has an error of 0.4 %, because
+other code ran before it."""
+
+_TRIES = 8
+"""The number of blocks that `calibrate` times for each number of calls. If a block takes 20 ms or more, it times only
+one."""
+
+_BEYOND_INTERRUPTION_S = 100 * BLOCK_S
+"""If a block takes more seconds, the reason is its code, because interruptions last only a few milliseconds."""
+
+Statement = str | Callable[[], object]
+"""The code to time: a statement, as for `timeit`, or a function without arguments."""
+
+TimingLoop = Callable[[int], Reading]
+"""A function that runs a statement as one block with the given number of calls, and returns the times of the block."""
+
+DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread_cpu
+"""The default clock for ratios: the CPU clock of the thread. On Windows, it is the wall clock, because Windows updates
+a thread's CPU clock only 64 times per second."""
+
+_LOOP = """\
+def _timing_loop(_function, _clock, _wall, _repeat, _reading):
+    _SETUP
+    _calls = yield
+    while True:
+        _each = _repeat(None, _calls)
+        _wall_s = _wall()
+        _cpu_s = _clock()
+        for _ in _each:
+            _STATEMENT
+        _cpu_s = _clock() - _cpu_s
+        _wall_s = _wall() - _wall_s
+        _calls = yield _reading(_cpu_s, _wall_s, _calls)
+"""
+"""The source of the timing loop. The loop is a generator, so the setup runs only once for all blocks. The names of the
+setup are local variables, which are fast, as in `timeit`."""
+
+
+def timing_loop(
+    statement: Statement,
+    *,
+    setup: str = "pass",
+    globals: Mapping[str, object] | None = None,  # noqa: A002 - the name that timeit uses
+    clock: Clock = DEFAULT_CLOCK,
+    wall: Clock = clocks.wall,
+) -> TimingLoop:
+    """Run `setup`, and return a new function that times blocks of `statement`.
+
+    `clock` is the CPU clock, `wall` the wall clock. The statement can use names that the setup defines, and the names
+    in a copy of `globals`.
+
+    Raise `UsageError` if the statement or the setup is not valid Python. Exceptions of the setup are not caught.
+    """
+    function, code = (None, statement) if isinstance(statement, str) else (statement, "_function()")
+    bodies = {"_SETUP": _parsed("setup", setup), "_STATEMENT": _parsed("statement", code)}
+    tree = ast.parse(_LOOP)
+    _Splice(bodies).visit(tree)
+    ast.fix_missing_locations(tree)
+    names = dict(globals or {})
+    exec(_compiled("statement or setup", tree), names)  # noqa: S102 - runs the caller's code, as timeit does
+    make = names["_timing_loop"]
+    assert callable(make)
+    blocks = make(function, clock, wall, repeat, make_reading)
+    next(blocks)
+    send: TimingLoop = blocks.send
+    return send
+
+
+def calibrate(loop: TimingLoop) -> Reading:
+    """Find how many calls take about `BLOCK_S` seconds, and return the times of a block with this number of calls.
+
+    The attribute `calls` of the result is the number of calls.
+
+    The number of calls is doubled until a block takes at least half of `BLOCK_S`. In shorter blocks, reading the clocks
+    would take a large part of the time. For each number of calls, the shortest of several blocks is used, because an
+    interrupted block is longer.
+    """
+    loop(1)
+    calls = 1
+    while True:
+        block = _shortest(loop, calls)
+        filling = max(1, round(calls * BLOCK_S / block.wall_s))
+        if filling <= 2 * calls:
+            filled = block if filling == calls else _shortest(loop, filling)
+            if filled.wall_s >= BLOCK_S / 2:
+                return filled
+        calls *= 2
+
+
+@contextmanager
+def gc_off_one_thread() -> Iterator[None]:
+    """Switch off garbage collection, and let torch use only one thread, until the end of the `with` block.
+
+    Garbage is collected once at the start. With only one torch thread, the CPU clock of the calling thread includes all
+    of torch's work.
+    """
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(threads)
+        if collecting:
+            gc.enable()
+
+
+def _shortest(loop: TimingLoop, calls: int) -> Reading:
+    block = loop(calls)
+    if block.wall_s > _BEYOND_INTERRUPTION_S:
+        return block
+    return min(block, *(loop(calls) for _ in range(_TRIES - 1)), key=lambda reading: reading.wall_s)
+
+
+class _Splice(ast.NodeTransformer):
+    """A syntax tree transformer that replaces each statement which is only a known name by other statements."""
+
+    def __init__(self, bodies: Mapping[str, list[ast.stmt]]) -> None:
+        self.bodies = bodies
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        """Return the statements that replace `node`, or `node` itself if it is not a known name."""
+        return self.bodies.get(node.value.id, node) if isinstance(node.value, ast.Name) else node
+
+
+def _parsed(what: str, source: str) -> list[ast.stmt]:
+    """Return the parsed statements of `source`, which messages call `what`.
+
+    Raise `UsageError` if the statements cannot be compiled alone, such as `break`.
+    """
+    _compiled(what, source)
+    return ast.parse(source).body or [ast.Pass()]
+
+
+def _compiled(what: str, source: str | ast.Module) -> CodeType:
+    try:
+        return compile(source, f"<{what}>", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"The {what} is not valid Python: {error}. Correct it and measure again.") from error

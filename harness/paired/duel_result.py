@@ -1,0 +1,149 @@
+"""The result of a duel: its verdict and all its rounds, as text, table, histogram or dictionary."""
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from statistics import median
+from typing import Any, Self
+
+from harness.paired.rounds import Outcome, Reading, Round
+from harness.rendering import plots, units
+from harness.rendering.tables import Column, Table
+
+
+class Finding(StrEnum):
+    """The verdict of a duel: how fast the candidate is compared with the baseline."""
+
+    SLOWER = "slower"
+    SAME = "same"
+    FASTER = "faster"
+    UNDECIDED = "undecided"
+
+
+_FINDING_OF_TIER = (Finding.SLOWER, Finding.SAME, Finding.FASTER)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Duel:
+    """The result of a duel. `ratio` is the baseline's cost ÷ the candidate's cost, with the interval [low, high].
+
+    FASTER means that the whole interval is above 1 + `margin` (0.01 is 1 %), and SLOWER that it is below 1 / (1 +
+    `margin`). SAME means that the whole interval is between these limits. `hidden_work` means that the CPU clock missed
+    work of the candidate, so wall times were used. `paired_processes` is False if baseline and candidate ran in the
+    same process. `caveat` is the reason why the ratio is only an estimate, or "".
+    """
+
+    ratio: float
+    low: float
+    high: float
+    verdict: Finding
+    margin: float
+    hidden_work: bool
+    rounds: tuple[Round, ...] = field(hash=False)
+    paired_processes: bool = False
+    caveat: str = ""
+
+    @classmethod
+    def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
+        """Return the result of a duel from its contest with the thresholds 1 / (1 + margin) and 1 + margin."""
+        known = outcome.estimate
+        verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
+        hidden = outcome.hidden_work
+        return cls(
+            known.ratio, known.low, known.high, verdict, margin, hidden, outcome.rounds, paired_processes, caveat
+        )
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """The ratio of each round, measured with the CPU clock, or with the wall clock if `hidden_work` is true."""
+        return tuple(self._ratio(round_) for round_ in self.rounds)
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs. Each pair has its own memory layout."""
+        return len({round_.pair for round_ in self.rounds})
+
+    @property
+    def spent_s(self) -> float:
+        """The wall time of all rounds together, in seconds."""
+        return sum(round_.wall_s for round_ in self.rounds)
+
+    @property
+    def candidate_s(self) -> float:
+        """The candidate's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
+        return median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+
+    @property
+    def baseline_s(self) -> float:
+        """The baseline's median time per call over all rounds, in seconds, measured with the clock of the ratio."""
+        return median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in self.rounds)
+
+    def __repr__(self) -> str:
+        return f"<Duel {self}>"
+
+    def __str__(self) -> str:
+        digits = 4 if 0.9 < self.ratio < 1.1 else 3
+        interval = f"{units.number(self.low, digits)} to {units.number(self.high, digits)}"
+        rounds = units.some(len(self.rounds), "round")
+        pairs = f"{units.some(self.pairs, 'pair')} of {'processes' if self.paired_processes else 'loops'}"
+        effort = f"{rounds}, {pairs}, {units.seconds(self.spent_s, 2)}"
+        line = f"{self.verdict.upper()}: {units.ratio(self.ratio, digits)} the baseline ({interval}; {effort})"
+        if self.verdict in {Finding.SAME, Finding.UNDECIDED}:
+            line += f", margin {units.percent(self.margin)}"
+        if self.hidden_work:
+            line += ", on the wall clock, because the CPU clock misses work of the candidate"
+        return f"{line}. An estimate: {self.caveat}." if self.caveat else line
+
+    def table(self) -> str:
+        """Return the verdict, and a table with a line per pair: rounds, median ratio, and times per call."""
+        by_pair: dict[int, list[Round]] = {}
+        for round_ in self.rounds:
+            by_pair.setdefault(round_.pair, []).append(round_)
+        rows = tuple(
+            (
+                number + 1,
+                len(played),
+                median(map(self._ratio, played)),
+                median(round_.baseline.call_s(by_wall=self.hidden_work) for round_ in played),
+                median(round_.candidate.call_s(by_wall=self.hidden_work) for round_ in played),
+            )
+            for number, played in by_pair.items()
+        )
+        columns = (
+            Column("pair", units.count),
+            Column("rounds", units.count),
+            Column("ratio", lambda ratio: units.ratio(ratio, 4)),
+            Column("baseline", units.seconds),
+            Column("candidate", units.seconds),
+        )
+        return Table(str(self), columns, rows).to_text()
+
+    def histogram(self, bins: int = 16) -> str:
+        """Return a histogram of the rounds' ratios as one line of text."""
+        return plots.histogram(self.ratios, bins, units.ratio)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result with all rounds as a dictionary for JSON.
+
+        `high` is None if the interval has no upper end.
+        """
+        return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Return the duel that `to_dict` converted to the dictionary `record`."""
+        rounds = tuple(
+            Round(one["pair"], Reading(**one["baseline"]), Reading(**one["candidate"]), one["baseline_first"])
+            for one in record["rounds"]
+        )
+        high = math.inf if record["high"] is None else record["high"]
+        return cls(**{**record, "rounds": rounds, "high": high, "verdict": Finding(record["verdict"])})
+
+    def _repr_html_(self) -> str:
+        """Return the table and the histogram as HTML for a notebook."""
+        return f"<pre>{html.escape(self.table())}\n\n{html.escape(self.histogram())}</pre>"
+
+    def _ratio(self, round_: Round) -> float:
+        return round_.wall_ratio if self.hidden_work else round_.ratio

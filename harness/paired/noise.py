@@ -1,0 +1,141 @@
+"""Measure the noise of this machine: compare the same code with itself, so that the true ratio is 1.
+
+One series of short blocks is analysed in two ways. The unpaired analysis compares the wall times of the first half and
+the second half, as an ordinary benchmark of this length does. The paired analysis compares the CPU times of
+neighbouring blocks and uses the median of these ratios, as a duel of this length does. The two analyses use the same
+data, so only the method of analysis causes the difference between their errors.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from harness.errors import UsageError
+from harness.machine import clocks
+from harness.machine.clocks import Clock
+from harness.paired.blocks import DEFAULT_CLOCK, Statement, calibrate, gc_off_one_thread, timing_loop
+from harness.paired.rounds import Reading, Round
+from harness.rendering import units
+
+NOISY = 0.02
+"""The smallest unpaired error at which a machine counts as noisy: twice a duel's usual margin."""
+
+WINDOW_S = 0.04
+"""Length of one comparison of the code with itself in seconds: two halves of 0.02 s, or about 25 rounds of blocks."""
+
+_FEWEST_WINDOWS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
+
+    There is one error per window, a short part of the series of timed blocks.
+
+    `unpaired` holds the errors of comparisons of the two halves of a window, `paired` the errors of comparisons of
+    neighbouring blocks. `blocks` is the whole series.
+    """
+
+    unpaired: tuple[float, ...]
+    paired: tuple[float, ...]
+    blocks: tuple[Reading, ...]
+
+    @property
+    def unpaired_p95(self) -> float:
+        """The 95th percentile of the errors of unpaired comparisons."""
+        return p95(self.unpaired)
+
+    @property
+    def paired_p95(self) -> float:
+        """The 95th percentile of the errors of paired comparisons."""
+        return p95(self.paired)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether unpaired timings are too noisy to detect a difference of `NOISY`."""
+        return self.unpaired_p95 >= NOISY
+
+    def __str__(self) -> str:
+        unpaired, paired = units.percent(self.unpaired_p95), units.percent(self.paired_p95)
+        return f"noise today: ±{unpaired} unpaired, ±{paired} in paired rounds"
+
+
+def aa_control(
+    statement: Statement = "sum(values)",
+    *,
+    setup: str = "values = list(range(1000))",
+    globals: Mapping[str, object] | None = None,  # noqa: A002 - the name that timeit uses
+    budget_s: float = 0.4,
+    clock: Clock = DEFAULT_CLOCK,
+    wall: Clock = clocks.wall,
+) -> Noise:
+    """Compare `statement` with itself for `budget_s` seconds of wall time, and return the noise of the machine.
+
+    Raise `UsageError` if `budget_s` is too small or a call takes too long, so that there are too few windows of blocks.
+    """
+    if not _FEWEST_WINDOWS * WINDOW_S <= budget_s < math.inf:
+        raise UsageError(f"An A/A control needs a budget_s of at least {_FEWEST_WINDOWS * WINDOW_S} s.")
+    loop = timing_loop(statement, setup=setup, globals=globals, clock=clock, wall=wall)
+    blocks: list[Reading] = []
+    with gc_off_one_thread():
+        full = calibrate(loop)
+        if full.calls == 1 and full.wall_s > WINDOW_S / 4:  # a long block with more than one call was only interrupted
+            raise UsageError(
+                f"One call takes {units.seconds(full.wall_s)}; an A/A control needs calls below {WINDOW_S / 4} s."
+            )
+        spent_s = 0.0
+        while spent_s < budget_s:
+            blocks.append(loop(full.calls))
+            spent_s += blocks[-1].wall_s
+    return noise_of(blocks)
+
+
+def noise_of(blocks: Sequence[Reading]) -> Noise:
+    """Return the noise in a series of timed blocks of the same code. Blocks after the last full window are not used.
+
+    Raise `UsageError` if the series has no window with at least two blocks.
+    """
+    windows = [window for window in _windows(blocks) if len(window) > 1]
+    if not windows:
+        raise UsageError(f"Noise needs windows of {WINDOW_S} s; record at least one window with two or more blocks.")
+    return Noise(
+        unpaired=tuple(abs(math.log(_unpaired_ratio(window))) for window in windows),
+        paired=tuple(abs(math.log(_paired_ratio(window))) for window in windows),
+        blocks=tuple(blocks),
+    )
+
+
+def _windows(blocks: Sequence[Reading]) -> list[list[Reading]]:
+    windows: list[list[Reading]] = []
+    window: list[Reading] = []
+    spent_s = 0.0
+    for block in blocks:
+        window.append(block)
+        spent_s += block.wall_s
+        if spent_s >= WINDOW_S:
+            windows.append(window)
+            window, spent_s = [], 0.0
+    return windows
+
+
+def _unpaired_ratio(window: Sequence[Reading]) -> float:
+    """Return the wall time per call in the first half of the window ÷ the wall time per call in the second half."""
+    middle = len(window) // 2
+    first, second = window[:middle], window[middle:]
+    return _wall_per_call_s(first) / _wall_per_call_s(second)
+
+
+def _wall_per_call_s(blocks: Sequence[Reading]) -> float:
+    return sum(block.wall_s for block in blocks) / sum(block.calls for block in blocks)
+
+
+def _paired_ratio(window: Sequence[Reading]) -> float:
+    """Return the median of the ratios of neighbouring blocks' CPU times."""
+    neighbours = zip(window[::2], window[1::2], strict=False)
+    return median(Round(0, first, second, baseline_first=True).ratio for first, second in neighbours)
+
+
+def p95(errors: Sequence[float]) -> float:
+    """Return the 95th percentile of `errors`. If there is only one error, return this error."""
+    return quantiles(errors, n=20, method="inclusive")[-1] if len(errors) > 1 else errors[0]

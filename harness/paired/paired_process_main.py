@@ -1,0 +1,175 @@
+"""The program of a paired process. On request, it runs the baseline or the candidate of a duel.
+
+`python -m harness.paired.paired_process_main` reads lines from standard input. If a line is a job as JSON, the program
+prepares a timing loop. If a line is a number, it runs this number of calls as one block. After each line, it answers
+with an empty line, and the caller reads the clocks. If the code fails, the program answers with a failure as JSON and
+ends. The program also ends at the end of its input.
+
+The program uses its standard input and output only for requests and answers. So the output of the timed code goes to
+standard error, and the timed code's standard input is empty.
+"""
+
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Final, TypedDict
+
+from harness.errors import UsageError
+from harness.machine.clocks import FakeClock
+from harness.paired.blocks import Statement, TimingLoop, gc_off_one_thread, timing_loop
+
+PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
+"""Name of an environment variable that is set only in paired processes."""
+
+_SCRIPT: Final = "__paired_main__"
+"""Module name under which a paired process loads the caller's script. It is not `__main__`, so the script does not run
+its main part."""
+
+
+class FunctionLocation(TypedDict):
+    """The place where another process can find a function: its module or script file, and its qualified name."""
+
+    module: str | None
+    script: str | None
+    qualname: str
+
+
+class Job(TypedDict):
+    """The setup and the statement that a paired process runs. `path` is the import path that the process uses."""
+
+    statement: str | FunctionLocation
+    setup: str
+    path: list[str]
+
+
+class Failure(TypedDict):
+    """An error in a paired process. `usage` is true if the code cannot be timed until the user changes it."""
+
+    message: str
+    usage: bool
+    traceback: str
+
+
+def make_job(statement: Statement, setup: str) -> Job:
+    """Return the job that runs `setup` and `statement` in another process.
+
+    Raise `UsageError` if `statement` is a function that another process cannot find.
+    """
+    path = [str(Path(entry).absolute()) for entry in sys.path]
+    return Job(statement=statement if isinstance(statement, str) else locate(statement), setup=setup, path=path)
+
+
+def locate(function: Callable[[], object]) -> FunctionLocation:
+    """Return the place where another process can find `function`.
+
+    Raise `UsageError` for a lambda, a closure, a method of an object, and a function from a prompt or a notebook.
+    """
+    name, module = getattr(function, "__qualname__", ""), sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or _attribute(module, name) is not function:
+        raise UsageError(
+            f"Another process cannot find {name or function!r}. Pass a function from the top of a module, or a "
+            "statement with a setup, or leave out paired_processes=True."
+        )
+    if module.__name__ != "__main__":
+        return FunctionLocation(module=module.__name__, script=None, qualname=name)
+    if module.__spec__ is not None:
+        return FunctionLocation(module=module.__spec__.name, script=None, qualname=name)
+    script = getattr(module, "__file__", None)
+    if script is None or not Path(script).is_file():
+        raise UsageError(
+            f"Another process cannot find {name}, which was not loaded from a file. Save it in a module, or pass a "
+            "statement with a setup that defines it, or leave out paired_processes=True."
+        )
+    return FunctionLocation(module=None, script=str(Path(script).absolute()), qualname=name)
+
+
+def serve(requests: int, answers: int) -> None:
+    """Read requests from the file descriptor `requests` until its end, and write answers to `answers`."""
+    with os.fdopen(requests, "rb") as request, os.fdopen(answers, "wb", buffering=0) as answer:
+        try:
+            with gc_off_one_thread():
+                while line := request.readline():
+                    if line.startswith(b"{"):
+                        loop = make_loop(json.loads(line))
+                        gc.collect()
+                    elif calls := int(line):
+                        loop(calls)
+                    answer.write(b"\n")
+        except BrokenPipeError:
+            return  # the caller has ended
+        except BaseException as error:  # noqa: BLE001 - the caller gets every exception of the timed code
+            answer.write(json.dumps(_failure(error)).encode() + b"\n")
+
+
+def make_loop(work: Job) -> TimingLoop:
+    """Run the setup of a job, and return its timing loop."""
+    sys.path[:] = work["path"]
+    statement = work["statement"]
+    # The times are not used here, so any clock that advances is enough.
+    return timing_loop(
+        statement if isinstance(statement, str) else _load(statement),
+        setup=work["setup"],
+        clock=FakeClock(tick_s=1.0),
+        wall=FakeClock(tick_s=1.0),
+    )
+
+
+def _load(function: FunctionLocation) -> Callable[[], object]:
+    module = (
+        _load_script(function["script"]) if function["script"] else importlib.import_module(function["module"] or "")
+    )
+    found = _attribute(module, function["qualname"])
+    if not callable(found):
+        raise UsageError(
+            f"{function['qualname']} is not in {module.__name__} when another process loads it. Define it at the top "
+            "of its file, not under a condition."
+        )
+    return found
+
+
+def _load_script(file: str) -> ModuleType:
+    spec = importlib.util.spec_from_loader(_SCRIPT, SourceFileLoader(_SCRIPT, file))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[_SCRIPT] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _attribute(module: ModuleType, qualname: str) -> object:
+    found: object = module
+    for name in qualname.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+def _failure(error: BaseException) -> Failure:
+    message = str(error) if isinstance(error, UsageError) else "".join(traceback.format_exception_only(error)).strip()
+    return Failure(
+        message=message,
+        usage=isinstance(error, UsageError),
+        traceback="".join(traceback.format_exception(error)),
+    )
+
+
+def main() -> None:
+    """Answer requests on standard input and output until the end of the input. Give the timed code other streams."""
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    serve(requests, answers)
+
+
+if __name__ == "__main__":
+    main()

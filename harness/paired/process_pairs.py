@@ -1,0 +1,319 @@
+"""Pairs of processes for duels: start the processes, make them run calls, time these calls, and stop the processes.
+
+Each process runs `harness.paired.paired_process_main`. A *turn* is a block of calls: the caller requests a number of
+calls, and the process answers when they are finished. The calling process reads the CPU clock of the paired process on
+the same core, so the time is exact (`harness.paired.process_env`). A request has the same overhead in every turn. This
+overhead is measured with requests for zero calls, and subtracted. A lane reserves the core, so that no other
+measurement uses it.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import IO, Final, Protocol
+
+from harness.errors import FairclockError, MachineError, UsageError
+from harness.machine import clocks
+from harness.machine.clocks import Clock, process_cpu
+from harness.machine.lanes import lane
+from harness.paired import process_env
+from harness.paired.blocks import DEFAULT_CLOCK, calibrate
+from harness.paired.loop_pairs import PairSource, TimedCode, TurnPair
+from harness.paired.paired_process_main import PAIRED_PROCESS_VARIABLE, Failure, Job, make_job
+from harness.paired.rounds import Reading, make_reading
+
+TURN_S: Final = 0.4e-3
+"""Length of a turn (a timed block of calls in a paired process) in seconds. Turns of 0.4 ms and of 1 ms were compared
+with seven busy processes on two cores. In one second, the shorter turns gave a ratio with an error two to six times
+smaller. They are interrupted less often. Turns of 0.2 ms are too short: the process that ran before then changes their
+time. The request overhead is 4 to 6 µs per turn."""
+
+_NULL_TURNS: Final = 9
+"""Number of turns with zero calls for each new process. The median of their times is the request overhead."""
+
+_WARM_UP_TURNS: Final = 3
+"""Number of turns of each new process whose times are not used."""
+
+_END_S: Final = 2.0
+"""Time that a paired process has to end by itself after its pipes are closed, in seconds. Then it is killed."""
+
+_KIT: Final = Path(__file__).parents[2]
+
+_NEEDED_TO_START: Final = ("LD_LIBRARY_PATH", "SYSTEMROOT")
+"""Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows."""
+
+
+COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
+"""The command that starts a paired process."""
+
+
+class PairedProcessError(FairclockError):
+    """The timed code in a paired process, or its setup, raised an exception or ended the process."""
+
+
+class Process(Protocol):
+    """The part of the interface of `subprocess.Popen` that this module uses."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit status, or raise `subprocess.TimeoutExpired`."""
+        ...
+
+    def kill(self) -> None:
+        """Kill the process."""
+        ...
+
+
+def start_process(command: Sequence[str] | None = None, variables: Mapping[str, str] | None = None) -> Process:
+    """Start a paired process without a job, and return it.
+
+    The defaults are the command and the environment variables that all paired processes of duels have.
+    """
+    return subprocess.Popen(
+        process_env.command(COMMAND) if command is None else command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        env=process_environment() if variables is None else variables,
+        # Its own process group: Ctrl-C at the terminal interrupts the caller, which then stops the paired processes.
+        process_group=0 if os.name == "posix" else None,
+    )
+
+
+class PairedProcess:
+    """A process that runs the baseline or the candidate of a duel.
+
+    The process runs the setup in the background. Call `wait_until_ready` before the first `run_calls`.
+    """
+
+    def __init__(self, name: str, work: Job, process: Process) -> None:
+        self._name, self._process, self.pid = name, process, process.pid
+        self.prepare(work)
+
+    def prepare(self, work: Job) -> None:
+        """Send a job to the process. A new job replaces the old one. Call `wait_until_ready` before `run_calls`."""
+        self._write(json.dumps(work).encode() + b"\n")
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has prepared its timing loop. Raise the errors of `run_calls` if the setup fails."""
+        self._read_answer()
+
+    def run_calls(self, calls: int) -> None:
+        """Run `calls` calls in the process, and wait until they are finished.
+
+        Raise `UsageError` if the code cannot be timed. Raise `PairedProcessError` if the code raises an exception or
+        ends the process.
+        """
+        self._write(b"%d\n" % calls)
+        self._read_answer()
+
+    def close_pipes(self) -> None:
+        """Close the pipes of the process. It then ends by itself."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+    def end(self, within_s: float = 0.0) -> None:
+        """Wait at most `within_s` seconds until the process ends by itself, then kill it. Call `close_pipes` first."""
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _write(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # the process has ended, and `_read_answer` reports the reason
+            self._process.stdin.write(line)
+
+    def _read_answer(self) -> None:
+        assert self._process.stdout is not None
+        answer = self._process.stdout.readline()
+        if answer == b"\n":
+            return
+        if not answer:
+            status = self._process.wait()
+            raise PairedProcessError(
+                f"The process of the {self._name} ended with exit status {status}. Run its code without a duel to find "
+                "out why."
+            )
+        failure: Failure = json.loads(answer)
+        error: FairclockError = (
+            UsageError(f"In the {self._name}: {failure['message']}")
+            if failure["usage"]
+            else PairedProcessError(
+                f"The {self._name} raised {failure['message']}. Correct it or its setup, and measure again."
+            )
+        )
+        error.add_note(failure["traceback"])
+        raise error
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWorker:
+    """A paired process with the two clocks that time its calls: its CPU clock and the caller's wall clock."""
+
+    run_calls: Callable[[int], None]
+    clock: Clock
+    wall: Clock
+
+    def turn(self, calls: int) -> Reading:
+        """Run `calls` calls, and return their times, which include the request overhead."""
+        began_wall_s, began_s = self.wall(), self.clock()
+        self.run_calls(calls)
+        ended_s, ended_wall_s = self.clock(), self.wall()
+        return make_reading(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1))
+
+    def net_turn(self, calls: int, overhead: Reading) -> Reading:
+        """Run `calls` calls, and return their times without the request overhead.
+
+        At least half of each measured time is returned, so that the times are always positive.
+        """
+        gross = self.turn(calls)
+        cpu_s = max(gross.cpu_s - overhead.cpu_s, gross.cpu_s / 2)
+        return Reading(cpu_s, max(gross.wall_s - overhead.wall_s, gross.wall_s / 2), calls)
+
+
+def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, wall: Clock) -> TimedWorker:
+    """Bind a process to a core, and return it as a worker with its clocks.
+
+    If `clock` is None, the CPU clock of the process is used.
+    """
+    process_env.pin(process.pid, core)
+    return TimedWorker(process.run_calls, clock or process_cpu(process.pid), wall)
+
+
+@contextmanager
+def process_pairs(
+    sides: tuple[TimedCode, TimedCode], rng: random.Random, clock: Clock, wall: Clock, at_once: int
+) -> Iterator[PairSource]:
+    """Yield a `PairSource` of pairs of processes. The processes of the first `at_once` pairs start at the same time.
+
+    `sides` are the baseline and the candidate. With `DEFAULT_CLOCK`, the CPU clock of each process is used. Raise
+    `UsageError` for code that cannot be timed or cannot be sent to another process. Raise `PairedProcessError` if the
+    code raises an exception, and `MachineError` if no lane is free.
+    """
+    _refuse_nested_duel()
+    jobs = [make_job(side.statement, side.setup) for side in sides]
+    chosen = _chosen_clock(clock, wall)
+    started: list[PairedProcess] = []
+
+    def start() -> tuple[PairedProcess, PairedProcess]:
+        pair: dict[int, PairedProcess] = {}
+        for side in rng.sample((0, 1), 2):
+            pair[side] = PairedProcess(sides[side].name, jobs[side], start_process())
+            started.append(pair[side])
+        return pair[0], pair[1]
+
+    try:
+        waiting = [start() for _ in range(at_once)]
+        for one in started:
+            one.wait_until_ready()
+        with _core() as core, process_env.pinned(core):
+            first_pair = [timed_worker(one, core, chosen, wall) for one in waiting[0]]
+            calls = [calls_in_a_turn(one) for one in first_pair]
+            round_s = sum(one.turn(n).wall_s for one, n in zip(first_pair, calls, strict=True))
+
+            @contextmanager
+            def open_pair(number: int) -> Iterator[TurnPair]:
+                pair = waiting.pop(0) if waiting else start()
+                for one in pair:
+                    if number >= at_once:
+                        one.wait_until_ready()
+                baseline, candidate = (timed_worker(one, core, chosen, wall) for one in pair)
+                overhead = _request_overhead(baseline, candidate)
+                for _ in range(_WARM_UP_TURNS):
+                    baseline.turn(calls[0])
+                    candidate.turn(calls[1])
+                yield TurnPair(
+                    number,
+                    partial(baseline.net_turn, calls[0], overhead),
+                    partial(candidate.net_turn, calls[1], overhead),
+                )
+
+            yield PairSource(open_pair, round_s, _caveat(by_wall=clock is DEFAULT_CLOCK and chosen is wall))
+    finally:
+        stop_all(started)
+
+
+def _refuse_nested_duel() -> None:
+    if PAIRED_PROCESS_VARIABLE in os.environ:
+        raise UsageError(
+            "A paired process loads the script that started it, and must not start another duel. Put the duel under "
+            'if __name__ == "__main__".'
+        )
+
+
+def stop_all(started: Sequence[PairedProcess]) -> None:
+    """Stop all processes. Kill the processes that have not ended by themselves after `_END_S` seconds."""
+    for one in started:
+        one.close_pipes()
+    deadline_s = clocks.wall() + _END_S
+    for one in started:
+        one.end(within_s=max(0.0, deadline_s - clocks.wall()))
+
+
+def calls_in_a_turn(one: TimedWorker) -> int:
+    """Return the number of calls that take this worker about `TURN_S` seconds."""
+    block = calibrate(one.turn)
+    return max(1, round(block.calls * TURN_S / block.wall_s))
+
+
+def _request_overhead(*pair: TimedWorker) -> Reading:
+    """Return the median times of a request for zero calls. The workers of the pair are measured in alternation."""
+    empty = [one.turn(0) for _ in range(_NULL_TURNS) for one in pair]
+    return Reading(median(null.cpu_s for null in empty), median(null.wall_s for null in empty))
+
+
+def _chosen_clock(clock: Clock, wall: Clock) -> Clock | None:
+    """Return the clock for ratios, or None for the CPU clock of each process.
+
+    If this system does not show the CPU clock of another process, return `wall` instead of None.
+    """
+    if clock is not DEFAULT_CLOCK:
+        return clock
+    try:
+        process_cpu(os.getpid())
+    except MachineError:
+        return wall
+    return None
+
+
+def _caveat(*, by_wall: bool) -> str:
+    """Return the reason why ratios are only estimates on this machine, or "" if they are exact."""
+    lacks = []
+    if by_wall:
+        lacks.append("times are wall times, because this system does not show the CPU clock of another process")
+    if not process_env.fixed_layout():
+        lacks.append("each process has its own memory layout, because setarch -R does not run here")
+    return "; ".join(lacks)
+
+
+@contextmanager
+def _core() -> Iterator[int | None]:
+    """Hold a lane and yield its core. On Windows, which has no lanes, yield None."""
+    if sys.platform == "win32":
+        yield None
+        return
+    with lane() as held:
+        yield held.core
+
+
+def process_environment() -> dict[str, str]:
+    """Return the environment variables of every paired process.
+
+    Only the variables that Python needs to start are those of the caller.
+    """
+    needed = {name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ}
+    return {**process_env.ENVIRONMENT, **needed, "PYTHONPATH": str(_KIT), PAIRED_PROCESS_VARIABLE: "1"}

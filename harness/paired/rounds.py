@@ -1,0 +1,274 @@
+"""Measure rounds. In a round, a baseline and a candidate run one directly after the other, in random order.
+
+Two measurements at different times differ, because the speed of the machine changes between them. Inside a round,
+baseline and candidate run under nearly the same conditions. So the *ratio* of a round is stable even if its two times
+are not. A round has two *turns*, one of the baseline and one of the candidate. A turn is a block of calls that is timed
+as a whole.
+
+`contest` measures rounds on new pairs until `harness.paired.decide` gives a verdict. It keeps every round, and `judge`
+computes the same verdict from saved rounds.
+"""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.paired.decide import (
+    BENEFIT,
+    DEFAULT,
+    LOOK_GROWTH,
+    Estimate,
+    MeasurementError,
+    Rules,
+    estimate,
+    highest_tier_index,
+    tier_index,
+)
+
+HIDDEN_WORK = 3.0
+"""The limit beyond which the CPU clock misses work of the candidate. The wall time is divided by the CPU time, for the
+candidate and for the baseline. If the candidate's quotient is more than 3 times the baseline's quotient, the CPU clock
+misses work of the candidate. Other programs make wall times two to four times as long, but in the same way for
+candidate and baseline. So the two quotients are similar for honest code. If a candidate sleeps or computes outside the
+CPU clock's process, they differ by much more than a factor of 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The CPU time and the wall time of one turn, in seconds, for all its `calls` calls together.
+
+    Raise `MeasurementError` if a time is not positive and finite, or if there are no calls.
+    """
+
+    cpu_s: float
+    wall_s: float
+    calls: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise `MeasurementError` if no ratio can be computed from these times."""
+        for clock, seconds in (("CPU", self.cpu_s), ("wall", self.wall_s)):
+            if not 0 < seconds < math.inf:
+                raise MeasurementError(
+                    f"A block of calls took {seconds} s on the {clock} clock; make blocks longer than its resolution."
+                )
+        if self.calls < 1:
+            raise MeasurementError(f"A block of {self.calls} calls cannot be timed; make at least one call.")
+
+    def call_s(self, *, by_wall: bool = False) -> float:
+        """Return the CPU time per call in seconds. With `by_wall`, return the wall time per call."""
+        return (self.wall_s if by_wall else self.cpu_s) / self.calls
+
+
+def make_reading(cpu_s: float, wall_s: float, calls: int = 1) -> Reading:
+    """Return the `Reading` of a turn (a block of calls) from its times.
+
+    If the CPU clock did not advance, the wall time replaces the CPU time.
+
+    In a virtual machine, a CPU clock may not advance during a turn. The system subtracts the time that the host used
+    for other machines, sometimes too late and from the next turn. On a shared machine with 2 cores, this happened in 1
+    of 30,000 turns of 60 µs. The wall time is never shorter than the true CPU time.
+    """
+    return Reading(cpu_s if cpu_s > 0 else wall_s, wall_s, calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The times of one round: a turn (a block of calls) of the baseline, and a turn of the candidate.
+
+    `pair` is the number of the pair that ran the round. Each pair has its own memory layout.
+    """
+
+    pair: int
+    baseline: Reading
+    candidate: Reading
+    baseline_first: bool
+
+    @property
+    def ratio(self) -> float:
+        """The baseline's CPU time per call ÷ the candidate's CPU time per call.
+
+        A ratio of 2 means that the candidate is twice as fast.
+        """
+        return self.baseline.call_s() / self.candidate.call_s()
+
+    @property
+    def wall_ratio(self) -> float:
+        """The baseline's wall time per call ÷ the candidate's wall time per call."""
+        return self.baseline.call_s(by_wall=True) / self.candidate.call_s(by_wall=True)
+
+    @property
+    def wall_s(self) -> float:
+        """The wall time of both turns together, in seconds."""
+        return self.baseline.wall_s + self.candidate.wall_s
+
+
+class Pair(Protocol):
+    """The interface of a pair: a baseline and a candidate that are ready to run rounds."""
+
+    def play(self, *, baseline_first: bool) -> Round:
+        """Run one round and return its times. The baseline runs first if `baseline_first` is true."""
+        ...
+
+
+PairFactory = Callable[[int], AbstractContextManager[Pair]]
+"""A function that opens a new pair. Its argument is the number of the pair, counted from 0. The rounds of the pair get
+the same number."""
+
+RatioOf = Callable[[Round], float]
+"""A function that returns the ratio of a round. Use `wall_ratio` for work on several threads."""
+
+
+def cpu_ratio(round_: Round) -> float:
+    """Return the ratio of a round's CPU times."""
+    return round_.ratio
+
+
+def wall_ratio(round_: Round) -> float:
+    """Return the ratio of a round's wall times."""
+    return round_.wall_ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a contest: its rounds, the estimated ratio, and the number of thresholds that the ratio reaches.
+
+    `tier_index` is this number, or None if the interval still contained a threshold at the time limit. `hidden_work`
+    means that the CPU clock missed work of the candidate, so the ratios are those of wall times.
+    """
+
+    rounds: tuple[Round, ...]
+    estimate: Estimate
+    thresholds: tuple[float, ...]
+    tier_index: int | None
+    hidden_work: bool
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the contest ended before it was clear how many thresholds the ratio reaches."""
+        return self.tier_index is None
+
+    def highest_tier_index(self, benefit: float = BENEFIT) -> int:
+        """Return how many thresholds the ratio reaches. If this is unclear, return the largest possible number.
+
+        Thresholds above `benefit` times the measured ratio do not count. Raise `MeasurementError` if there are too few
+        rounds for an interval.
+        """
+        return (
+            highest_tier_index(self.estimate, self.thresholds, benefit) if self.tier_index is None else self.tier_index
+        )
+
+
+def contest(
+    open_pair: PairFactory,
+    thresholds: Sequence[float],
+    rules: Rules = DEFAULT,
+    *,
+    rng: random.Random,
+    ratio_of: RatioOf | None = None,
+) -> Outcome:
+    """Measure rounds on new pairs until it is clear which `thresholds` the ratio reaches, or until the time limit.
+
+    Each slice of rounds uses a new pair, until there are `max_pairs` pairs. Each later slice uses the pair with the
+    least measuring time so far. All pairs stay open to the end. When there are `min_pairs` pairs, the ratio is
+    estimated after each slice. When there are `max_pairs` pairs, it is estimated each time the measuring time has grown
+    by the factor `LOOK_GROWTH`. `Rules.looks` is the largest number of these estimates.
+
+    `rng` draws the order of baseline and candidate in each round. The candidate must not be able to read the seed of
+    `rng`. Without `ratio_of`, the ratios are those of CPU times, or those of wall times if more than half of the rounds
+    show hidden work (`HIDDEN_WORK`).
+    """
+    tally = _Tally(ratio_of)
+    pairs: list[Pair] = []
+    spent_s: list[float] = []
+    next_look_s = 0.0
+    with ExitStack() as stack:
+        while True:
+            if len(pairs) < rules.max_pairs:
+                pairs.append(stack.enter_context(open_pair(len(pairs))))
+                spent_s.append(0.0)
+            turn = spent_s.index(min(spent_s))
+            fresh = _slice(pairs[turn], rules, rng)
+            tally.add(fresh)
+            spent_s[turn] += sum(round_.wall_s for round_ in fresh)
+            total_s = sum(spent_s)
+            if len(pairs) < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
+                continue
+            outcome = tally.outcome(thresholds, rules)
+            if not outcome.undecided or total_s >= rules.cap_s:
+                return outcome
+            if len(pairs) == rules.max_pairs:
+                next_look_s = total_s * LOOK_GROWTH
+
+
+def judge(
+    rounds: Sequence[Round],
+    thresholds: Sequence[float],
+    rules: Rules = DEFAULT,
+    *,
+    ratio_of: RatioOf | None = None,
+) -> Outcome:
+    """Return the outcome of rounds that were already measured, for example of rounds from a file.
+
+    `ratio_of` returns the ratio of a round, as for `contest`.
+
+    Raise `MeasurementError` if there are no rounds.
+    """
+    tally = _Tally(ratio_of)
+    tally.add(rounds)
+    return tally.outcome(thresholds, rules)
+
+
+def _shows_hidden_work(ratio: float, wall_ratio: float) -> bool:
+    """Return whether a round's wall ratio and CPU ratio show that the CPU clock misses work of the candidate."""
+    return ratio > HIDDEN_WORK * wall_ratio
+
+
+class _Tally:
+    """The rounds of a contest and their ratios, by pair. Each ratio is computed only once."""
+
+    def __init__(self, ratio_of: RatioOf | None) -> None:
+        self._may_hide = ratio_of is None
+        self._ratio_of = ratio_of or cpu_ratio
+        self._rounds: list[Round] = []
+        self._ratios: dict[int, list[float]] = {}
+        self._wall_ratios: dict[int, list[float]] = {}
+        self._hiding = 0
+
+    def add(self, rounds: Iterable[Round]) -> None:
+        """Add new rounds and compute their ratios."""
+        for round_ in rounds:
+            ratio = self._ratio_of(round_)
+            self._rounds.append(round_)
+            self._ratios.setdefault(round_.pair, []).append(ratio)
+            if self._may_hide:
+                wall_ratio = round_.wall_ratio
+                self._wall_ratios.setdefault(round_.pair, []).append(wall_ratio)
+                self._hiding += _shows_hidden_work(ratio, wall_ratio)
+
+    @property
+    def hidden_work(self) -> bool:
+        """Whether more than half of the rounds show hidden work.
+
+        On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
+        """
+        return 2 * self._hiding > len(self._rounds)
+
+    def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
+        """Return the outcome of all rounds that were added."""
+        ratios = self._wall_ratios if self.hidden_work else self._ratios
+        known = estimate(list(ratios.values()), rules)
+        return Outcome(tuple(self._rounds), known, tuple(thresholds), tier_index(known, thresholds), self.hidden_work)
+
+
+def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:
+    """Return new rounds of `pair`: rounds for `slice_s` seconds, and at least `min_rounds` rounds."""
+    rounds: list[Round] = []
+    spent_s = 0.0
+    while len(rounds) < rules.min_rounds or spent_s < rules.slice_s:
+        round_ = pair.play(baseline_first=rng.random() < 0.5)
+        rounds.append(round_)
+        spent_s += round_.wall_s
+    return rounds

@@ -1,0 +1,1 @@
+"""Convert results to text and pictures: numbers with units, tables, text plots and SVG pictures."""

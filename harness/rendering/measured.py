@@ -1,0 +1,79 @@
+"""Write a measured ratio with as many digits as its confidence interval supports.
+
+The number of digits follows the rule of the Particle Data Group. Half of the interval's width is rounded to one or two
+digits. The ratio is rounded to the same decimal place. So the ratio 44.3 with the interval 34.9 to 56.3 is printed as
+44×, between 34× and 57×.
+"""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Final
+
+from harness.rendering import units
+
+MOST_DIGITS: Final = 3
+"""The largest number of significant digits of a ratio, even if its interval supports more."""
+
+_TWO_DIGITS_BELOW: Final = 3.55
+"""Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one.
+
+Source: Review of Particle Physics, introduction, section 5.3, "Rounding"."""
+
+
+def digits(value: float, low: float, high: float) -> int:
+    """Return the number of significant digits of `value` that its interval supports, from 1 to `MOST_DIGITS`."""
+    if not (0 < value < math.inf and 0 <= low <= high):
+        return MOST_DIGITS
+    if low == high:
+        return MOST_DIGITS
+    if high == math.inf:
+        return 1
+    mantissa, _, exponent = f"{(high - low) / 2:.2e}".partition("e")
+    place = int(exponent) - (float(mantissa) < _TWO_DIGITS_BELOW)
+    return min(max(_exponent(value) - place + 1, 1), MOST_DIGITS)
+
+
+def number(value: float, low: float, high: float) -> str:
+    """Return a measured value with the digits that its interval supports: 44.3, 34.9, 56.3 → "44"."""
+    if low == high or not 0 < value < math.inf:
+        return units.number(value, MOST_DIGITS)
+    return _text(value, _place(value, low, high), ROUND_HALF_EVEN)
+
+
+def ratio(value: float, low: float, high: float) -> str:
+    """Return a measured ratio with the digits that its interval supports: 44.3, 34.9, 56.3 → "44×"."""
+    text = number(value, low, high)
+    return text if text == units.UNKNOWN else text + units.TIMES
+
+
+def interval(value: float, low: float, high: float) -> tuple[str, str]:
+    """Return both ends of the interval of a ratio, rounded like the ratio: 44.3, 34.9, 56.3 → "34×", "57×".
+
+    The low end is rounded down and the high end up, so the printed interval contains the measured interval.
+    """
+    if low == high or not 0 < value < math.inf:
+        return units.ratio(low), units.ratio(high)
+    place = _place(value, low, high)
+    return _end(low, place, ROUND_FLOOR), _end(high, place, ROUND_CEILING)
+
+
+def _end(value: float, place: int, rounding: str) -> str:
+    if not 0 < value < math.inf:
+        return units.ratio(value)
+    return _text(value, min(place, _exponent(value)), rounding) + units.TIMES
+
+
+def _place(value: float, low: float, high: float) -> int:
+    """Return the power of ten of the last digit that is printed."""
+    return _exponent(value) - digits(value, low, high) + 1
+
+
+def _exponent(value: float) -> int:
+    """Return the power of ten of the first digit of the rounded number: 1 for 9.996, which is rounded to 10.0."""
+    return int(f"{value:.{MOST_DIGITS - 1}e}".partition("e")[2])
+
+
+def _text(value: float, place: int, rounding: str) -> str:
+    """Return a number rounded to the power of ten `place`, with spaces between thousands."""
+    rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(place), rounding=rounding)
+    return f"{rounded:,f}".replace(",", " ")

@@ -1,0 +1,36 @@
+"""Print text with its lines wrapped at the present width of the terminal."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Console
+
+MOST_COLUMNS: Final = 100
+"""The largest width of text. Longer lines are hard to read."""
+
+LEAST_COLUMNS: Final = 20
+"""The smallest width of text, even if the terminal is narrower."""
+
+
+def columns(console: Console) -> int | None:
+    """Return the width for text in characters, or None if the output is not a terminal. Lines are then not wrapped."""
+    return max(LEAST_COLUMNS, min(console.width, MOST_COLUMNS)) if console.is_terminal else None
+
+
+def say(console: Console, text: str, indent: int = 0) -> None:
+    """Print a text, indented by `indent` spaces. Long lines are wrapped and keep their indent."""
+    for line in wrapped(text, columns(console), indent):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def wrapped(text: str, width: int | None, indent: int = 0) -> Iterator[str]:
+    """Yield the lines of a text, wrapped at `width`. The parts of a wrapped line keep its indent."""
+    for line in text.splitlines() or [""]:
+        own = " " * (indent + len(line) - len(line.lstrip()))
+        if width is None or len(line) + indent <= width:
+            yield f"{' ' * indent}{line}"
+        else:
+            yield from textwrap.wrap(
+                line.strip(), width, initial_indent=own, subsequent_indent=own, break_on_hyphens=False
+            )

@@ -1,0 +1,100 @@
+"""Write notebook files with a stamp, which shows later whether a person has edited the notebook.
+
+The stamp holds the SHA-256 of the cells as fairclock wrote them. Jupyter keeps the stamp when it saves or runs a
+notebook. If the present cells have another SHA-256, a person has edited a cell. Empty cells are not part of the
+SHA-256, because Jupyter adds an empty cell when it runs the last cell.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:  # nbformat is slow to import, and every command loads this module
+    from nbformat import NotebookNode
+
+STAMP: Final = "fairclock"
+"""The key of the stamp in a notebook's metadata."""
+
+_CELLS: Final = "cells_sha256"
+_KERNEL: Final = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a notebook: an id that stays the same, its kind ("code" or "markdown"), and its text."""
+
+    id: str
+    kind: str
+    text: str
+
+
+def notebook(cells: Sequence[Cell], **stamp: str) -> "NotebookNode":
+    """Return a notebook with these cells. Its metadata holds the SHA-256 of the cells and the values in `stamp`."""
+    from nbformat import v4, validate  # noqa: PLC0415 - as above
+
+    make = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
+    made = [make[cell.kind](cell.text, id=cell.id) for cell in cells]  # type: ignore[no-untyped-call]
+    digest = _digest([(cell.kind, cell.text) for cell in cells])
+    metadata = {**_KERNEL, STAMP: {_CELLS: digest, **stamp}}
+    whole: NotebookNode = v4.new_notebook(cells=made, metadata=metadata)  # type: ignore[no-untyped-call]
+    validate(whole)
+    return whole
+
+
+def as_bytes(made: "NotebookNode") -> bytes:
+    """Return the notebook as the bytes of its file."""
+    import nbformat  # noqa: PLC0415 - as above
+
+    text: str = nbformat.writes(made, version=4)  # type: ignore[no-untyped-call]
+    return text.encode() + b"\n"
+
+
+def stamp_of(data: bytes, key: str = _CELLS) -> str:
+    """Return the entry `key` of a notebook file's stamp, or "" if the file has no such entry."""
+    metadata = _content(data).get("metadata")
+    stamp = metadata.get(STAMP) if isinstance(metadata, dict) else None
+    value = stamp.get(key) if isinstance(stamp, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def is_unedited(path: Path, new: bytes) -> bool:
+    """Return whether all cells of the notebook file at `path` are as fairclock wrote them.
+
+    The result is true if the cells match the file's stamp. It is also true if the cells equal those of `new`, the
+    notebook that will replace the file. Raise `OSError` if the file cannot be read.
+    """
+    old = path.read_bytes()
+    cells = _cells_digest(old)
+    return old == new or (cells != "" and cells in {stamp_of(old), _cells_digest(new)})
+
+
+def _content(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in a notebook file. For a file without a JSON object, return an empty dict."""
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _cells_digest(data: bytes) -> str:
+    """Return the SHA-256 of a notebook file's cells, or "" if it has none."""
+    cells = _content(data).get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        return ""
+    return _digest([(str(cell.get("cell_type")), _text(cell.get("source"))) for cell in cells])
+
+
+def _text(source: object) -> str:
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def _digest(cells: Sequence[tuple[str, str]]) -> str:
+    kept = [[kind, text.strip()] for kind, text in cells if text.strip()]
+    return hashlib.sha256(json.dumps(kept).encode()).hexdigest()

@@ -1,0 +1,202 @@
+"""PyTorch's fuzzers, which draw random test inputs from a seed, with a bug fix and with labels for tensors.
+
+The classes have the names of `torch.utils.benchmark`. Import them from this module, and use them as PyTorch's manual
+describes. In some versions of torch, such as 2.13, a check in `FuzzedParameter` is inverted. For every valid custom
+distribution, it raises the error "not normalized", so all fuzzers for operators fail. `REPAIRED` is true if the
+installed torch has this bug. Importing this module then repairs the bug for the whole process. A test fails as soon as
+`_repair` is no longer needed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from torch import Tensor
+from torch.sparse import check_sparse_tensor_invariants
+from torch.utils.benchmark import FuzzedParameter, FuzzedSparseTensor, FuzzedTensor, Fuzzer, ParameterAlias
+from torch.utils.benchmark.op_fuzzers.binary import BinaryOpFuzzer
+from torch.utils.benchmark.op_fuzzers.sparse_binary import BinaryOpSparseFuzzer
+from torch.utils.benchmark.op_fuzzers.sparse_unary import UnaryOpSparseFuzzer
+from torch.utils.benchmark.op_fuzzers.spectral import SpectralOpFuzzer
+from torch.utils.benchmark.op_fuzzers.unary import UnaryOpFuzzer
+
+from harness.rendering.units import TIMES
+
+__all__ = [
+    "REPAIRED",
+    "BinaryOpFuzzer",
+    "BinaryOpSparseFuzzer",
+    "FuzzedParameter",
+    "FuzzedSparseTensor",
+    "FuzzedTensor",
+    "Fuzzer",
+    "ParameterAlias",
+    "Sample",
+    "SpectralOpFuzzer",
+    "UnaryOpFuzzer",
+    "UnaryOpSparseFuzzer",
+    "label",
+    "limited",
+    "take",
+]
+
+TRIES: Final = 50_000
+"""Number of unsuccessful draws of parameters after which a fuzzer from `limited` raises `ValueError`."""
+
+AnyFuzzer = TypeVar("AnyFuzzer", bound=Fuzzer)
+
+
+def _has_inverted_check() -> bool:
+    """Return whether torch's fuzzer has the bug that it raises an error for probabilities whose sum is 1."""
+    try:
+        FuzzedParameter("coin", distribution={1: 0.5, 2: 0.5})
+    except AssertionError:
+        return True
+    return False
+
+
+def _repair() -> None:
+    upstream = FuzzedParameter._check_distribution  # noqa: SLF001 - the function with the bug
+
+    def check(self: FuzzedParameter, distribution: object) -> object:
+        if not isinstance(distribution, dict):
+            return upstream(self, distribution)  # type: ignore[no-untyped-call]
+        if min(distribution.values(), default=0.0) < 0:
+            raise AssertionError("Probabilities cannot be negative")
+        if abs(sum(distribution.values()) - 1) > 1e-5:
+            raise AssertionError("Distribution is not normalized")
+        if self._minval is not None or self._maxval is not None:
+            raise AssertionError("When passing a custom distribution, 'minval' and 'maxval' must be None")
+        return distribution
+
+    FuzzedParameter._check_distribution = check  # type: ignore[method-assign]  # noqa: SLF001
+
+
+REPAIRED = _has_inverted_check()
+"""Whether the installed torch has the inverted check. If it has, this module has repaired it."""
+
+if REPAIRED:
+    _repair()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One random input: tensors by name, the properties of each tensor, and the parameters that were drawn."""
+
+    tensors: Mapping[str, Tensor]
+    properties: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The labels of the tensors, such as "x, y 128". Tensors with the same label are listed together."""
+        names: dict[str, list[str]] = {}
+        for name, tensor in self.tensors.items():
+            names.setdefault(label(tensor), []).append(name)
+        return "; ".join(f"{', '.join(group)} {text}" for text, group in names.items())
+
+
+def take(fuzzer: Fuzzer, count: int) -> Iterator[Sample]:
+    """Yield `count` samples of a fuzzer. The same seed gives the same samples.
+
+    torch's global random generator, which is seeded at the start, draws the elements of a sample when the sample is
+    yielded. If the caller draws random numbers between two samples, the elements of the second sample change, but not
+    its shape.
+    """
+    draws = fuzzer.take(count)
+    for _ in range(count):
+        with check_sparse_tensor_invariants():  # type: ignore[no-untyped-call]  # torch warns about sparse tensors without this setting
+            tensors, properties, parameters = next(draws)
+        yield Sample(tensors, properties, parameters)
+
+
+def limited(
+    fuzzer: AnyFuzzer,
+    *,
+    max_elements: int | None = None,
+    min_elements: int | None = None,
+    max_allocation_bytes: int | None = None,
+) -> AnyFuzzer:
+    """Set limits for the sizes of all tensors of a fuzzer, and return the fuzzer. None leaves a limit unchanged.
+
+    PyTorch's fuzzers for operators draw tensors of up to 32 million elements and 2 GB, which is too much for a laptop.
+    With narrow limits, few draws are accepted, and torch raises `ValueError` after 1000 draws. The limited fuzzer does
+    not draw a size above `max_elements`, and raises the same error only after 50,000 draws.
+    """
+    for tensor in fuzzer._tensors:  # noqa: SLF001 - there is no public way to set the bounds
+        tensor._max_elements = _either(max_elements, tensor._max_elements)  # noqa: SLF001
+        tensor._min_elements = _either(min_elements, tensor._min_elements)  # noqa: SLF001
+        tensor._max_allocation_bytes = _either(max_allocation_bytes, tensor._max_allocation_bytes)  # noqa: SLF001
+    if max_elements is not None:
+        for parameter in fuzzer._parameters:  # noqa: SLF001
+            if parameter.name.startswith("k"):
+                _bound(parameter, max_elements)
+    fuzzer._generate = partial(_generate, fuzzer)  # type: ignore[method-assign]  # noqa: SLF001
+    return fuzzer
+
+
+def _generate(fuzzer: Fuzzer, state: object) -> dict[str, Any]:
+    """Return drawn parameters with which all tensors are within the limits.
+
+    As in `Fuzzer._generate`, strict parameters are drawn only once.
+    """
+    strict = {each.name: each.sample(state) for each in fuzzer._parameters if each.strict}  # noqa: SLF001
+    for _ in range(TRIES):
+        drawn = {
+            each.name: strict[each.name] if each.strict else each.sample(state)
+            for each in fuzzer._parameters  # noqa: SLF001
+        }
+        resolved: dict[str, Any] = fuzzer._resolve_aliases(drawn)  # noqa: SLF001
+        fuzzer._total_generated += 1  # noqa: SLF001
+        fits = all(rule(resolved) for rule in fuzzer._constraints)  # noqa: SLF001
+        if fits and all(tensor.satisfies_constraints(resolved) for tensor in fuzzer._tensors):  # noqa: SLF001
+            return resolved
+        fuzzer._rejections += 1  # noqa: SLF001
+    raise ValueError(f"None of {TRIES} draws is within the bounds of these tensors; widen the bounds.")
+
+
+def _bound(size: FuzzedParameter, most: int) -> None:
+    choices = size._distribution  # noqa: SLF001
+    if isinstance(choices, dict):
+        kept = {value: share for value, share in choices.items() if not isinstance(value, int) or value <= most}
+        size._distribution = {value: share / sum(kept.values()) for value, share in kept.items()}  # noqa: SLF001
+    elif size._maxval is not None:  # noqa: SLF001
+        size._maxval = min(size._maxval, most)  # noqa: SLF001
+
+
+def label(tensor: Tensor) -> str:
+    """Return the shape of a tensor as text, and its memory layout if it is not contiguous.
+
+    Shape and layout are read from the tensor itself. The parameters of a fuzzer do not describe them: there are always
+    three sizes, even for a tensor of one dimension, and no strides.
+    """
+    shape = TIMES.join(map(str, tensor.shape)) or "scalar"
+    if tensor.is_sparse:
+        state = "coalesced" if tensor.is_coalesced() else "not coalesced"
+        return f"{shape} sparse, {tensor._nnz()} values, {state}"  # noqa: SLF001 - nnz() works only for coalesced tensors
+    if tensor.is_contiguous():
+        return shape
+    return f"{shape}, {', '.join(_layout(tensor.shape, tensor.stride()))}"
+
+
+def _layout(shape: Sequence[int], strides: Sequence[int]) -> Iterator[str]:
+    """Yield each property that distinguishes a memory layout from a contiguous one, such as "steps of 2"."""
+    moving = [axis for axis, size in enumerate(shape) if size > 1]
+    if any(strides[axis] == 0 for axis in moving):
+        yield "expanded"
+    order = [axis for axis in sorted(moving, key=lambda axis: -strides[axis]) if strides[axis]]
+    if order != sorted(order):
+        yield "transposed" if len(order) == 2 else f"permuted {tuple(order)}"
+    dense = 1
+    steps = []
+    for axis in reversed(order):
+        step = max(strides[axis] // dense, 1)
+        steps.append(step)
+        dense = step * dense * shape[axis]
+    if any(step > 1 for step in steps):
+        yield f"steps of {max(steps)}"
+
+
+def _either(wanted: int | None, present: int | None) -> int | None:
+    return present if wanted is None else wanted

@@ -1,0 +1,187 @@
+"""Measure several functions at several sizes and numbers of threads, as one table and one picture.
+
+A cell of the grid is a function at one size with one number of threads. `torch.utils.benchmark.Timer` measures every
+cell in several repetitions. The repetitions of all cells run in random order. If the machine is slow for some time,
+many cells then become a little slower, instead of one cell much slower. The repetitions of a cell are merged into one
+`Measurement` with all samples.
+
+A grid shows possible differences. `harness.paired.duel` decides whether a difference is real.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from torch.utils.benchmark import Compare, Measurement, Timer
+from torch.utils.benchmark.utils.timer import timer as synchronizing_clock
+
+from harness.errors import UsageError
+from harness.machine.clocks import Clock
+from harness.machine.environment import Environment
+from harness.rendering import units
+from harness.rendering.curves import curves, curves_svg
+from harness.rendering.tables import Cell, Column, Table
+
+Colour = Literal["rowwise", "columnwise"]
+"""The cells among which `Compare` chooses colours: all cells of one size, or all cells of one function."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """The position of a cell in a grid: the function, the size and the number of threads."""
+
+    name: str
+    size: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The measured times of a grid: a `Measurement` of torch for each cell, and the environment of the measurement."""
+
+    label: str
+    cells: Mapping[GridCell, Measurement]
+    environment: Environment
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the functions in the grid."""
+        return tuple(dict.fromkeys(place.name for place in self.cells))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes in the grid, in the given order."""
+        return tuple(dict.fromkeys(place.size for place in self.cells))
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The numbers of threads in the grid, in the given order."""
+        return tuple(dict.fromkeys(place.threads for place in self.cells))
+
+    def median_s(self, name: str, size: int, threads: int = 1) -> float:
+        """Return the median time per call of a cell, in seconds. Raise `UsageError` if the cell does not exist."""
+        try:
+            return self.cells[GridCell(name, size, threads)].median
+        except KeyError:
+            raise UsageError(
+                f"This grid has no cell for {name!r} at {size} on {threads} threads; it has {', '.join(self.names)} "
+                f"at {', '.join(map(str, self.sizes))} on {', '.join(map(str, self.threads))}."
+            ) from None
+
+    def ratios(self, name: str, other: str, threads: int = 1) -> tuple[float, ...]:
+        """Return, for each size, the median time of `name` divided by the median time of `other`."""
+        return tuple(self.median_s(name, size, threads) / self.median_s(other, size, threads) for size in self.sizes)
+
+    def fastest(self, size: int, threads: int = 1) -> str:
+        """Return the name of the function with the smallest median time at this size."""
+        return min(self.names, key=lambda name: self.median_s(name, size, threads))
+
+    def compare(self, *, colour: Colour | None = None, trim: bool = True, warnings: bool = True) -> Compare:
+        """Return torch's table of the medians, with a row per size and a column per function.
+
+        The rows are grouped by number of threads. With `trim`, digits that are uncertain because of the spread are left
+        out. With `warnings`, cells about which torch warns are marked. With `colour`, the text contains terminal codes
+        for colours.
+        """
+        table = Compare(list(self.cells.values()))
+        if trim:
+            table.trim_significant_figures()
+        if warnings:
+            table.highlight_warnings()
+        if colour:
+            table.colorize(rowwise=colour == "rowwise")
+        return table
+
+    def table(self) -> Table:
+        """Return the median times of the cells as a table of `harness.rendering`. Its cells hold seconds."""
+        columns = [Column("threads", units.count), Column("size", units.count)]
+        columns += [Column(name, units.seconds) for name in self.names]
+        rows: list[tuple[Cell, ...]] = [
+            (threads, size, *(self.median_s(name, size, threads) for name in self.names))
+            for threads, size in product(self.threads, self.sizes)
+        ]
+        return Table(self.label, tuple(columns), tuple(rows))
+
+    def plot(self, *, width: int = 56, height: int = 10) -> str:
+        """Return a text plot of the median times. There is one curve per function and number of threads."""
+        return curves(self._curves(), width=width, height=height, x_unit=units.count)
+
+    def svg(self) -> str:
+        """Return the curves of the median times as a complete SVG document with a description."""
+        title = f"{self.label}: time of a call against the size"
+        where = f"Measured on {self.environment.describe()}. Both scales are logarithmic."
+        return curves_svg(self._curves(), title=title, description=where, x_unit=units.count)
+
+    def _curves(self) -> dict[str, list[tuple[float, float]]]:
+        several = len(self.threads) > 1
+        return {
+            f"{name}, {units.some(threads, 'thread')}" if several else name: [
+                (size, self.median_s(name, size, threads)) for size in self.sizes
+            ]
+            for name, threads in product(self.names, self.threads)
+        }
+
+
+def grid(
+    functions: Mapping[str, Callable[..., object]],
+    inputs: Callable[[int], Sequence[object]],
+    sizes: Sequence[int],
+    *,
+    threads: Sequence[int] = (1,),
+    label: str = "",
+    min_run_time: float = 0.05,
+    turns: int = 3,
+    timer: Clock = synchronizing_clock,
+    seed: int | None = None,
+) -> Grid:
+    """Measure the time of each function with the arguments `inputs(size)`, for each size and number of threads.
+
+    `inputs` is called once per size and returns the positional arguments, which are the same for all functions.
+    `min_run_time` is the smallest measuring time of a cell in seconds, in all its `turns` (repetitions) together.
+    Finding the block size takes additional time. `timer` is the clock. The default is Timer's clock, which waits until
+    the GPU has finished its work before it reads the time. `seed` fixes the random order of the repetitions.
+
+    Raise `UsageError` if there are no functions, sizes or threads. Also raise `UsageError` if a number is not positive,
+    or if a size or a number of threads is given twice. Exceptions of a function are not caught.
+    """
+    _check(functions, sizes, threads, min_run_time, turns)
+    timers: dict[GridCell, Timer] = {}
+    for size in sizes:
+        arguments = tuple(inputs(size))
+        for name, number in product(functions, threads):
+            timers[GridCell(name, size, number)] = Timer(
+                stmt="function(*arguments)",
+                globals={"function": functions[name], "arguments": arguments},
+                label=label or None,
+                sub_label=units.count(size),
+                description=name,
+                num_threads=number,
+                timer=timer,
+            )
+    rng = random.Random(seed)
+    parts: dict[GridCell, list[Measurement]] = {place: [] for place in timers}
+    for _ in range(turns):
+        for place in rng.sample(list(timers), len(timers)):
+            parts[place].append(timers[place].blocked_autorange(min_run_time=min_run_time / turns))
+    cells = {
+        place: Measurement.merge(parts[place])[0]
+        for place in (GridCell(*key) for key in product(functions, sizes, threads))
+    }
+    return Grid(label, cells, Environment.capture())
+
+
+def _check(
+    functions: Mapping[str, object], sizes: Sequence[int], threads: Sequence[int], min_run_time: float, turns: int
+) -> None:
+    if not (functions and sizes and threads):
+        raise UsageError("A grid needs at least one function, one size and one number of threads.")
+    for what, numbers in (("sizes", sizes), ("numbers of threads", threads)):
+        if min(numbers) < 1 or max(Counter(numbers).values()) > 1:
+            raise UsageError(f"The {what} of a grid must be positive and different; got {list(numbers)}.")
+    if turns < 1 or not min_run_time > 0:
+        raise UsageError(
+            f"A grid needs a positive min_run_time and turns of at least 1, not {min_run_time} and {turns}."
+        )

@@ -1,0 +1,229 @@
+"""Save `Measurement`s and `CallgrindStats` in files, each with its environment.
+
+The name of the file determines its format. With both formats, results of another day or machine can be added later:
+
+    .jsonl   one JSON object per line with every sample; any tool can read it
+    .pkl     one pickle per result. A new version of torch may be unable to load it. Loading a pickle runs
+             the code in it, so load only files that you trust
+
+A loaded result has all samples that were saved. For `SavedResult`s, `==` compares the saved values. For torch's
+`CallgrindStats`, `==` is true only if the two objects are the same object.
+"""
+
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from torch.utils.benchmark import CallgrindStats, Compare, FunctionCounts, Measurement
+from torch.utils.benchmark.utils.common import TaskSpec
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount
+
+from harness.errors import UsageError
+from harness.machine.environment import Environment
+
+Result = Measurement | CallgrindStats
+
+_COUNTS: Final = ("baseline_inclusive", "baseline_exclusive", "stmt_inclusive", "stmt_exclusive")
+"""The four tables of counts in a `CallgrindStats`. The attribute of a table has this name with `_stats` appended."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedResult:
+    """A result of torch with its environment. Two `SavedResult`s are equal if all their saved values are equal."""
+
+    result: Result
+    environment: Environment
+
+    @property
+    def env(self) -> str:
+        """The name of the environment: Timer's argument `env=`.
+
+        If the argument was not given, the name is the fingerprint of the environment.
+        """
+        return self.result.task_spec.env or self.environment.fingerprint()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SavedResult) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.result.task_spec, self.environment))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dictionary for JSON, with times in seconds. `from_dict` reads it."""
+        common = {
+            "environment": self.environment.to_dict(),
+            "fingerprint": self.environment.fingerprint(),
+            "task": asdict(self.result.task_spec),
+            "number_per_run": self.result.number_per_run,
+        }
+        if isinstance(self.result, Measurement):
+            samples = {"raw_times_s": list(self.result.raw_times), "metadata": self.result.metadata}
+            return {"kind": "measurement", **common, **samples}
+        counts = {name: _counts_to_dict(getattr(self.result, f"{name}_stats")) for name in _COUNTS}
+        rest = {"debug_symbols": self.result.built_with_debug_symbols, "callgrind_out": self.result.stmt_callgrind_out}
+        return {"kind": "callgrind", **common, **counts, **rest}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "SavedResult":
+        """Return the result that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary."""
+        try:
+            return cls(_KINDS[record["kind"]](record), Environment.from_dict(record["environment"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UsageError(
+                f"This is not a saved result ({type(error).__name__}: {error}). Another program wrote it, or a "
+                "person edited it. Measure again."
+            ) from error
+
+
+def with_environment(results: Iterable[Result], environment: Environment | None = None) -> tuple[SavedResult, ...]:
+    """Return the results, each with an environment. By default, this is the environment of this process."""
+    here = environment or Environment.capture()
+    return tuple(SavedResult(result, here) for result in results)
+
+
+def save(saved: Iterable[SavedResult], path: Path, *, append: bool = False) -> None:
+    """Write results to a file whose name ends with .jsonl or .pkl. With `append`, add them to the results in the file.
+
+    Raise `UsageError` if the name has another ending, if the file cannot be written, or if JSON cannot store the
+    metadata.
+    """
+    encode, _ = _format(path)
+    try:
+        records = [encode(each) for each in saved]
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"A result cannot be written to {path.name} ({error}). Use metadata that JSON can store, or a .pkl file."
+        ) from error
+    try:
+        with path.open("ab" if append else "wb") as file:
+            file.writelines(records)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
+
+
+def load(path: Path) -> tuple[SavedResult, ...]:
+    """Return the results in a file, in the order in which they were saved.
+
+    Raise `UsageError` if the name does not end with .jsonl or .pkl, if the file cannot be read, or if it has other
+    content.
+    """
+    _, decode = _format(path)
+    try:
+        with path.open("rb") as file:
+            return tuple(decode(file, path))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); save results there first.") from error
+
+
+def table(saved: Sequence[SavedResult]) -> Compare:
+    """Return torch's table of all saved measurements.
+
+    Each row begins with the name of the environment in which it was measured. Without these names, `Compare` would
+    combine the results of two environments, because it merges results with equal arguments of Timer. Raise `UsageError`
+    if there are no measurements.
+    """
+    names = env_names(saved)
+    shown = [
+        replace(each.result, task_spec=_shown(each.result.task_spec, names[each.environment, each.env]))
+        for each in saved
+        if isinstance(each.result, Measurement)
+    ]
+    if not shown:
+        raise UsageError("There is no measurement for a table. Compare counts with `delta`.")
+    return Compare(shown)
+
+
+def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str]:
+    """Return the name of each environment in the results, by environment and `env=`.
+
+    The name is the text of `env=`. If several environments have the same `env=`, their names also contain their
+    fingerprints.
+    """
+    pairs = dict.fromkeys((each.environment, each.env) for each in saved)
+    prints: dict[str, set[str]] = {}
+    for environment, env in pairs:
+        prints.setdefault(env, set()).add(environment.fingerprint())
+    return {
+        (environment, env): f"{env} {environment.fingerprint()}" if len(prints[env]) > 1 else env
+        for environment, env in pairs
+    }
+
+
+def _shown(task: TaskSpec, env: str) -> TaskSpec:
+    """Return the task with the environment's name, and with a description if it has none.
+
+    `Compare` prints the description as the heading of a column, and fails without one.
+    """
+    return replace(task, env=env, description=task.description or "time")
+
+
+def _counts_to_dict(counts: FunctionCounts) -> dict[str, Any]:
+    rows = [[row.count, row.function] for row in counts]
+    return {"inclusive": counts.inclusive, "truncate_rows": counts.truncate_rows, "rows": rows}
+
+
+def _counts_from_dict(record: Mapping[str, Any]) -> FunctionCounts:
+    rows = tuple(FunctionCount(count, function) for count, function in record["rows"])
+    return FunctionCounts(rows, record["inclusive"], record["truncate_rows"])
+
+
+def _measurement(record: Mapping[str, Any]) -> Measurement:
+    task = TaskSpec(**record["task"])
+    return Measurement(record["number_per_run"], [float(s) for s in record["raw_times_s"]], task, record["metadata"])
+
+
+def _callgrind(record: Mapping[str, Any]) -> CallgrindStats:
+    counts = {f"{name}_stats": _counts_from_dict(record[name]) for name in _COUNTS}
+    return CallgrindStats(
+        task_spec=TaskSpec(**record["task"]),
+        number_per_run=record["number_per_run"],
+        built_with_debug_symbols=record["debug_symbols"],
+        stmt_callgrind_out=record["callgrind_out"],
+        **counts,
+    )
+
+
+_KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Result]]] = {
+    "measurement": _measurement,
+    "callgrind": _callgrind,
+}
+
+
+def _to_line(saved: SavedResult) -> bytes:
+    return json.dumps(saved.to_dict(), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _from_lines(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
+    for number, line in enumerate(file, start=1):
+        try:
+            yield SavedResult.from_dict(json.loads(line))
+        except (ValueError, UsageError) as error:
+            raise UsageError(f"{path}, line {number}: {error}") from error
+
+
+def _from_pickles(file: BinaryIO, path: Path) -> Iterator[SavedResult]:
+    while file.peek(1) if hasattr(file, "peek") else True:
+        try:
+            saved = pickle.load(file)  # noqa: S301 - the module's docstring warns about pickles
+        except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError) as error:
+            raise UsageError(f"{path} is not a file of saved results ({error}); measure again.") from error
+        if not isinstance(saved, SavedResult):
+            raise UsageError(f"{path} holds a {type(saved).__name__} instead of a saved result; name another file.")
+        yield saved
+
+
+_Encode = Callable[[SavedResult], bytes]
+_Decode = Callable[[BinaryIO, Path], Iterator[SavedResult]]
+_FORMATS: Final[Mapping[str, tuple[_Encode, _Decode]]] = {
+    ".jsonl": (_to_line, _from_lines),
+    ".pkl": (pickle.dumps, _from_pickles),
+}
+
+
+def _format(path: Path) -> tuple[_Encode, _Decode]:
+    if path.suffix not in _FORMATS:
+        raise UsageError(f"The name {path.name} does not state a format; it must end with {' or '.join(_FORMATS)}.")
+    return _FORMATS[path.suffix]

@@ -1,0 +1,161 @@
+"""`python -m grader lint` passes a fair exercise and reports every unfair change as a surprise.
+
+Every lesson is linted in this process with fewer measurements than usual, because known submissions are far from each
+tier. If a verdict is a surprise, the lesson is linted again with all measurements, and the second verdict counts.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from commanding import ROOT, CommandResult, grader
+from needs import needs
+
+from grader import catalogue
+from grader.__main__ import app
+from grader.authoring.lint import Row
+from grader.records import Attempt, Speed, Status, Verdict
+from grader.trials import cpu_time, speed
+from harness.command_line.command import guarded
+from harness.paired.decide import Rules
+
+LESSON = "04_autorange"
+TASK = f"grader/tasks/lesson_{LESSON}/blocked_autorange.py"
+KNOWN = f"grader/tasks/lesson_{LESSON}/known/blocked_autorange"
+NEEDED = ("baseline.py", "tier1_four_times.py", "tier2_three_times.py", "tier3_one_rehearsal.py")
+WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
+
+
+QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in catalogue.load().lessons],
+)
+def test_the_truth_table_of_every_lesson_holds(lesson: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with mock.patch.object(speed, "RULES", QUICK), mock.patch.object(cpu_time, "LEAST_ROUNDS", 1):
+        ended = lint_here(lesson, capsys)
+    if ended.code:
+        ended = lint_here(lesson, capsys)
+    assert ended.code == 0, ended.out
+    assert ended.out.splitlines()[-1] == "Every known submission got the expected verdict."
+    marked = [line.split()[1:3] for line in ended.out.splitlines()[:-1] if line.startswith("✓")]
+    assert marked == [
+        [task.full_name, name]
+        for task in catalogue.load().tasks(lesson)
+        for name in ("stub", *sorted(path.stem for path in task.known.glob("*.py")), "solution")
+    ]
+
+
+def lint_here(lesson: str, capsys: pytest.CaptureFixture[str]) -> CommandResult:
+    """Run `python -m grader lint LESSON` in this process, where a test can change the number of measurements."""
+    code = guarded(app, "python -m grader", ["lint", lesson])
+    out, err = capsys.readouterr()
+    return CommandResult(code, out, err)
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """Return a copy of the kit with lesson 04 only, and with only the known submissions that it must have."""
+    tidy = shutil.ignore_patterns("__pycache__", "0[!4]_*", "1?_*", "lesson_0[!4]_*", "lesson_1?_*")
+    for package in ("grader", "harness", "lessons", "solutions"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=tidy)
+    for path in (tmp_path / KNOWN).glob("*.py"):
+        if path.name not in NEEDED + WRONG:
+            path.unlink()
+    return tmp_path
+
+
+def lint(kit: Path, *options: str) -> CommandResult:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "lint", *options],
+        cwd=kit,
+        env={**os.environ, "PYTHONPATH": str(kit)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return CommandResult(done.returncode, done.stdout, done.stderr)
+
+
+def changed(path: Path, pattern: str, replacement: str) -> None:
+    text, times = re.subn(pattern, replacement, path.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
+    assert times == 1
+    path.write_text(text, encoding="utf-8")
+
+
+def test_whatever_is_made_unfair_in_a_truth_table_is_a_surprise(kit: Path) -> None:
+    known = kit / KNOWN
+    changed(kit / TASK, r"hints=\(\s*\(.*?\),\n", 'hints=(" ",\n')
+    changed(kit / TASK, r"idea=\(.*?\),\n", 'idea="Be quick.",\n')
+    changed(kit / TASK, r'references="', 'references="" and "')
+    (known / "notes.txt").write_text("what I meant to do")
+    (known / "tier1_four_times.py").rename(known / "tier2_four_times.py")
+    changed(known / "wrong_mean.py", r'""".*?"""', '"""This is a median."""')
+    shutil.copy(kit / "solutions" / f"{LESSON}.py", known / "wrong_but_right.py")
+    changed(kit / "lessons" / "exercises" / f"{LESSON}.py", "Exercise of lesson 04", "Exercise of lesson 40")
+    (known.parent / "another_task").mkdir()
+
+    ended = lint(kit)
+    told = [line.removeprefix("SURPRISE  ") for line in ended.out.splitlines() if line.startswith("SURPRISE")]
+
+    assert ended.code == 1
+    assert ended.out.splitlines()[-1] == f"{len(told)} problems, listed above as SURPRISE."
+    task = f"{LESSON}.blocked_autorange"
+    assert told == [
+        f"{LESSON}: the stub differs from the stub made from the solution: run `python -m grader stubs`",
+        f"{LESSON}: known/another_task belongs to no task",
+        f"{task}: a hint is empty",
+        f"{task}: its idea, shown after full marks, is missing or has fewer than 15 words",
+        f"{task}: it names no further reading: fill in references",
+        f"{task}: notes.txt is not the name of a known submission: use baseline.py, tier<k>_….py or wrong_….py",
+        f"{task}: no known submission reaches tier 1",
+        f"{task}, tier2_four_times: expected tier 2, got 1",
+        f"{task}, wrong_but_right: expected wrong, got passed",
+    ]
+
+
+def test_a_tier_close_to_a_known_submission_is_a_surprise_and_simulated_costs_are_not_recorded(kit: Path) -> None:
+    changed(kit / TASK, r"Tier\(2\.2, ", "Tier(2.05, ")
+
+    ended = lint(kit, "--record")
+
+    assert ended.code == 1
+    (told,) = [line for line in ended.out.splitlines() if line.startswith("SURPRISE")]
+    found = re.fullmatch(
+        rf"SURPRISE  {LESSON}\.blocked_autorange, tier1_four_times: (1\.\d+)× is ([\d.]+) % from the tier at 2\.05×; "
+        "at least 10 % is needed, because the ratio differs on other machines",
+        told,
+    )
+    assert found
+    assert float(found[2]) == pytest.approx(100 * (2.05 / float(found[1]) - 1), abs=0.5)  # the printed ratio is rounded
+    assert "Wrote the ratios of" not in ended.out
+    assert not (kit / "tests").exists()
+
+
+def test_what_this_machine_measured_is_kept_and_what_a_simulation_says_is_not() -> None:
+    speed = Speed(2.34567, 2.0, 3.0, rounds=5, tier=1)
+
+    def row(lesson: str, name: str) -> Row:
+        task = next(task for task in catalogue.load().tasks(lesson) if task.name == name)
+        verdict = Verdict(task.full_name, 6, 10, task.cost, Attempt(Status.PASSED, speed=speed))
+        return Row(task, "tier1_it", task.known / "baseline.py", verdict, "")
+
+    recorded = row("13_bytecode", "pairs").recorded
+    assert recorded is not None
+    assert (recorded.task, recorded.name, recorded.ratio) == ("13_bytecode.pairs", "it", 2.346)
+    assert row("04_autorange", "blocked_autorange").recorded is None
+
+
+def test_a_lesson_that_does_not_exist_is_refused() -> None:
+    ended = grader("lint", "77_nonsense")
+    assert ended.code == 2
+    assert "There is no exercise '77_nonsense'" in ended.err

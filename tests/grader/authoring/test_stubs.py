@@ -1,0 +1,101 @@
+"""Making stubs from solutions, and keeping stubs that a person has edited."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader import catalogue, paths
+from grader.authoring.stubs import SolutionError, stub_of, write_all
+from grader.desk import originals
+from grader.errors import UsageError
+
+
+def test_what_stands_outside_the_marks_is_kept_and_what_is_between_is_not() -> None:
+    solution = "import math\n# BEGIN SOLUTION\nSECRET = 3\n# END SOLUTION\nprint(math.pi)\n"
+    assert stub_of(solution) == "import math\nprint(math.pi)\n"
+
+
+def test_a_function_without_lines_for_the_stub_raises_and_names_itself() -> None:
+    solution = "def double(x):\n    # BEGIN SOLUTION\n    return 2 * x\n    # END SOLUTION\n"
+    assert stub_of(solution) == 'def double(x):\n    raise NotImplementedError("Write double.")\n'
+
+
+def test_lines_for_the_stub_keep_their_indentation() -> None:
+    solution = (
+        "def f(xs):\n    # BEGIN SOLUTION\n    # STUB: for x in xs:\n    # STUB:     print(x)\n"
+        "    return sum(xs)\n    # END SOLUTION\n"
+    )
+    assert stub_of(solution) == "def f(xs):\n    for x in xs:\n        print(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("solution", "message"),
+    [
+        ("# BEGIN SOLUTION\n", "line 1 never ends"),
+        ("x = 1\n# END SOLUTION\n", "Line 2 ends a solution, but no solution has begun"),
+        ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION\n", "the solution from line 1 has not ended"),
+        ("if True:\n# BEGIN SOLUTION\n    x = 1\n# END SOLUTION\n", "would not be valid Python"),
+    ],
+)
+def test_marks_that_do_not_fit_are_one_clear_sentence(solution: str, message: str) -> None:
+    with pytest.raises(SolutionError, match=message):
+        stub_of(solution)
+
+
+@pytest.mark.parametrize("lesson", catalogue.load().lessons)
+def test_the_committed_stub_is_the_one_generated_from_the_solution(lesson: str) -> None:
+    solution = paths.solution(lesson).read_text(encoding="utf-8")
+    assert paths.stub(lesson).read_text(encoding="utf-8") == stub_of(solution)
+
+
+@pytest.fixture
+def exercises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use copies of the exercises and solutions instead of the real ones."""
+    folder = tmp_path / "lessons" / "exercises"
+    shutil.copytree(paths.EXERCISES, folder)
+    shutil.copytree(paths.SOLUTIONS, tmp_path / "solutions")
+    monkeypatch.setattr(paths, "KIT", tmp_path)
+    monkeypatch.setattr(paths, "EXERCISES", folder)
+    monkeypatch.setattr(paths, "SOLUTIONS", tmp_path / "solutions")
+    monkeypatch.setattr(originals, "LISTING", folder / "notebooks.json")
+    return folder
+
+
+def listed(exercises: Path, lesson: str) -> dict[str, object]:
+    rows = json.loads((exercises / "notebooks.json").read_text())
+    (row,) = (dict(row) for row in rows if row["lesson"] == lesson)
+    return row
+
+
+def test_a_stub_that_somebody_solved_is_left_and_all_others_are_written(exercises: Path) -> None:
+    edited, other = exercises / "04_autorange.py", exercises / "13_bytecode.py"
+    before = listed(exercises, "04_autorange")
+    edited.write_text("def blocked_autorange(): return 3\n")
+    other.unlink()
+    for _ in range(2):  # the second call refuses as well
+        with pytest.raises(UsageError, match=r"lessons/exercises/04_autorange\.py was edited.* --force"):
+            list(write_all())
+    assert edited.read_text() == "def blocked_autorange(): return 3\n"
+    assert other.is_file()
+    assert listed(exercises, "04_autorange") == before
+    list(write_all(force=True))
+    assert "NotImplementedError" in edited.read_text()
+
+
+def test_a_stub_that_nobody_edited_follows_its_solution(exercises: Path) -> None:
+    solution = paths.solution("04_autorange")
+    solution.write_text(solution.read_text() + "\nLIMIT = 3\n")
+    list(write_all())
+    assert "LIMIT = 3" in (exercises / "04_autorange.py").read_text()
+    digest = originals.code_digest((exercises / "04_autorange.py").read_text())
+    assert digest == originals.listed("04_autorange", originals.CODE)
+
+
+def test_a_kit_without_solutions_says_so(exercises: Path) -> None:
+    paths.solution("04_autorange").unlink()
+    before = (exercises / "notebooks.json").read_bytes()
+    with pytest.raises(UsageError, match="no solutions"):
+        list(write_all())
+    assert (exercises / "notebooks.json").read_bytes() == before

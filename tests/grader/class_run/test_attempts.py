@@ -1,0 +1,367 @@
+"""Several attempts of a student: in folders named after a time, and over several runs."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from classroom import KIT, LESSONS, TASKS, collected, grade, hand_in
+from commanding import grader
+from older_journals import TO_SCHEMA_3, make_older
+from rich.console import Console
+
+from grader import reports
+from grader.class_run import journal
+from grader.class_run.executors import Threads
+from grader.class_run.publish import publish
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
+from grader.course.course_file import parse
+from grader.hand_ins import timestamps
+from grader.hand_ins.collect import collect
+from grader.records import Report, Submission
+from grader.reports import class_page
+from harness.errors import UsageError
+
+LATE = """
+timezone = "UTC"
+attempts = "{which}"
+[late]
+percent_per_day = 10
+[lessons.01_dot]
+due = 2026-11-20
+"""
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def run(
+    folder: Path, which: str = "", *, regrade: tuple[str, ...] = (), seen: list[str] | None = None, quiet: bool = False
+) -> tuple[Summary, str]:
+    """Grade the class beside its folder; `seen` gets the path of each hand-in graded."""
+    said = io.StringIO()
+
+    def remembering(submission: Submission, seed: str) -> Report:
+        if seen is not None:
+            seen.append(submission.path)
+        return grade(submission, seed)
+
+    summary = grade_class(
+        folder,
+        folder.with_name("out"),
+        grade=remembering,
+        tasks=TASKS,
+        lanes=Threads(1),
+        console=Console(file=said, width=200),
+        kit=KIT,
+        course=parse(LATE.format(which=which), "course.toml", LESSONS) if which else None,
+        regrade=regrade,
+        quiet=quiet,
+    )
+    return summary, said.getvalue()
+
+
+def attempt(folder: Path, when: str, text: str) -> None:
+    (folder / "ada" / when).mkdir(parents=True)
+    (folder / "ada" / when / "01_dot.py").write_text(text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a class with one student, whose three attempts are in time, one day late and two days late."""
+    attempt(tmp_path / "hw1", "2026-11-20T12-00-00", "right")
+    attempt(tmp_path / "hw1", "20261121T130000Z", "edge")
+    attempt(tmp_path / "hw1", "2026-11-22T14-00-00+0100", "wrong")
+    return tmp_path / "hw1"
+
+
+def points(folder: Path) -> str:
+    table = list(csv.reader(io.StringIO((folder.with_name("out") / reports.GRADEBOOK).read_text())))
+    return table[2][5]
+
+
+@pytest.mark.parametrize(("which", "counted"), [("first", "6"), ("best", "9"), ("latest", "0")])
+def test_the_attempt_that_the_course_chose_stands_in_the_gradebook(folder: Path, which: str, counted: str) -> None:
+    run(folder, which)
+    assert points(folder) == counted
+
+
+def test_only_what_may_count_is_graded(folder: Path) -> None:
+    seen: list[str] = []
+    _, said = run(folder, "latest", seen=seen)
+    assert seen == ["ada/2026-11-22T14-00-00+0100/01_dot.py"]
+    assert said.splitlines()[0] == f"hw1: 1 student, 1 hand-in, 1 task · kit {KIT}"
+    assert "Already graded" not in said
+    run(folder, "best", seen=seen)
+    assert seen[1:] == ["ada/2026-11-20T12-00-00/01_dot.py", "ada/20261121T130000Z/01_dot.py"]
+
+
+def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path) -> None:
+    run(folder, "best")
+    result = json.loads((folder.with_name("out") / "ada" / reports.RESULTS).read_text())
+    assert (result["score"], result["tests"][0]["score"]) == (9.0, 10.0)
+    reason = "Attempt 2 of 3 counts: the best. 1 day late: 10 % off, so 9 of the 10 points earned count."
+    assert f"01_dot: 10 of 10 points.\n01_dot: {reason}" in result["output"]
+    policy = result["extra_data"]["submissions"][0]
+    assert {name: policy[name] for name in ("points_earned", "points_counted", "reason", "days_late", "attempts")} == {
+        "points_earned": 10.0,
+        "points_counted": 9.0,
+        "reason": reason,
+        "days_late": 1,
+        "attempts": 3,
+    }
+    assert (policy["due"], policy["handed_in"]) == ("2026-11-20T23:59:59+00:00", "2026-11-21T13:00:00+00:00")
+    with journal.read(folder.with_name("out")) as book:
+        roll = book.roll()
+    assert [one.reason for one in class_page.decided(roll)] == [reason]
+    assert not any("late" in note for note in class_page.ignored(roll))
+
+
+def test_another_policy_needs_no_grading_and_is_kept_for_the_next_run(folder: Path, tmp_path: Path) -> None:
+    run(folder, "best")
+    (tmp_path / "course.toml").write_text(LATE.format(which="first").replace("[lessons.01_dot]\ndue = 2026-11-20", ""))
+    assert grader("report", tmp_path / "out", "--course", tmp_path / "course.toml").code == 0
+    assert points(folder) == "6"
+    run(folder)
+    assert points(folder) == "6"
+
+
+def test_nbgraders_columns_have_the_times_and_the_penalty(folder: Path) -> None:
+    from grader.reports import nbgrader
+
+    run(folder, "best")
+    with journal.read(folder.with_name("out")) as book:
+        row = next(iter(csv.DictReader(io.StringIO(nbgrader.render(book.roll())))))
+    assert list(row.values()) == [
+        *("01_dot", "2026-11-20 23:59:59", "2026-11-21 13:00:00", "ada", "", "", "", "10.0", "1.0", "9.0", "10.0")
+    ]
+
+
+def test_an_attempt_replaced_between_two_runs_still_counts_as_the_best_or_the_first(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada", "right")
+    run(tmp_path / "hw1", "best")
+    hand_in(tmp_path / "hw1", "ada", "wrong")
+    run(tmp_path / "hw1", "best")
+    assert points(tmp_path / "hw1") != "0"
+    run(tmp_path / "hw1", "latest")
+    assert points(tmp_path / "hw1") == "0"
+
+
+def test_a_copy_made_later_is_no_later_hand_in(tmp_path: Path) -> None:
+    path = hand_in(tmp_path / "hw1", "ada", "right")
+    for when in (NOON.timestamp(), NOON.timestamp() + 5 * 86400):
+        os.utime(path, (when, when))
+        run(tmp_path / "hw1", "latest")
+        assert points(tmp_path / "hw1") == "6"
+
+
+def test_a_late_file_is_late_by_its_own_time(tmp_path: Path) -> None:
+    path = hand_in(tmp_path / "hw1", "ada", "right")
+    os.utime(path, (NOON.timestamp() + 2 * 86400,) * 2)
+    run(tmp_path / "hw1", "latest")
+    assert points(tmp_path / "hw1") == "4.8"
+
+
+def test_who_took_everything_back_has_handed_in_nothing(folder: Path) -> None:
+    hand_in(folder, "bob")
+    run(folder, "best")
+    for path in (folder / "ada").rglob("*.py"):
+        path.unlink()
+    run(folder, "best")
+    assert points(folder) == ""
+
+
+# ---------------------------------------------------------------------------------------------------- struck
+
+
+def strike(folder: Path, *texts: str) -> None:
+    """Report by a policy that strikes ada's attempts with these contents; nothing is graded for that."""
+    begins = [hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts]
+    course = parse(f"{LATE.format(which='best')}\n[struck.ada]\n01_dot = {begins}", "course.toml", LESSONS)
+    with journal.read(folder.with_name("out")) as book:
+        book.set_course(course.text)
+        publish(book)
+
+
+def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: Path) -> None:
+    run(folder, "best")
+    assert points(folder) == "9"
+    strike(folder, "edge")
+    assert points(folder) == "6"
+    digest = hashlib.sha256(b"edge").hexdigest()[:12]
+    said = f"ada, 01_dot: excluded by the course file: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
+    assert said in (folder.with_name("out") / reports.PAGE).read_text()
+    with journal.read(folder.with_name("out")) as book:
+        assert [one.reason for one in book.roll().standings] == ["Attempt 1 of 2 counts: the best."]
+    run(folder)
+    assert points(folder) == "6"
+
+
+def test_who_has_struck_attempts_alone_has_handed_in_nothing_and_none_is_graded(folder: Path) -> None:
+    run(folder, "best")
+    strike(folder, "right", "edge", "wrong")
+    assert points(folder) == ""
+    seen: list[str] = []
+    run(folder, regrade=("ada",), seen=seen)
+    assert seen == []
+
+
+def test_what_is_to_be_struck_and_is_not_there_is_told(folder: Path) -> None:
+    run(folder, "best")
+    strike(folder, "something else")
+    assert points(folder) == "9"
+    with journal.read(folder.with_name("out")) as book:
+        concern = class_page.concerns(book.roll())[0]
+    assert concern.why.startswith("ada, 01_dot: to be excluded, but not found (SHA-256 ")
+
+
+# ------------------------------------------------------------------------------------------------ collecting
+
+
+def test_attempts_come_in_order_of_time_and_the_same_bytes_again_are_no_new_one(folder: Path) -> None:
+    attempt(folder, "2026-11-23T00-00-00", "right")
+    found = collected(folder)
+    assert [(one.source, one.handed_in) for one in found.submissions] == [
+        ("right", NOON),
+        ("edge", datetime(2026, 11, 21, 13, tzinfo=UTC)),
+        ("wrong", datetime(2026, 11, 22, 13, tzinfo=UTC)),
+    ]
+    assert found.notes == ()
+
+
+def test_a_time_without_an_offset_is_that_of_the_course(folder: Path) -> None:
+    found = collect(folder, LESSONS, kit=KIT, zone=ZoneInfo("America/New_York"))
+    assert found.submissions[0].handed_in == datetime(2026, 11, 20, 17, tzinfo=UTC)
+
+
+def test_a_folder_that_says_no_time_and_one_within_another_are_left_aside(folder: Path) -> None:
+    attempt(folder, "2026-13-40T12-00-00", "right")
+    attempt(folder, "2026-11-20T12-00-00/2026-11-20T13-00-00", "right")
+    found = collected(folder)
+    assert [(one.path, one.lesson, one.misnamed) for one in found.left_out] == [
+        ("ada/2026-11-20T12-00-00/2026-11-20T13-00-00", "01_dot", True),
+        ("ada/2026-13-40T12-00-00", "01_dot", True),
+    ]
+    assert "only if its name is a time" in found.left_out[0].why
+
+
+def test_two_files_for_a_lesson_at_one_time_are_refused_and_other_attempts_are_not(folder: Path) -> None:
+    (folder / "ada" / "20261121T130000Z" / "01_dot.ipynb").write_text("{}")
+    assert [one.source for one in collected(folder).submissions] == ["right", None, "wrong"]
+
+
+def test_what_was_refused_is_not_graded_beside_what_could_be_taken(folder: Path) -> None:
+    (folder / "ada" / "2026-11-22T14-00-00+0100" / "01_dot.py").write_bytes(b"\xff")
+    for which, seen in (
+        ("latest", ["ada/20261121T130000Z/01_dot.py"]),
+        ("best", ["ada/2026-11-20T12-00-00/01_dot.py"]),
+    ):
+        graded: list[str] = []
+        summary, _ = run(folder, which, seen=graded)
+        assert (graded, summary.exit_code, summary.roll.waiting) == (seen, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("2026-11-20T23-59-00", "2026-11-20T23:59:00+00:00"),
+        ("20261120T225900Z", "2026-11-20T22:59:00+00:00"),
+        ("2026-11-20_23.59+0130", "2026-11-20T22:29:00+00:00"),
+        ("2026-11-20 23:59:30-05:00", "2026-11-21T04:59:30+00:00"),
+        ("2026-11-20", None),
+        ("2026-02-30T00-00-00", None),
+        ("0001-01-01T00-00-00+2359", None),
+        ("04_autorange", None),
+    ],
+)
+def test_a_folders_name_says_when_or_nothing(name: str, expected: str | None) -> None:
+    found = timestamps.of_folder(name, UTC)
+    assert (found.isoformat() if found else None) == expected
+
+
+# -------------------------------------------------------------------------------------- again, quietly, of old
+
+
+def test_a_student_is_graded_again_though_nothing_changed_and_the_older_grade_is_kept(tmp_path: Path) -> None:
+    folder, seen = tmp_path / "hw1", list[str]()
+    for student in ("ada", "bob"):
+        hand_in(folder, student, f"right # {student}")
+    run(folder)
+    for _ in range(2):
+        summary, _ = run(folder, regrade=("ada",), seen=seen)
+        assert (summary.exit_code, summary.graded) == (0, 1)
+    assert seen == ["ada/01_dot.py", "ada/01_dot.py"]
+    with closing(sqlite3.connect(tmp_path / "out" / journal.FILE)) as db:
+        kept = db.execute("SELECT student, regrade FROM gradings ORDER BY id").fetchall()
+    assert kept == [("ada", 0), ("bob", 0), ("ada", 1), ("ada", 2)]
+    assert run(folder)[0].graded == 0
+
+
+def test_of_two_grades_of_the_same_bytes_the_newer_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "hw1"
+    hand_in(folder, "ada", "right")
+    run(folder)
+    grade_class(
+        folder,
+        tmp_path / "out",
+        grade=lambda given, _seed: grade(Submission(given.student, given.lesson, given.path, given.sha256, "edge")),
+        tasks=TASKS,
+        lanes=Threads(1),
+        console=Console(file=io.StringIO()),
+        kit=KIT,
+        regrade=("ada",),
+    )
+    assert points(folder) == "10"
+
+
+def test_who_is_to_be_graded_again_and_is_not_there_is_an_error_that_names_the_nearest(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    with pytest.raises(UsageError, match=r"There is no student 'adda' in .* to grade again. There are: ada"):
+        run(tmp_path / "hw1", regrade=("adda",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_quiet_run_says_nothing_while_it_grades(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    summary, said = run(tmp_path / "hw1", quiet=True)
+    assert said == ""
+    assert summary.lines()[0].startswith("Done in")
+
+
+def test_whom_the_course_names_and_the_class_has_not_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    course = parse('[extensions.adda]\nall = "2 days"', "course.toml")
+    console = Console(file=io.StringIO())
+    with pytest.raises(UsageError, match=r"course.toml: extensions.adda names 'adda', .* did you mean ada\?"):
+        grade_class(
+            tmp_path / "hw1",
+            tmp_path / "out",
+            grade=grade,
+            tasks=TASKS,
+            lanes=Threads(1),
+            console=console,
+            kit=KIT,
+            course=course,
+            course_name="course.toml",
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_journal_of_the_older_schema_is_read_and_gone_on_with(tmp_path: Path) -> None:
+    folder, seen = tmp_path / "hw1", list[str]()
+    for student, text in (("ada", "right"), ("bob", "edge")):
+        hand_in(folder, student, text)
+    run(folder)
+    before = (tmp_path / "out" / reports.GRADEBOOK).read_text()
+    make_older(tmp_path / "out", TO_SCHEMA_3)
+    with journal.read(tmp_path / "out") as book:
+        reports.write(book.roll(), tmp_path / "out")
+    assert (tmp_path / "out" / reports.GRADEBOOK).read_text() == before
+    summary, _ = run(folder, regrade=("bob",), seen=seen)
+    assert (summary.graded, seen) == (1, ["bob/01_dot.py"])

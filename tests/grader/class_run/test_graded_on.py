@@ -1,0 +1,222 @@
+"""The lessons of a class are stored with its grades, and change only if the instructor requests a change."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from classroom import KIT, TASKS, grade, hand_in
+from commanding import CommandResult, grader
+from older_journals import TO_SCHEMA_4, make_older
+from rich.console import Console
+
+from grader import catalogue, reports
+from grader.__main__ import app
+from grader.class_run import graded_on, journal
+from grader.class_run.executors import Threads
+from grader.class_run.run import grade_class
+from grader.class_run.summary import Summary
+from grader.course.roll import TaskPoints
+from grader.errors import UsageError
+from grader.records import Report, Submission
+from grader.task import Task
+from harness.command_line.command import guarded
+
+AUTORANGE, TIMER = "04_autorange", "02_timeit_vs_timer"
+KNOWN = catalogue.load()
+STUB = "def blocked_autorange(run, clock, seconds):\n    raise NotImplementedError\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a class of two students with wrong answers to two real lessons. Their grading is quick."""
+    for student in ("ada", "carla"):
+        for lesson in (AUTORANGE, TIMER):
+            hand_in(tmp_path / "hw1", student, STUB, lesson)
+    return tmp_path / "hw1"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "grades"
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
+    """Run a command in this process, without any worker or sandbox."""
+    code = guarded(app, "python -m grader", [str(one) for one in arguments])
+    captured = capsys.readouterr()
+    return CommandResult(code, captured.out, captured.err)
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grade by the words in a submission's text, without a worker."""
+    from grader.class_run import grading_lanes
+
+    def graded(submission: Submission, seed: str, _pool: object, tasks: Sequence[Task]) -> Report:
+        report = grade(replace(submission, lesson="01_dot"), seed)
+        verdicts = tuple(
+            replace(report.verdicts[0], task=task.full_name, points=task.points, max_points=task.points)
+            for task in tasks
+        )
+        return replace(report, submission=submission, verdicts=verdicts)
+
+    monkeypatch.setattr(grading_lanes, "grade", graded)
+
+
+def run(capsys: pytest.CaptureFixture[str], folder: Path, out: Path, *options: str) -> CommandResult:
+    return said(capsys, "run", folder, "--out", out, "--no-sandbox", "--jobs", "1", *options)
+
+
+def worth(out: Path) -> dict[str, float]:
+    with journal.read(out) as book:
+        roll = book.roll()
+    return {lesson: roll.possible(lesson) for lesson in roll.lessons}
+
+
+def test_a_later_run_grades_the_lessons_that_the_first_one_named(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, folder, out, "--lessons", AUTORANGE).code == 0
+    before = worth(out)
+    assert list(before) == [AUTORANGE]
+    ended = run(capsys, folder, out, "--regrade", "carla")
+    assert (ended.code, worth(out)) == (0, before)
+    assert f"of {before[AUTORANGE]:g}." in ended.out
+    assert (out / reports.GRADEBOOK).read_text().count(TIMER) == 0
+
+
+def test_by_default_a_class_is_graded_on_the_lessons_that_were_handed_in(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = run(capsys, folder, out)
+    assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
+    assert f"Lessons graded, by hand-ins and course file: {TIMER}, {AUTORANGE}." in ended.out
+    assert f"of {sum(worth(out).values()):g}." in ended.out
+    assert "nothing handed in" not in (out / reports.PAGE).read_text()
+    again = run(capsys, folder, out)
+    assert "Lessons graded, by" not in again.out, "the lessons are stored in the output folder"
+
+
+def test_a_lesson_that_the_course_file_names_counts_before_anything_is_handed_in(
+    tmp_path: Path, folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = tmp_path / "course.toml"
+    course.write_text(
+        'timezone = "UTC"\n[lessons.05_compare]\ndue = 2026-11-20\n'
+        '[sections.tuesday]\nstudents = ["ada"]\nlessons.07_fuzzing.due = 2026-11-21\n'
+    )
+    ended = run(capsys, folder, out, "--course", str(course))
+    assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE, "05_compare", "07_fuzzing"])
+
+
+def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, folder, out, "--lessons", AUTORANGE)
+    ended = run(capsys, folder, out)
+    assert f"Handed in, but not graded: {TIMER}." in ended.out
+    command = f"python -m grader run {folder} --out {out} --lessons {TIMER} --lessons {AUTORANGE}"
+    assert command in ended.out
+    assert run(capsys, folder, out, *command.partition(f"{out} ")[2].split()).code == 0
+    assert list(worth(out)) == [TIMER, AUTORANGE]
+    assert "not graded:" not in run(capsys, folder, out).out
+
+
+def test_all_lessons_can_still_be_asked_for(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, folder, out, "--lessons", "all").code == 0
+    assert list(worth(out)) == list(KNOWN.lessons)
+
+
+def test_an_exercise_that_the_kit_gets_later_changes_no_class_that_is_there() -> None:
+    more = catalogue.Catalogue({**KNOWN.by_lesson, "99_new": KNOWN.tasks(AUTORANGE)})
+    kept = graded_on.tasks(KNOWN, (), (), Path("out"))
+    assert graded_on.tasks(more, (), kept, Path("out")) == kept
+    assert len(graded_on.tasks(more, ["all"], kept, Path("out"))) > len(kept)
+
+
+def test_a_lesson_whose_tasks_the_kit_changed_is_refused(out: Path) -> None:
+    kept = tuple(replace(task, points=task.points + 1) for task in graded_on.tasks(KNOWN, [AUTORANGE], (), out))
+    with pytest.raises(UsageError, match=r"04_autorange has the tasks .*This kit has .*use a new folder"):
+        graded_on.tasks(KNOWN, (), kept, out)
+    with pytest.raises(UsageError, match="has grades of 98_gone, a lesson that this kit lacks"):
+        graded_on.tasks(KNOWN, (), (TaskPoints("98_gone", "98_gone.x", 1.0),), out)
+
+
+def test_a_change_is_asked_for_said_and_taken_back(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, folder, out, "--lessons", AUTORANGE)
+    ended = run(capsys, folder, out, "--lessons", AUTORANGE, "--lessons", TIMER)
+    assert f"These lessons now count, too: {TIMER}." in ended.out
+    assert list(worth(out)) == [TIMER, AUTORANGE]
+    ended = said(capsys, "report", out, "--lessons", AUTORANGE)
+    assert (ended.code, list(worth(out))) == (0, [AUTORANGE])
+    assert f"These lessons no longer count: {TIMER}. Their grades are kept" in ended.out
+    ended = run(capsys, folder, out)
+    assert (list(worth(out)), "Nothing to do" in ended.out) == ([AUTORANGE], True)
+    ended = said(capsys, "report", out, "--lessons", "all")
+    assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
+    assert len(list((out / "ada").iterdir())) == 2
+
+
+def test_a_lesson_that_was_never_graded_cannot_be_reported_and_nothing_changes(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, folder, out, "--lessons", AUTORANGE)
+    ended = said(capsys, "report", out, "--lessons", "05_compare")
+    assert (ended.code, list(worth(out))) == (2, [AUTORANGE])
+    assert "has no grades of 05_compare, but of: 04_autorange." in ended.err
+    assert f"python -m grader run {folder} --out {out} --lessons 05_compare" in ended.err
+
+
+def test_a_leaderboard_is_remembered_with_its_names_until_it_is_taken_back(
+    folder: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board = out / reports.BOARD
+    run(capsys, folder, out, "--lessons", AUTORANGE, "--leaderboard", "--leaderboard-names", "students")
+    assert "<bdi>ada</bdi>" in board.read_text()
+    for ended in (
+        run(capsys, folder, out, "--regrade", "ada"),
+        said(capsys, "report", out),
+        said(capsys, "report", out, "--leaderboard"),
+    ):
+        assert ended.code == 0
+        assert "<bdi>ada</bdi>" in board.read_text()
+    assert said(capsys, "report", out, "--no-leaderboard", "--leaderboard-names", "students").code == 2
+    assert said(capsys, "report", out, "--no-leaderboard").code == 0
+    assert not board.exists()
+    run(capsys, folder, out)
+    assert not board.exists()
+
+
+def classroom(folder: Path, out: Path, **options: object) -> Summary:
+    console = Console(file=io.StringIO())
+    return grade_class(
+        folder,
+        out,
+        grade=grade,
+        tasks=TASKS,
+        lanes=Threads(1),
+        console=console,
+        kit=KIT,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_a_journal_of_version_4_has_what_its_last_run_had(tmp_path: Path, out: Path) -> None:
+    hand_in(tmp_path / "hw2", "ada")
+    classroom(tmp_path / "hw2", out, board="students")
+    make_older(out, TO_SCHEMA_4)
+    found = journal.remembered(out)
+    assert (found.tasks, found.board) == (TASKS, "pseudonyms")
+    with journal.read(out) as book:
+        assert (book.tasks(), book.board()) == (TASKS, "pseudonyms")
+    (out / reports.BOARD).unlink()
+    assert journal.remembered(out).board == "pseudonyms", "without the page, the journal is read"
+
+
+def test_the_options_stand_in_the_help() -> None:
+    for verb in ("run", "report"):
+        told = grader(verb, "--help").out
+        assert "--no-leaderboard" in told
+        assert "--lessons" in told

@@ -1,0 +1,193 @@
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from classroom import hand_in, run
+
+from grader import reports
+from grader.class_run import journal
+from grader.files import WriteError
+
+HERE = Path(__file__).parents[1]
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "grades"
+
+
+class Process:
+    """A process that grades a real class."""
+
+    def __init__(self, folder: Path, out: Path, seconds: float, *, limit_bytes: int | None = None) -> None:
+        self.log = folder.parent / "log"
+        self.process = subprocess.Popen(
+            [sys.executable, HERE / "class_run.py", folder, out, str(seconds), self.log],
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=(lambda: _limit(limit_bytes)) if limit_bytes else None,  # noqa: PLW1509
+        )
+
+    def wait_until_graded(self, out: Path, number: int) -> None:
+        ends = time.monotonic() + PATIENCE_S
+        while count(out) < number:
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+
+    def end(self) -> tuple[int, str, str]:
+        stdout, stderr = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, stdout, stderr
+
+
+def _limit(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def count(out: Path) -> int:
+    if not (out / journal.FILE).exists():
+        return 0
+    plain = sqlite3.connect(out / journal.FILE)
+    try:
+        return int(plain.execute("SELECT count(*) FROM gradings").fetchone()[0])
+    except sqlite3.OperationalError:  # the journal's tables do not exist yet
+        return 0
+    finally:
+        plain.close()
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    for number in range(30):
+        hand_in(tmp_path / "hw1", f"s{number:02}", f"{('right', 'wrong', 'edge')[number % 3]} # {number}")
+    return tmp_path / "hw1"
+
+
+def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_once(
+    crowd: Path, out: Path, tmp_path: Path
+) -> None:
+    killed = Process(crowd, out, 0.05)
+    killed.wait_until_graded(out, 8)
+    killed.process.kill()
+    killed.end()
+    kept = count(out)
+    assert 8 <= kept < 30
+
+    code, stdout, stderr = Process(crowd, out, 0.0).end()
+    assert (code, stderr.count("Already graded")) == (0, 1)
+    assert stdout.startswith("Done")
+    assert f"Already graded: {kept} hand-ins. This run grades {30 - kept} more." in stderr
+    with journal.read(out) as book:
+        students = [report.submission.student for report in book.reports()]
+    assert students == [f"s{number:02}" for number in range(30)]
+    assert count(out) == 30
+
+    run(crowd, tmp_path / "at once")
+    assert (out / reports.GRADEBOOK).read_bytes() == (tmp_path / "at once" / reports.GRADEBOOK).read_bytes()
+    assert Process(crowd, out, 0.0).end()[1].startswith("Nothing to do")
+
+
+def test_ctrl_c_stops_at_once_keeps_what_was_graded_and_says_how_to_go_on(crowd: Path, out: Path) -> None:
+    stopped = Process(crowd, out, 0.05)
+    stopped.wait_until_graded(out, 4)
+    stopped.process.send_signal(signal.SIGINT)
+    code, stdout, stderr = stopped.end()
+    assert code == 130
+    assert "Traceback" not in stderr
+    assert "Run the same command again to grade the rest." in stdout
+    assert "not graded yet" in (out / reports.PAGE).read_text()
+    assert 4 <= count(out) < 30
+    assert Process(crowd, out, 0.0).end()[0] == 0
+    assert count(out) == 30
+
+
+def test_a_second_run_into_the_same_out_says_who_is_there(crowd: Path, out: Path) -> None:
+    first = Process(crowd, out, 0.2)
+    first.wait_until_graded(out, 1)
+    code, _, stderr = Process(crowd, out, 0.0).end()
+    first.process.kill()
+    first.end()
+    assert code == 2
+    assert f"Another run (process {first.process.pid}) is grading into" in stderr
+
+
+def starved(out: Path, process: Process) -> None:
+    code, _, stderr = process.end()
+    assert code == 2
+    assert "Traceback" not in stderr
+    assert "run the same command again" in stderr.splitlines()[-1]
+    kept = count(out)
+    assert kept < 200
+    with journal.read(out) as book:
+        assert len(book.reports()) == kept
+
+
+@pytest.fixture
+def large_class(tmp_path: Path) -> Path:
+    for number in range(200):
+        hand_in(tmp_path / "hw1", f"s{number:03}", f"right {number}" + "#" * 4000)
+    return tmp_path / "hw1"
+
+
+def test_a_file_that_may_not_grow_stops_the_run_and_the_next_goes_on(large_class: Path, out: Path) -> None:
+    starved(out, Process(large_class, out, 0.0, limit_bytes=300_000))
+    assert Process(large_class, out, 0.0).end()[0] == 0
+    assert count(out) == 200
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", disk], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_full_disk_stops_the_run_in_one_sentence_and_the_next_goes_on(large_class: Path, small_disk: Path) -> None:
+    out = small_disk / "grades"
+    starved(out, Process(large_class, out, 0.0))
+    subprocess.run(["mount", "-o", "remount,size=50m", small_disk], check=True)
+    assert Process(large_class, out, 0.0).end()[0] == 0
+    assert count(out) == 200
+
+
+def test_a_disk_full_when_the_reports_are_written_keeps_every_grade(
+    tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = small_disk / "grades"
+    hand_in(tmp_path / "hw1", "ada")
+    filler = small_disk / "filler"
+    write = reports.write
+
+    def fill_first(*given: object, **named: object) -> reports.Written:
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while file.write(b"x" * 4096):
+                    pass
+            except OSError:
+                return write(*given, **named)  # type: ignore[arg-type]
+        raise AssertionError("the disk never became full")
+
+    monkeypatch.setattr(reports, "write", fill_first)
+    with pytest.raises(WriteError, match="the disk is full; make room and run the same command again"):
+        run(tmp_path / "hw1", out)
+    monkeypatch.undo()
+    filler.unlink()
+    summary, _ = run(tmp_path / "hw1", out)
+    assert (summary.graded, summary.exit_code) == (0, 0)
+    assert (out / reports.PAGE).is_file()

@@ -1,0 +1,202 @@
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from classroom import KIT, TASKS, grade, hand_in, run
+from rich.console import Console
+
+from grader import reports, seeds
+from grader.class_run import journal
+from grader.class_run.executors import Threads
+from grader.class_run.publish import publish
+from grader.class_run.run import grade_class, pace
+from grader.records import Report, Submission
+from harness.errors import UsageError
+
+HERE = Path(__file__).parents[1]
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for student, text in (("ada", "right"), ("bob", "wrong"), ("eve", "cheat"), ("may", "edge")):
+        hand_in(tmp_path / "hw1", student, text)
+    hand_in(tmp_path / "hw1", "ada", "right", "02_timer")
+    (tmp_path / "hw1" / "zoe" / "01_dot.py").mkdir(parents=True)
+    return tmp_path / "hw1"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "grades"
+
+
+def test_a_class_is_graded_and_every_report_written(folder: Path, out: Path) -> None:
+    summary, said = run(folder, out)
+    assert (summary.exit_code, summary.graded, summary.interrupted) == (0, 6, False)
+    assert said.splitlines()[:2] == [f"hw1: 5 students, 6 hand-ins, 7 tasks · kit {KIT}", "2 lanes"]
+    assert summary.lines()[0].endswith(
+        "Points: median 0 of 20. To check by hand: 1 refused, 1 against the rules, 1 undecided."
+    )
+    assert summary.lines()[1].split() == [
+        str(out / name)
+        for name in ("report.html", "gradebook.csv", "<student>/report.html", "<student>/results.json", "grades.sqlite")
+    ]
+    assert (out / reports.PAGE).is_file()
+    assert (out / "ada" / reports.PAGE).is_file()
+    assert len((out / reports.GRADEBOOK).read_text().splitlines()) == 7
+    assert json.loads((out / "ada" / reports.RESULTS).read_text())["score"] == 12.0
+
+
+def everything(out: Path) -> dict[str, tuple[int, bytes]]:
+    files = [path for path in out.rglob("*") if path.is_file() and not path.name.startswith((".lock", "grades."))]
+    return {str(path.relative_to(out)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None:
+    run(folder, out)
+    before, kept = everything(out), (out / journal.FILE).read_bytes()
+
+    def never(_submission: Submission, _seed: str) -> Report:
+        raise AssertionError("graded twice")
+
+    summary, _ = run(folder, out, never)
+    assert (summary.exit_code, summary.graded) == (0, 0)
+    assert summary.lines()[0].startswith("Nothing to do: all 6 hand-ins were graded before.")
+    assert everything(out) == before
+    assert (out / journal.FILE).read_bytes() == kept
+
+
+def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
+    run(folder, out)
+    hand_in(folder, "bob", "right # bob")
+    summary, said = run(folder, out)
+    assert summary.graded == 1
+    assert "Already graded: 5 hand-ins. This run grades 1 more." in said
+    assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
+
+
+def test_a_fault_of_ours_costs_nobody_and_is_tried_again(folder: Path, out: Path) -> None:
+    hand_in(folder, "bob", "boom")
+    summary, said = run(folder, out)
+    assert summary.exit_code == 3
+    assert summary.faults == 1
+    assert "1 internal error" in said
+    assert summary.lines()[1] == "1 hand-in had an internal error. Run the same command again to retry."
+    assert "bob,,,bob,,," in (out / reports.GRADEBOOK).read_text()
+    result = (out / "bob" / reports.RESULTS).read_text()
+    assert "ZeroDivisionError" in result
+    assert "hidden case" not in result
+
+    summary, _ = run(folder, out, lambda given, _seed: grade(Submission(*_fields(given), "right")))
+    assert (summary.exit_code, summary.graded) == (0, 1)
+    assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
+
+
+def _fields(given: Submission) -> tuple[str, str, str, str]:
+    return given.student, given.lesson, given.path, given.sha256
+
+
+def test_every_grading_gets_the_same_secret_seed_and_no_report_shows_it(folder: Path, out: Path) -> None:
+    seen = set()
+
+    def remembering(submission: Submission, seed: str) -> Report:
+        seen.add(seed)
+        return grade(submission)
+
+    run(folder, out, remembering)
+    (seed,) = seen
+    assert seed == (out / seeds.FILE).read_text().strip()
+    shown = [path for path in out.rglob("*") if path.is_file() and path.name != seeds.FILE]
+    assert not any(seed.encode() in path.read_bytes() for path in shown)
+
+
+def test_reports_are_rebuilt_from_the_journal_alone(folder: Path, out: Path) -> None:
+    run(folder, out)
+    before = {name: content for name, (_, content) in everything(out).items()}
+    for path in (out / reports.PAGE, out / reports.GRADEBOOK, *(out / "ada").iterdir()):
+        path.unlink()
+    with journal.read(out) as book:
+        assert publish(book)[1].changed == 4
+    assert {name: content for name, (_, content) in everything(out).items()} == before
+
+
+def test_a_students_page_draws_the_rounds_that_the_journal_kept(folder: Path, out: Path) -> None:
+    run(folder, out)
+    assert "Ratio of each round of 01_dot.batched: 2 values from" in (out / "ada" / reports.PAGE).read_text()
+    with journal.read(out) as book:
+        roll = book.roll()
+        assert not any(verdict.attempt.rounds for report in roll.reports for verdict in report.verdicts)
+        assert [len(verdict.attempt.rounds) for verdict in book.reports("ada")[0].verdicts] == [2]
+        assert {report.submission.student for report in book.reports("ada")} == {"ada"}
+    assert [(span.student, span.lesson) for span in roll.spans] == [
+        (report.submission.student, report.submission.lesson) for report in roll.reports
+    ]
+
+
+def test_a_leaderboard_is_written_only_when_asked_for_and_keeps_its_pseudonyms(folder: Path, out: Path) -> None:
+    assert not run(folder, out)[0].board
+    assert not (out / reports.BOARD).exists()
+
+    def pseudonym() -> str:
+        page = (out / "ada" / reports.PAGE).read_text()
+        found = re.search(r"Your name on the leaderboard</dt><dd><bdi>(.*?)</bdi>", page)
+        assert found
+        return found[1]
+
+    summary, _ = run(folder, out, board="pseudonyms")
+    assert str(out / reports.BOARD) in summary.lines()[-1]
+    ada = pseudonym()
+    page = (out / reports.BOARD).read_text()
+    assert ada in page
+    assert "ada" not in re.sub(r"<script>.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    run(folder, out, board="pseudonyms")
+    assert pseudonym() == ada
+    run(folder, out, board="students")
+    assert "<bdi>ada</bdi>" in (out / reports.BOARD).read_text()
+
+
+def test_names_for_a_leaderboard_that_cannot_be_had_are_refused_before_anything_is_graded(
+    folder: Path, out: Path
+) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        run(folder, out, board="no_such.csv")
+    assert not out.exists()
+
+
+def test_a_lesson_named_twice_is_graded_once(folder: Path, out: Path) -> None:
+    console = Console(file=io.StringIO())
+    summary = grade_class(folder, out, grade=grade, tasks=TASKS * 2, lanes=Threads(1), console=console, kit=KIT)
+    assert summary.roll.possible("01_dot") == 10.0
+
+
+def test_a_bad_class_leaves_out_unmade(tmp_path: Path, out: Path) -> None:
+    with pytest.raises(UsageError):
+        run(tmp_path / "gone", out)
+    assert not out.exists()
+
+
+def test_a_strange_name_does_not_reach_the_terminal_as_it_is(tmp_path: Path, out: Path) -> None:
+    hand_in(tmp_path / "[bold]\x1b[2Jhw", "ada")
+    assert run(tmp_path / "[bold]\x1b[2Jhw", out)[1].startswith(r"[bold]\x1b[2Jhw: 1 student, 1 hand-in, 1 task ")
+
+
+def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out: Path) -> None:
+    for number in range(40):
+        hand_in(tmp_path / "hw", f"s{number:02}", f"right # {number}")
+    lines = [line for line in run(tmp_path / "hw", out)[1].splitlines() if "/40" in line]
+    assert [line.split("/")[0] for line in lines] == ["4", "8", "12", "16", "20", "24", "28", "32", "36", "40"]
+
+
+@pytest.mark.parametrize(
+    ("done", "elapsed_s", "line"),
+    [
+        (402, 395.4, "402/624  61 per minute  3 min 39 s left  2 undecided  0 internal errors"),
+        (624, 600.0, "624/624  62 per minute  2 undecided  0 internal errors"),
+        (1, 0.0, "1/624  0 s left  2 undecided  0 internal errors"),
+    ],
+)
+def test_the_pace_is_told_from_what_is_done(done: int, elapsed_s: float, line: str) -> None:
+    assert pace(done, 624, elapsed_s, edges=2, faults=0) == line

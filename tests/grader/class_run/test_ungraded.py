@@ -1,0 +1,164 @@
+"""A policy needs a missing grade: which student waits for it, and which command grades the attempt."""
+
+import csv
+import io
+import shlex
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from classroom import LESSONS, hand_in
+from commanding import CommandResult
+from exported import CANVAS
+from outline import Outline
+from test_attempts import attempt, run
+
+from grader import reports, seeds
+from grader.__main__ import app
+from grader.class_run import journal
+from grader.commands import instructor
+from grader.course import course_file
+from harness.command_line.command import guarded
+
+BEST = 'timezone = "UTC"\nattempts = "best"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a class in which ada's first attempt was never graded. Her second one is wrong, and bob's is right."""
+    attempt(tmp_path / "hw1", "2026-11-20T12-00-00", "right")
+    attempt(tmp_path / "hw1", "2026-11-21T12-00-00", "wrong")
+    hand_in(tmp_path / "hw1", "bob", "right # bob")
+    run(tmp_path / "hw1", "latest")
+    return tmp_path / "hw1"
+
+
+@pytest.fixture(autouse=True)
+def _lessons_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the commands accept the lessons of this class, which are not in the kit."""
+    monkeypatch.setattr(instructor, "read_course", lambda file, _lessons: course_file.read(file, LESSONS))
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> CommandResult:
+    code = guarded(app, "python -m grader", [str(one) for one in arguments])
+    captured = capsys.readouterr()
+    return CommandResult(code, captured.out, captured.err)
+
+
+def report(capsys: pytest.CaptureFixture[str], folder: Path, policy: str) -> CommandResult:
+    (folder.parent / "other.toml").write_text(policy)
+    return said(capsys, "report", folder.parent / "out", "--course", folder.parent / "other.toml")
+
+
+def points(folder: Path) -> dict[str, str]:
+    table = list(csv.reader(io.StringIO((folder.parent / "out" / reports.GRADEBOOK).read_text())))
+    return {row[3]: row[5] for row in table[2:]}
+
+
+def struck(text: str) -> str:
+    return f'[struck.ada]\n01_dot = ["{sha256(text.encode()).hexdigest()[:12]}"]\n'
+
+
+@pytest.mark.parametrize("policy", [BEST, 'attempts = "first"\n', struck("wrong")])
+def test_an_attempt_that_must_be_graded_first_leaves_no_number_and_names_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str], policy: str
+) -> None:
+    ended = report(capsys, folder, policy)
+    out = folder.parent / "out"
+    assert ended.code == 3
+    waiting = "Hand-ins that may count but have no grade (1): ada, 01_dot (ada/2026-11-20T12-00-00/01_dot.py)."
+    assert waiting in ended.out.splitlines()
+    asked = shlex.join(["python", "-m", "grader", "run", str(folder), "--out", str(out)])
+    assert f"  {asked}" in ended.out.splitlines()
+    assert points(folder) == {"ada": "", "bob": "6"}
+    text = Outline((out / "ada" / reports.PAGE).read_text()).text
+    assert "not graded yet" in text
+    assert "Waiting to be graded ada/2026-11-20T12-00-00/01_dot.py" in text
+    seen: list[str] = []
+    summary, _ = run(folder, seen=seen)
+    assert (seen, summary.exit_code) == (["ada/2026-11-20T12-00-00/01_dot.py"], 0)
+    assert points(folder) == {"ada": "6", "bob": "6"}
+    assert said(capsys, "report", out).code == 0
+
+
+def test_no_number_is_exported_for_what_waits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(capsys, folder, BEST)
+    out = folder.parent / "out"
+    (folder.parent / "in.csv").write_text(CANVAS)
+    ended = said(capsys, "export", out, "--canvas", folder.parent / "in.csv", "--column", "02_timer=9002")
+    assert (ended.code, "ada, 01_dot: no grade yet" in ended.out) == (1, True)
+    assert "ada,Tuesday,,," in (out / "canvas.csv").read_text()
+    for form in ("--nbgrader", "--junit"):
+        ended = said(capsys, "export", out, form)
+        assert ended.code == 1
+        assert ended.out.splitlines()[-2:] == ["Not in the file, because there is no grade yet (1):", "  ada, 01_dot"]
+    table = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
+    row = next(one for one in table if one["student_id"] == "ada")
+    assert (row["raw_score"], row["score"]) == ("", "")
+
+
+def test_an_attempt_that_was_replaced_before_it_was_graded_is_named_and_does_not_count(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "ada" / "2026-11-20T12-00-00" / "01_dot.py").unlink()
+    run(folder)
+    ended = report(capsys, folder, BEST)
+    out = folder.parent / "out"
+    assert (ended.code, points(folder)) == (0, {"ada": "0", "bob": "6"})
+    told = "ada/2026-11-20T12-00-00/01_dot.py (SHA-256 "
+    assert f"ada, 01_dot: {told}" in ended.out
+    assert "put the file back into the class folder and run the command again" in ended.out
+    text = Outline((out / reports.PAGE).read_text()).text
+    assert f"ada 01_dot replaced before it was graded {told}" in text
+    assert "was replaced before it was graded, so it cannot count." in (out / "ada" / reports.PAGE).read_text()
+    assert "class folder" not in (out / "ada" / reports.PAGE).read_text()
+
+
+def test_the_command_names_the_seed_and_the_missing_sandbox_where_the_class_needs_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder.parent / "out"
+    (out / seeds.FILE).rename(folder.parent / "seed")
+    with closing(sqlite3.connect(out / journal.FILE)) as db, db:
+        db.execute("UPDATE gradings SET sandboxed = 0")
+    assert "--seed-file FILE --no-sandbox" in report(capsys, folder, BEST).out
+
+
+def test_a_refused_attempt_beside_one_that_could_be_taken_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    attempt(tmp_path / "hw1", "2026-11-20T12-00-00", "right")
+    attempt(tmp_path / "hw1", "2026-11-21T12-00-00", "wrong")
+    (tmp_path / "hw1" / "ada" / "2026-11-21T12-00-00" / "01_dot.py").write_bytes(b"\xff")
+    for which in ("latest", "best", "first"):
+        summary, _ = run(tmp_path / "hw1", which)
+        assert (summary.exit_code, summary.roll.waiting) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ['[extensions.ivi]\nall = "2 days"', '[sections.a]\nstudents = ["bobb"]', struck("wrong").replace("ada", "adda")],
+)
+def test_a_name_that_is_not_in_the_class_is_an_error_in_report_and_nothing_is_touched(
+    folder: Path, capsys: pytest.CaptureFixture[str], policy: str
+) -> None:
+    out = folder.parent / "out"
+    before = (out / reports.PAGE).read_bytes()
+    ended = report(capsys, folder, BEST + policy)
+    assert (ended.code, ended.out) == (2, "")
+    assert "who is not in this class" in ended.err
+    with journal.read(out) as book:
+        assert "best" not in book.course().text
+    assert (out / reports.PAGE).read_bytes() == before
+
+
+def test_an_enrolled_student_with_nothing_handed_in_may_have_an_extension_and_is_in_every_report(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = f'students = ["ivy"]\n[extensions.ivy]\n{LESSONS[0]} = 2026-11-24T00:00:00Z'
+    assert report(capsys, folder, policy).code == 0
+    assert points(folder) == {"ada": "0", "bob": "6", "ivy": ""}
+    text = Outline((folder.parent / "out" / "ivy" / reports.PAGE).read_text()).text
+    assert "nothing handed in , this exercise has 10 points" in text
+    assert "Due 2026-11-24 00:00:00 UTC" in text
+    assert run(folder)[0].roll.students == ("ada", "bob", "ivy")

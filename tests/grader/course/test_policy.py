@@ -1,0 +1,181 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.course.policy import DAY, Counted, Handed, Late, Rule, Which, candidates, count
+
+DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+TWO_DAYS = "2 days late: 20 % off, so 4.8 of the 6 points earned count."
+TEN_A_DAY = Rule(due=DUE, closes=DUE + 7 * DAY, late=Late(0.1, timedelta(minutes=15), 0.5))
+
+moments = st.one_of(st.none(), st.integers(-200, 400).map(lambda hours: DUE + hours * HOUR))
+attempts = st.lists(
+    st.builds(
+        Handed,
+        moments,
+        st.one_of(st.none(), st.integers(0, 40).map(lambda quarter: quarter / 4)),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+rules = st.builds(
+    Rule,
+    st.sampled_from(Which),
+    st.one_of(st.none(), st.just(DUE)),
+    st.one_of(st.none(), st.integers(0, 200).map(lambda hours: DUE + hours * HOUR)),
+    st.builds(Late, st.integers(0, 100).map(lambda part: part / 100), st.timedeltas(timedelta(0), DAY)),
+)
+
+
+def counted(*given_: Handed, rule: Rule = TEN_A_DAY) -> Counted:
+    found = count(given_, rule)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("late", "points", "reason"),
+    [
+        (-HOUR, 6.0, ""),
+        (timedelta(0), 6.0, ""),
+        (timedelta(minutes=15), 6.0, ""),
+        (timedelta(minutes=16), 5.4, "1 day late: 10 % off, so 5.4 of the 6 points earned count."),
+        (DAY, 5.4, "1 day late: 10 % off, so 5.4 of the 6 points earned count."),
+        (DAY + HOUR, 4.8, TWO_DAYS),
+        (6 * DAY, 3.0, "6 days late: 50 % off, so 3 of the 6 points earned count."),
+        (7 * DAY, 3.0, "7 days late: 50 % off, so 3 of the 6 points earned count."),
+        (7 * DAY + timedelta(seconds=1), 0.0, "Handed in after the closing date: 0 of the 6 points earned count."),
+    ],
+)
+def test_each_day_begun_takes_its_part_up_to_the_most_and_after_closing_nothing_counts(
+    late: timedelta, points: float, reason: str
+) -> None:
+    assert counted(Handed(DUE + late, 6.0)) == Counted(0, 6.0, points, reason)
+
+
+def test_where_the_time_is_not_known_it_counts_as_in_time_and_says_so() -> None:
+    assert counted(Handed(None, 6.0)) == Counted(
+        0, 6.0, 6.0, "The time of the hand-in is unknown, so it counts as in time."
+    )
+    assert counted(Handed(None, 6.0), rule=Rule()).reason == ""
+
+
+@pytest.mark.parametrize(
+    ("which", "index", "points", "reason"),
+    [
+        (Which.FIRST, 0, 4.0, "Attempt 1 of 3 counts: the first."),
+        (
+            Which.BEST,
+            1,
+            9.0,
+            "Attempt 2 of 3 counts: the best. 1 day late: 10 % off, so 9 of the 10 points earned count.",
+        ),
+        (
+            Which.LATEST,
+            2,
+            4.8,
+            "Attempt 3 of 3 counts: the latest. 2 days late: 20 % off, so 4.8 of the 6 points earned count.",
+        ),
+    ],
+)
+def test_the_attempt_that_the_course_chose_counts(which: Which, index: int, points: float, reason: str) -> None:
+    three = (Handed(DUE, 4.0), Handed(DUE + HOUR, 10.0), Handed(DUE + DAY + HOUR, 6.0))
+    assert counted(*three, rule=replace(TEN_A_DAY, which=which)) == Counted(index, three[index].points, points, reason)
+
+
+def test_the_best_is_the_best_after_lateness() -> None:
+    three = (Handed(DUE, 6.0), Handed(DUE + 5 * DAY, 10.0))
+    assert counted(*three, rule=replace(TEN_A_DAY, which=Which.BEST)).points == 6.0
+
+
+def test_the_latest_in_time_goes_before_one_after_closing() -> None:
+    assert counted(Handed(DUE, 6.0), Handed(DUE + 8 * DAY, 10.0)).points == 6.0
+
+
+def test_a_refused_file_is_no_attempt_beside_one_that_could_be_taken() -> None:
+    for which in Which:
+        rule = Rule(which)
+        assert counted(Handed(DUE, 0.0, refused=True), Handed(DUE + HOUR, 6.0), rule=rule).points == 6.0
+        assert counted(Handed(DUE, 0.0, refused=True), rule=rule).points == 0.0
+
+
+def test_what_was_replaced_counts_for_the_best_and_the_first_alone() -> None:
+    two = (Handed(DUE - HOUR, 10.0, there=False), Handed(DUE, 6.0))
+    points = [counted(*two, rule=Rule(which)).points for which in (Which.LATEST, Which.BEST, Which.FIRST)]
+    assert points == [6.0, 10.0, 10.0]
+
+
+def test_an_attempt_without_a_grade_leaves_its_student_without_one() -> None:
+    assert counted(Handed(DUE, None)) == Counted(0, None, None, "")
+    assert counted(Handed(DUE, 6.0), Handed(DUE + HOUR, None)).points is None
+
+
+def test_nothing_handed_in_counts_nothing() -> None:
+    assert count((), TEN_A_DAY) is None
+
+
+@given(attempts, rules)
+def test_never_more_counts_than_was_earned_and_never_less_than_nothing(given_: list[Handed], rule: Rule) -> None:
+    found = count(given_, rule)
+    if found and found.points is not None and found.raw is not None:
+        assert 0 <= found.points <= found.raw
+        assert found.raw == given_[found.index].points
+        assert found.points == found.raw or "off" in found.reason or "closing" in found.reason
+
+
+@given(attempts, rules)
+def test_what_counts_is_a_candidate_and_the_latest_and_the_first_are_one_alone(
+    given_: list[Handed], rule: Rule
+) -> None:
+    may = candidates(given_, rule)
+    found = count(given_, rule)
+    assert (found is None) == (not may)
+    assert found is None or found.index in may
+    assert rule.which is Which.BEST or len(may) <= 1
+
+
+@given(attempts, rules)
+def test_the_best_is_never_worse_than_the_latest_or_the_first(given_: list[Handed], rule: Rule) -> None:
+    graded = [replace(one, points=0.0 if one.refused else one.points or 0.0) for one in given_]
+    points = {which: count(graded, replace(rule, which=which)) for which in Which}
+    best = points[Which.BEST]
+    for other in (points[Which.LATEST], points[Which.FIRST]):
+        if other and other.points is not None:
+            assert best
+            assert best.points is not None
+            assert best.points >= other.points
+
+
+@given(attempts.filter(bool), rules, st.randoms())
+def test_the_order_in_which_attempts_are_listed_changes_nothing(
+    given_: list[Handed], rule: Rule, random: object
+) -> None:
+    apart = [replace(one, at=DUE + place * HOUR) for place, one in enumerate(given_)]
+    mixed = list(apart)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    one, other = count(apart, rule), count(mixed, rule)
+    assert (one is None) == (other is None)
+    if one and other:
+        assert (apart[one.index], one.points, one.reason) == (mixed[other.index], other.points, other.reason)
+
+
+@given(moments, st.integers(0, 40), rules, st.timedeltas(timedelta(0), 9 * DAY))
+def test_later_is_never_worth_more_and_an_extension_never_less(
+    at: datetime | None, points: int, rule: Rule, more: timedelta
+) -> None:
+    now = counted(Handed(at, points), rule=rule).points
+    assert now is not None
+    if at:
+        later = counted(Handed(at + more, points), rule=rule).points
+        assert later is not None
+        assert later <= now
+    if rule.due:
+        closes = rule.closes + more if rule.closes else None
+        extended = counted(Handed(at, points), rule=replace(rule, due=rule.due + more, closes=closes)).points
+        assert extended is not None
+        assert extended >= now

@@ -1,0 +1,211 @@
+"""`check LESSON` grades the file that the student has changed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, run_and_saved, solve, student_kit
+
+from grader import catalogue, paths
+
+FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    return student_kit(tmp_path)
+
+
+def test_a_solution_in_the_kits_notebook_is_graded(kit: Path) -> None:
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 0
+    assert "10 / 10" in ended.out
+    assert f"Checking {NOTEBOOK}, which you have changed." in ended.err
+
+
+def test_a_solution_in_the_exercise_file_is_graded_beside_a_notebook_that_was_only_run(kit: Path) -> None:
+    solve(exercise_of(kit))
+    run_and_saved(notebook_of(kit))
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 0
+    assert f"Checking {FILE}, which you have changed." in ended.err
+
+
+def test_where_nothing_is_changed_the_exercise_file_is_checked_and_named(kit: Path) -> None:
+    ended = in_kit(kit, "check", "04")
+    assert "not written yet" in ended.out
+    assert f"Checking {FILE}, which you have not changed yet." in ended.err
+
+
+def test_a_notebook_that_was_exported_into_the_current_folder_is_found_there(kit: Path, tmp_path: Path) -> None:
+    here = tmp_path / "my work"
+    here.mkdir()
+    assert in_kit(kit, "notebook", "04", here=here).code == 0
+    solve(here / f"{LESSON}.ipynb")
+    ended = in_kit(kit, "check", "04", here=here)
+    assert ended.code == 0
+    assert f"Checking {LESSON}.ipynb, which" in ended.err
+
+
+def test_two_changed_files_and_no_terminal_end_with_both_names_and_the_commands(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "check", "04")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"You have changed {FILE} and {NOTEBOOK}" in ended.err
+    assert f"python -m grader check {FILE} or python -m grader check {NOTEBOOK}" in ended.err
+    assert in_kit(kit, "check", NOTEBOOK).code == 0
+
+
+def test_at_a_terminal_the_student_is_asked_which_file_counts(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    child = at_a_terminal(kit, "check", "04")
+    child.expect(f"1  {FILE}")
+    child.expect(f"2  {NOTEBOOK}")
+    child.expect("Which one counts")
+    child.sendline("3")
+    child.expect("Which one counts")
+    child.sendline("2")
+    child.expect("10 / 10")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_watching_checks_whichever_file_of_the_exercise_is_saved(kit: Path) -> None:
+    child = at_a_terminal(kit, "check", "04", "--watch")
+    child.expect("not written yet")
+    child.expect("Watching")
+    solve(notebook_of(kit))
+    child.expect("10 / 10")
+    child.expect("Watching")
+    child.sendcontrol("c")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+def test_leaving_the_question_ends_with_the_commands(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    child = at_a_terminal(kit, "check", "04")
+    child.expect("Which one counts")
+    child.sendeof()
+    child.expect("python -m grader check")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 2
+
+
+def test_the_same_solution_in_both_files_is_no_question(kit: Path) -> None:
+    solve(exercise_of(kit))
+    solve(notebook_of(kit))
+    assert in_kit(kit, "check", "04").code == 0
+
+
+def test_an_exercise_file_that_went_on_after_the_export_counts_and_the_older_notebook_is_named(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    assert in_kit(kit, "notebook", "04").code == 0
+    solve(exercise_of(kit))
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 0
+    assert f"Not used: {LESSON}.ipynb." in ended.err
+    assert "has a later version of this file" in ended.err
+
+
+def test_a_notebook_that_went_on_after_the_export_counts(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    assert in_kit(kit, "notebook", "04").code == 0
+    solve(kit / f"{LESSON}.ipynb")
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 0
+    assert f"Not used: {FILE}." in ended.err
+
+
+def test_json_is_written_over_a_file_of_the_student_with_force_alone(kit: Path) -> None:
+    (kit / "v.json").write_text("mine")
+    ended = in_kit(kit, "check", "04", "--json", "v.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "v.json is there already" in ended.err
+    assert (kit / "v.json").read_text() == "mine"
+    assert in_kit(kit, "check", "04", "--json", "v.json", "--force").code == 1
+    assert json.loads((kit / "v.json").read_text())["tasks"]
+
+
+@pytest.mark.parametrize("name", [f"{LESSON} (1).ipynb", f"{LESSON}-Copy1.ipynb", f"{LESSON} final.py"])
+def test_a_changed_copy_under_another_name_is_named_and_does_not_count(kit: Path, name: str) -> None:
+    copy = kit / "notebooks" / name
+    shutil.copy(notebook_of(kit) if name.endswith(".ipynb") else exercise_of(kit), copy)
+    solve(copy)
+    ended = in_kit(kit, "check", "04")
+    assert "not written yet" in ended.out
+    assert (
+        f"Not used: notebooks/{name}. Its name must be {LESSON}.py or {LESSON}.ipynb. "
+        "To use the file under this name: check FILE" in ended.err
+    )
+    assert in_kit(kit, "check", f"notebooks/{name}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"not json", "is not a notebook"),
+        (b"", "is not a notebook"),
+        (b"[]", "is not a notebook of format 4"),
+        (b'{"nbformat": 4, "cells": 3}', "breaks the notebook format"),
+        (b"\xff\xfe\x00", "is not a notebook"),
+    ],
+)
+def test_a_notebook_that_cannot_be_read_is_named_and_the_other_file_is_graded(kit: Path, data: bytes, why: str) -> None:
+    solve(exercise_of(kit))
+    notebook_of(kit).write_bytes(data)
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 0
+    assert f"Not used: {NOTEBOOK}. " in ended.err
+    assert why in ended.err
+
+
+def test_a_notebook_with_a_magic_is_named_with_the_cell(kit: Path) -> None:
+    solve(notebook_of(kit))
+    edit(notebook_of(kit), "# Try one small case", "%timeit 3\\n# Try one small case")
+    ended = in_kit(kit, "check", "04")
+    assert f"Not used: {NOTEBOOK}. Cell " in ended.err
+    assert "delete that line" in ended.err
+
+
+def test_a_folder_that_cannot_be_listed_is_passed_over(kit: Path) -> None:
+    shutil.rmtree(kit / "notebooks")
+    (kit / "notebooks").write_text("a file where the folder should be")
+    assert "not written yet" in in_kit(kit, "check", "04").out
+
+
+def test_an_exercise_without_any_file_is_said_and_not_passed_over(kit: Path) -> None:
+    exercise_of(kit).unlink()
+    notebook_of(kit).unlink()
+    ended = in_kit(kit, "check", "04")
+    assert ended.code == 2
+    assert f"There is no file of {LESSON}" in ended.err
+
+
+def test_a_kit_whose_list_of_originals_is_damaged_still_checks(kit: Path) -> None:
+    (kit / "lessons" / "exercises" / "notebooks.json").write_text("{")
+    solve(exercise_of(kit))
+    notebook_of(kit).unlink()
+    assert in_kit(kit, "check", "04").code == 0
+
+
+def test_every_lesson_has_notebooks_whose_code_is_that_of_the_file() -> None:
+    from grader.desk import exercise_notebook, originals
+    from grader.hand_ins.notebooks import python_source
+
+    for lesson in catalogue.load().lessons:
+        for path in (paths.stub(lesson), paths.solution(lesson)):
+            source = path.read_text(encoding="utf-8")
+            cells = python_source(exercise_notebook.exported(lesson, source), "it")
+            assert originals.code_digest(cells) == originals.code_digest(source), path
+            same = originals.code_digest(cells) == originals.listed(lesson, originals.CODE)
+            assert same == (path == paths.stub(lesson)), path

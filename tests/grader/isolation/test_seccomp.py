@@ -1,0 +1,216 @@
+"""The compiled filters: their result for every call, by number and by argument."""
+
+import errno
+import platform
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bpf import ALLOWED, KILLED, denied, run
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from grader.isolation import seccomp, seccomp_rules, syscalls
+from grader.isolation.seccomp import ARCHITECTURES, Architecture, compiled
+from grader.isolation.seccomp_rules import STORES_OUTSIDE, TREE, WORKER, Condition, Rule, When
+from grader.paths import KIT
+
+MACHINES = pytest.mark.parametrize("machine", ARCHITECTURES.values(), ids=ARCHITECTURES)
+PROGRAMS = {
+    (name, kind): compiled(rules, machine)
+    for name, machine in ARCHITECTURES.items()
+    for kind, rules in (("tree", TREE), ("worker", WORKER), ("measured", (*WORKER, *STORES_OUTSIDE)))
+}
+
+NEVER = {"tree": TREE, "worker": WORKER, "measured": (*WORKER, *STORES_OUTSIDE)}
+HEADERS = {
+    "x86_64": (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), r"#define __NR_(\w+)\s+(\d+)"),
+    "aarch64": (Path("/usr/include/asm-generic/unistd.h"), r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
+}
+
+
+def ask(kind: str, machine: Architecture, name: str, *arguments: int) -> int:
+    program = compiled(NEVER[kind], machine)
+    return run(program, audit=machine.audit, number=machine.numbers[name], arguments=arguments)
+
+
+@MACHINES
+@pytest.mark.parametrize("kind", NEVER)
+def test_each_rule_without_a_condition_denies_each_of_its_calls_with_its_error(
+    kind: str, machine: Architecture
+) -> None:
+    for rule in NEVER[kind]:
+        for name in rule.names.split():
+            if name in machine.numbers and rule.condition is None:
+                assert ask(kind, machine, name) == denied(rule.error), name
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("kind", NEVER)
+@given(number=st.integers(0, syscalls.NEWEST), arguments=st.tuples(*[st.integers(0, 2**64 - 1)] * 6))
+def test_whatever_no_rule_names_is_allowed_with_any_arguments(
+    name: str, kind: str, number: int, arguments: tuple[int, ...]
+) -> None:
+    machine = ARCHITECTURES[name]
+    named = {machine.numbers.get(call) for rule in NEVER[kind] for call in rule.names.split()}
+    found = run(PROGRAMS[name, kind], audit=machine.audit, number=number, arguments=arguments)
+    assert found == ALLOWED or number in named
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@given(number=st.integers(syscalls.NEWEST + 1, 0x3FFFFFFF))
+def test_calls_that_nobody_has_looked_at_do_not_exist(name: str, number: int) -> None:
+    found = run(PROGRAMS[name, "tree"], audit=ARCHITECTURES[name].audit, number=number)
+    assert found == denied(errno.ENOSYS)
+
+
+@given(audit=st.integers(0, 2**32 - 1), number=st.integers(0, 2**32 - 1))
+@example(audit=0x40000003, number=11)  # i386
+def test_calls_of_another_architecture_kill(audit: int, number: int) -> None:
+    for (name, _), program in PROGRAMS.items():
+        if audit != ARCHITECTURES[name].audit:
+            assert run(program, audit=audit, number=number) == KILLED
+
+
+@given(number=st.integers(0x40000000, 2**32 - 1))
+def test_x32_calls_kill(number: int) -> None:
+    assert run(PROGRAMS["x86_64", "tree"], audit=ARCHITECTURES["x86_64"].audit, number=number) == KILLED
+
+
+@MACHINES
+def test_threads_may_be_started_and_nothing_else_may_be_cloned(machine: Architecture) -> None:
+    thread = 0x3D0F00  # as the C library starts a thread: VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, …
+    fork = 0x1200011  # CHILD_CLEARTID, CHILD_SETTID and SIGCHLD
+    for flags, worker in (
+        (thread, ALLOWED),
+        (fork, denied(seccomp_rules.PROCESS_ERRNO)),
+        (0, denied(seccomp_rules.PROCESS_ERRNO)),
+    ):
+        assert ask("tree", machine, "clone", flags) == ALLOWED
+        assert ask("worker", machine, "clone", flags) == worker
+    assert ask("worker", machine, "clone3") == denied(errno.ENOSYS)
+
+
+@MACHINES
+@pytest.mark.parametrize("bit", [1 << 17, *(1 << n for n in range(25, 31))])
+def test_no_clone_makes_a_namespace(machine: Architecture, bit: int) -> None:
+    assert ask("tree", machine, "clone", 0x3D0F00 | bit) == denied(errno.EPERM)
+    assert ask("tree", machine, "clone", bit | 1 << 40) == denied(errno.EPERM), (
+        "the upper 32 bits of an argument do not change the result"
+    )
+
+
+@MACHINES
+def test_arguments_decide_where_they_must(machine: Architecture) -> None:
+    for family in socket.AddressFamily:
+        allowed = family == socket.AF_UNIX
+        assert ask("tree", machine, "socket", family) == (ALLOWED if allowed else denied(errno.EAFNOSUPPORT))
+    assert ask("tree", machine, "personality", 0xFFFFFFFF) == ALLOWED
+    assert ask("tree", machine, "personality", 0x0040000) == denied(errno.EPERM)
+    for request in (0x5412, 0x541C, 0x5412 | 1 << 32):
+        assert ask("tree", machine, "ioctl", 0, request) == denied(errno.EPERM)
+    assert ask("tree", machine, "ioctl", 0, 0x5401) == ALLOWED
+    assert ask("worker", machine, "prctl", 22) == denied(errno.EPERM)
+    for operation in seccomp_rules.PRCTL.values():
+        assert ask("worker", machine, "prctl", operation) == ALLOWED
+    assert ask("tree", machine, "prctl", 22) == ALLOWED, "the worker must still be able to install its own filter"
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@given(operation=st.integers(0, 2**32 - 1))
+@example(operation=4)
+@example(operation=36)
+def test_only_listed_operations_of_prctl_are_allowed(name: str, operation: int) -> None:
+    machine = ARCHITECTURES[name]
+    found = run(PROGRAMS[name, "worker"], audit=machine.audit, number=machine.numbers["prctl"], arguments=(operation,))
+    assert found == (ALLOWED if operation in seccomp_rules.PRCTL.values() else denied(errno.EPERM))
+
+
+@MACHINES
+def test_whose_memory_is_measured_may_read_files_and_make_none(machine: Architecture) -> None:
+    for flags, found in ((0, ALLOWED), (0o2, ALLOWED), (0o100, denied(errno.EPERM)), (0o20200000, denied(errno.EPERM))):
+        assert ask("measured", machine, "openat", 0, 0, flags) == found
+        assert ask("worker", machine, "openat", 0, 0, flags) == ALLOWED
+
+
+@MACHINES
+def test_whose_memory_is_measured_maps_private_pages_alone(machine: Architecture) -> None:
+    for flags, found in ((0x22, ALLOWED), (0x21, denied(errno.EPERM)), (0x40022, denied(errno.EPERM))):
+        assert ask("measured", machine, "mmap", 0, 4096, 3, flags) == found
+    assert ask("measured", machine, "madvise", 0, 4096, 4) == ALLOWED
+    assert ask("measured", machine, "madvise", 0, 4096, 21) == denied(errno.EPERM)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_numbers_are_those_of_the_systems_headers(name: str) -> None:
+    header, pattern = HEADERS[name]
+    if not header.exists():
+        pytest.skip(f"{header} is missing: install it with `apt-get install linux-libc-dev`")
+    known = {call: int(number) for call, number in re.findall(pattern, header.read_text())}
+    ours = ARCHITECTURES[name].numbers
+    assert len(ours.keys() & known.keys()) > 60
+    assert {call: number for call, number in ours.items() if call in known} == {
+        call: known[call] for call in ours if call in known
+    }
+
+
+def test_a_call_without_a_number_is_no_rule() -> None:
+    with pytest.raises(KeyError):
+        compiled([Rule("frobnicate", "unheard of")], ARCHITECTURES["x86_64"])
+
+
+def test_a_program_too_long_for_its_jumps_is_refused() -> None:
+    rules = [Rule("ioctl", "many", condition=Condition(1, When.EQUALS, tuple(range(300))))]
+    with pytest.raises(ValueError, match="too long"):
+        compiled(rules, ARCHITECTURES["x86_64"])
+
+
+def test_every_rule_gives_its_reason() -> None:
+    assert all(rule.why for rule in (*TREE, *WORKER, *STORES_OUTSIDE))
+
+
+def test_a_machine_without_filters_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert seccomp.trouble() == "the grader has no seccomp filter for riscv64"
+    assert seccomp.tree_filter() is None
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(seccomp, "_ACTIONS", tmp_path / "none")
+    assert seccomp.trouble() == "this kernel has no seccomp filters"
+    (tmp_path / "none").write_text("kill_thread allow\n")
+    assert seccomp.worker_filter() is None
+
+
+@pytest.mark.parametrize("kind", NEVER)
+def test_the_kernel_takes_the_programs(kind: str) -> None:
+    if reason := seccomp.trouble():
+        pytest.skip(reason)
+    program = PROGRAMS[platform.machine(), kind].hex()
+    install = "import sys; from grader.inside import confine; confine.install_filter(sys.argv[1]); print('installed')"
+    done = subprocess.run(
+        [sys.executable, "-c", install, program], cwd=KIT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "installed\n", done.stderr
+
+
+def test_a_filter_that_is_no_program_is_refused_aloud() -> None:
+    if reason := seccomp.trouble():
+        pytest.skip(reason)
+    install = "from grader.inside import confine; confine.install_filter('00' * 8)"
+    done = subprocess.run([sys.executable, "-c", install], cwd=KIT, capture_output=True, text=True, check=False)
+    assert "no seccomp filter: Invalid argument" in done.stderr
+
+
+def test_a_process_with_threads_is_not_filtered_by_half() -> None:
+    if reason := seccomp.trouble():
+        pytest.skip(reason)
+    install = """
+import threading, time
+from grader.inside import confine
+threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
+confine.install_filter('00' * 8)
+"""
+    done = subprocess.run([sys.executable, "-c", install], cwd=KIT, capture_output=True, text=True, check=False)
+    assert "would not apply to the other threads" in done.stderr

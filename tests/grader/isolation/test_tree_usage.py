@@ -1,0 +1,138 @@
+"""The limits of a whole process tree: memory, and the number of processes and threads together."""
+
+import os
+import threading
+
+import pytest
+from trees import opened
+
+from grader.errors import WorkerFault
+from grader.isolation import seccomp, tree_usage, tree_users
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.records import Status
+from grader.session import Session
+from grader.trials import faults
+
+BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
+BOTH = pytest.mark.parametrize(
+    "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
+)
+FEW = 40
+
+HOARD = """
+import os, time
+def hoard():
+    kept = bytearray(60 << 20)
+    time.sleep(60)
+def f(x):
+    for _ in range(4): os.fork() or hoard()
+    time.sleep(60)
+"""
+
+BREED = """
+import os, time
+def f(x):
+    for _ in range(200):
+        if not os.fork():
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(60)
+"""
+
+SPIN_OFF = """
+import threading, time
+def f(x):
+    for _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def _processes_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the seccomp filters, as on a machine without them."""
+    monkeypatch.setattr(seccomp, "worker_filter", lambda **_: None)
+
+
+def fault(source: str, session: Session, memory_bytes: int = 300 << 20) -> WorkerFault:
+    """Return the fault with which a call of `f` ends."""
+    try:
+        with opened(Limits(20, 20, memory_bytes=memory_bytes), session, tensors=False) as one:
+            one.load(source)
+            with faults.blame_submission("f"):
+                one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+    except WorkerFault as ended:
+        return ended
+    raise AssertionError("nothing stopped it")
+
+
+@BOTH
+@pytest.mark.usefixtures("_processes_allowed")
+def test_memory_of_many_processes_counts_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_usage, "SLACK_BYTES", 0)
+    ended = fault(
+        HOARD, session, memory_bytes=80 << 20
+    )  # each process stays within the limit, and all four together use twice the limit
+    assert ended.status is Status.OUT_OF_MEMORY
+    assert "memory together" in ended.rationale
+
+
+@pytest.mark.usefixtures("_processes_allowed")
+def test_processes_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    ended = fault(BREED, BARE)
+    assert ended.status is Status.CRASHED
+    assert f"more than {FEW} threads and processes" in ended.rationale
+
+
+def test_threads_are_counted_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    assert f"more than {FEW} threads and processes" in fault(SPIN_OFF, BARE, memory_bytes=4 << 30).rationale
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
+@pytest.mark.parametrize("bomb", [BREED, SPIN_OFF], ids=["fork bomb", "thread bomb"])
+def test_a_bomb_in_the_sandbox_goes_no_further_than_its_limit(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the tree's user is not root, the kernel refuses the next process.
+
+    Otherwise the supervisor counts the processes from outside.
+    """
+    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    ended = fault(bomb, SAFE, memory_bytes=4 << 30)
+    refused = ended.status is Status.RAISED and ("unavailable" in ended.rationale or "new thread" in ended.rationale)
+    assert refused or ended.status is Status.CRASHED
+    if tree_users.is_root() and not tree_users.trouble():
+        assert refused, f"{ended.status}: {ended.rationale}"
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("_processes_allowed")
+def test_the_limit_on_processes_is_one_trees_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_usage, "MOST_TASKS", FEW)
+    with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as bomb:
+        bomb.load(SPIN_OFF.replace("    time.sleep(60)\n", "").replace("range(200)", f"range({FEW - 5})"))
+        bomb.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with opened(Limits(20, 5, memory_bytes=4 << 30), SAFE, tensors=False) as neighbour:
+            neighbour.load("import os\ndef f(x):\n  if not os.fork(): os._exit(0)\n  return 1")
+            assert neighbour.values("f", [{"value": 1}], lambda _n, _a: None, 1) == {"answer": 1}
+
+
+def test_what_is_shared_with_the_first_process_is_not_counted() -> None:
+    own = tree_usage.of_process(os.getpid())
+    assert own.memory_bytes > 0
+    assert tree_usage.total_usage([os.getpid()], own.memory_bytes * 2) == tree_usage.Usage(0, own.tasks)
+    assert tree_usage.total_usage([os.getpid()] * 2, 0).tasks == 2 * own.tasks
+
+
+def test_threads_are_tasks() -> None:
+    before, stop = tree_usage.of_process(os.getpid()).tasks, threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    assert tree_usage.of_process(os.getpid()).tasks == before + 1
+    stop.set()
+    thread.join()
+
+
+def test_a_process_that_is_gone_uses_nothing() -> None:
+    assert tree_usage.of_process(2**22 + 1) == tree_usage.Usage(0, 0)

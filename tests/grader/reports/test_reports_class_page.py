@@ -1,0 +1,187 @@
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import generated_class
+import pytest
+from classroom import ENVIRONMENT, KIT, TASKS
+from hypothesis import given
+from hypothesis import strategies as st
+from outline import Outline, policy
+from test_reports_gradescope import roll, submission
+
+from grader import reports
+from grader.course.roll import HandIn, Roll, folder_name
+from grader.reports import class_page
+from grader.reports.task_info import task_infos
+
+
+def render(class_: Roll) -> str:
+    return class_page.render(class_)
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_runs_one_script_of_ours() -> None:
+    outline = Outline(render(roll(submission("right"))))
+    assert not {"img", "link", "iframe", "object", "form"} & set(outline.tags)
+    assert outline.tags.count("script") == 1
+    links = {value for name, value in outline.attributes if name in {"src", "href"}}
+    assert {link for link in links if link and not link.startswith("#")} == {"ada/report.html"}
+    assert not any(name.startswith("on") or name == "style" for name, _ in outline.attributes)
+
+
+def test_the_policy_names_the_hashes_of_the_very_style_and_script_on_the_page() -> None:
+    page = render(roll(submission("right")))
+    stated = policy(page)
+    assert stated["default-src"] == "'none'"
+    for tag, source in (("style", "style-src"), ("script", "script-src")):
+        (inside,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert stated[source] == f"'sha256-{digest}'"
+
+
+def test_a_screen_reader_finds_headings_captions_scopes_and_words_for_every_chart() -> None:
+    outline = Outline(class_page.render(generated_class.roll(12), task_infos(generated_class.roll(1))))
+    levels = [int(tag[1]) for tag in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert outline.tags.count("table") == outline.tags.count("caption") > 3
+    assert all(head.get("scope") in {"col", "row"} for head in outline.all("th"))
+    charts = outline.all("svg")
+    assert len(charts) > 10
+    assert all(chart["role"] == "img" and len(chart["aria-label"] or "") > 20 for chart in charts)
+    assert len({chart["aria-label"] for chart in charts}) == len(charts)
+    ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    aims = {value for name, value in outline.attributes if name in {"aria-labelledby", "data-for"}}
+    aims |= {value[1:] for name, value in outline.attributes if name == "href" and value and value.startswith("#")}
+    assert aims <= set(ids)
+
+
+def test_every_student_stands_with_points_and_status() -> None:
+    waiting = (HandIn("zoe", "01_dot", "zoe/01_dot.py", "00"),)
+    class_ = roll(submission("right"), submission("wrong", "bob"), waiting=waiting)
+    text = Outline(render(class_)).text
+    for part in ("ada 6 6 right nothing handed in", "bob 0 0 wrong nothing handed in", "zoe not graded yet"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("cheat", "broke the rules Tried to write results.json."), ("edge", "7.93× 7.71× to 8.14× 212 10 of 10")],
+)
+def test_what_needs_a_human_is_listed_with_its_reason(text: str, part: str) -> None:
+    assert f"eve 01_dot.batched {part}" in Outline(render(roll(submission(text, "eve")))).text
+
+
+def test_a_refusal_for_several_lessons_is_one_concern() -> None:
+    why = "The zip is damaged."
+    class_ = roll(submission(None, refusal=why), submission(None, lesson="02_timer", refusal=why))
+    text = Outline(render(class_)).text
+    assert text.count(why) == 1
+    assert "ada 01_dot, 02_timer refused The zip is damaged." in text
+
+
+def test_a_class_graded_without_a_sandbox_is_stamped() -> None:
+    class_ = roll(submission("right"))
+    bare = replace(class_, reports=(replace(class_.reports[0], sandboxed=False),))
+    assert "No sandbox" in Outline(render(bare)).text
+    assert "No sandbox" not in Outline(render(class_)).text
+
+
+def test_each_layer_that_the_sandbox_lacked_is_named_once_with_how_many_hand_ins() -> None:
+    class_ = roll(submission("right"), submission("wrong", lesson="02_timer"))
+    named = f"For {len(class_.reports)} submissions, a layer of the sandbox was missing: a layer"
+    assert Outline(render(class_)).text.count(named) == 1
+    whole = replace(class_, reports=tuple(replace(report, missing=()) for report in class_.reports))
+    assert "was missing" not in Outline(render(whole)).text
+
+
+def test_the_machine_and_what_was_left_aside_are_told() -> None:
+    noted = replace(roll(submission("right")), notes=("ada: left aside <notes>.txt",))
+    text = Outline(render(noted)).text
+    assert ENVIRONMENT.describe() in text
+    assert "ada: left aside <notes>.txt" in text
+
+
+def test_a_class_of_which_nothing_is_graded_yet_has_a_page() -> None:
+    assert "zoe" in Outline(render(Roll("hw1", KIT, ("zoe",), TASKS, (), (), ()))).text
+
+
+NAMES = ["<b>O'Neil</b>, =1+1", '"><script>alert(1)</script>', "{{ 7 * 7 }}", "x" * 300, "a&amp;b", "مريم", "👩‍🔬"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_shown_as_just_that(name: str) -> None:
+    class_ = replace(roll(submission(f"wrong {name}", name)), title=name)
+    outline = Outline(render(class_))
+    assert outline.words.count(name) == 2
+    assert outline.tags.count("script") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202egnp.exe", "[U+202E]gnp.exe"),
+        ("\u2066ada\u2069\u2069bob", "[U+2066]ada[U+2069][U+2069]bob"),
+        ("ada\u200b", "ada[U+200B]"),
+        ("a\u2028b", "a[U+2028]b"),
+        ("a\x1b[31mb", "a␛[31mb"),
+    ],
+)
+def test_what_nobody_would_see_in_a_name_is_seen(name: str, shown: str) -> None:
+    class_ = replace(roll(submission("right", name)), title=name)
+    outline = Outline(render(class_))
+    assert outline.words.count(shown) == 2
+    assert name not in render(class_)
+
+
+def test_a_name_of_ten_thousand_characters_is_cut_short_in_tables() -> None:
+    page = render(roll(submission("cheat", "y" * 10_000), submission("edge", "y" * 10_000, "02_timer")))
+    assert "y" * 299 + "…" in page
+    assert "y" * 301 not in page
+
+
+@given(st.text(st.characters(categories=["Cc"]), min_size=1))
+def test_no_control_character_of_a_name_reaches_the_page(name: str) -> None:
+    text = render(replace(roll(submission("right", f"a{name}b")), title="class"))
+    assert not {char for char in text if not char.isprintable()} - set("\n\t\N{NO-BREAK SPACE}")
+    assert "a" in text
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), unique=True))
+def test_folders_of_students_are_safe_and_never_shared(names: list[str]) -> None:
+    folders = [folder_name(name) for name in names]
+    assert len({folder.casefold() for folder in folders}) == len(names)
+    for folder in folders:
+        assert folder.isascii()
+        assert 0 < len(folder) <= 64
+        assert Path(folder).name == folder
+        assert folder not in {".", "..", "con", "nul", reports.PAGE, reports.GRADEBOOK, "grades.sqlite", ".seed"}
+
+
+def test_nobody_can_be_named_like_another_students_folder() -> None:
+    theirs = folder_name("Ada Lovelace")
+    assert theirs.startswith("ada-lovelace-")
+    assert folder_name(theirs) != theirs
+    assert [folder_name(name) for name in ("ada", "ada_l-2")] == ["ada", "ada_l-2"]
+
+
+@pytest.mark.parametrize("name", ["report.html", "grades.sqlite", "..", "con", "COM1", ".seed", ""])
+def test_a_reserved_name_gets_a_folder_of_its_own(name: str) -> None:
+    assert folder_name(name) != name
+
+
+def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
+    class_ = roll(*(submission("right", name) for name in NAMES))
+    assert reports.write(class_, tmp_path).changed == 2 * len(NAMES) + 2
+    assert reports.write(class_, tmp_path).changed == 0
+    assert len(list(tmp_path.glob("*/results.json"))) == len(NAMES)
+
+
+def test_the_words_that_the_page_uses_are_explained_at_its_end() -> None:
+    text = class_page.render(generated_class.roll(3, rounds=20))
+    assert "<dt>hand-in</dt>" in text[text.index("Words on this page") :]

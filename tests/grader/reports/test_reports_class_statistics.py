@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import generated_class
+import pytest
+from classroom import CALL, DOT
+from test_reports_gradescope import roll, submission
+
+from grader.course.roll import Roll
+from grader.records import Attempt, Speed, Status
+from grader.reports import class_statistics
+from grader.reports.task_info import Step, TaskInfo, task_infos
+
+GUIDES = {DOT: TaskInfo("rows", (Step(2.0, 6.0), Step(8.0, 10.0)), (), "", "", "")}
+
+
+def failing(*cases: str) -> Roll:
+    """Return a class in which each student fails on one of these cases. An empty string is a right answer."""
+    class_ = roll(*(submission("wrong" if case else "right", f"s{n}") for n, case in enumerate(cases)))
+    told = []
+    for case, report in zip(cases, class_.reports, strict=True):
+        verdict = report.verdicts[0]
+        if case:
+            attempt = replace(verdict.attempt, rationale=f"Fails 7 of 60 cases. The smallest: {case}\n  expected 1")
+            report = replace(report, verdicts=(replace(verdict, attempt=attempt),))  # noqa: PLW2901 - as it is graded
+        told.append(report)
+    return replace(class_, reports=tuple(told))
+
+
+def test_the_case_that_most_fail_on_comes_first_with_its_share_and_explanation() -> None:
+    first, second = class_statistics.hardest(failing("one row", "empty", "one row", ""))
+    assert (first.task, first.case, first.students, first.share) == (DOT, "one row", 2, "50 %")
+    assert (first.ends, first.why) == ("2 wrong", "Sum, not mean.")
+    assert second.case == "empty"
+
+
+def test_a_fault_of_ours_and_what_named_no_case_are_nobodys_hard_case() -> None:
+    class_ = failing("one row", "")
+    report = class_.reports[1]
+    ours = replace(report.verdicts[0], attempt=Attempt(Status.GRADER_ERROR, "The smallest case: x"))
+    class_ = replace(class_, reports=(class_.reports[0], replace(report, verdicts=(ours,))))
+    (only,) = class_statistics.hardest(class_)
+    assert (only.students, only.share) == (1, "100 %")
+
+
+def test_of_many_cases_the_hardest_are_listed() -> None:
+    assert len(class_statistics.hardest(failing(*(f"case {n}" for n in range(30))), most=4)) == 4
+
+
+def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
+    dot, call, _ = class_statistics.tasks(roll(submission("right"), submission("wrong", "bob")), GUIDES)
+    assert (dot.graded, dot.right, dot.points, dot.ratio, dot.ends) == (
+        2,
+        "50 %",
+        "3 of 10",
+        "3.00×",
+        "1 right, 1 wrong",
+    )
+    assert dot.ratio_chart
+    assert dot.ratio_chart.label.endswith("Marks: tier 2×, tier 8×.")
+    assert dot.points_chart
+    assert (call.task, call.points_chart, call.ratio_chart, call.ends) == (CALL, None, None, "none graded")
+
+
+def test_a_ratio_that_is_no_number_is_left_out() -> None:
+    class_ = roll(submission("right"))
+    report = class_.reports[0]
+    attempt = replace(report.verdicts[0].attempt, speed=Speed(float("inf"), 1, float("inf"), 3, 1))
+    verdict = replace(report.verdicts[0], attempt=attempt)
+    (dot, *_) = class_statistics.tasks(replace(class_, reports=(replace(report, verdicts=(verdict,)),)), {})
+    assert (dot.ratio, dot.ratio_chart) == ("n/a", None)
+
+
+@pytest.mark.parametrize(("points", "expected"), [([0, 5, 10], [1, *[0] * 4, 1, *[0] * 3, 1]), ([10.0], [0] * 9 + [1])])
+def test_all_points_are_spread_over_tenths(points: list[float], expected: list[int]) -> None:
+    found = class_statistics.totals(points, 10)
+    assert found
+    assert [bar.students for bar in found[1]] == expected
+    assert found[1][0].label == "0 to 1"
+
+
+def test_where_there_are_no_points_there_is_no_spread() -> None:
+    assert class_statistics.totals([], 10) is None
+    assert class_statistics.totals([0], 0) is None
+
+
+def test_a_class_that_another_kit_graded_is_given_no_tiers_of_this_one() -> None:
+    mine = generated_class.roll(1)
+    assert set(task_infos(mine)) == {task.task for task in mine.tasks}
+    assert task_infos(replace(mine, kit="0.0.0")) == {}
+
+
+def test_the_guide_tells_how_far_the_next_tier_is() -> None:
+    guide = GUIDES[DOT]
+    assert guide.next_tier(Speed(4, 3.9, 4.1, 9, 1)) == "8× gives 10 points. That is 2.00 times the measured ratio."
+    assert guide.next_tier(Speed(9, 8.9, 9.1, 9, 2)) == "There is none: this is the top tier."
+    assert replace(guide, steps=()).next_tier(Speed(1, 1, 1, 9, 0)) == ""

@@ -1,0 +1,213 @@
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import generated_class
+import pytest
+from classroom import ENVIRONMENT, KIT, TASKS
+from outline import Outline, policy
+from test_reports_gradescope import roll, submission
+
+from grader.course.roll import HandIn, Roll, Span
+from grader.records import Attempt, Control, Cost, Report, Speed, Status
+from grader.reports import student_page
+from grader.reports.task_info import Step, TaskInfo
+from harness.paired.rounds import Reading, Round
+
+GUIDE = TaskInfo(
+    summary="a dot product of rows",
+    steps=(Step(2.0, 6.0), Step(4.0, 10.0)),
+    hints=("Think of rows.", "Think of one call.", "Sum over the last dimension."),
+    read="lesson 01, step 1",
+    idea="One call for all rows.",
+    references="The manual of sum.",
+)
+GUIDES = {"01_dot.batched": GUIDE}
+HOSTILE = [
+    "<script>document.title='x'</script>",
+    "\u202egnp.exe",
+    "z" * 10_000,
+    "a\x00\x1b[2Jb",
+    '"><img src=x onerror=y>',
+]
+
+
+def page(text: str | None = "right", student: str = "ada", **changes: object) -> str:
+    return student_page.render(changed(roll(submission(text, student)), **changes), GUIDES)
+
+
+def changed(class_: Roll, **changes: object) -> Roll:
+    """Return the class after changing fields of its only attempt."""
+    report = class_.reports[0]
+    verdict = report.verdicts[0]
+    attempt = replace(verdict.attempt, **changes)  # type: ignore[arg-type]  # whatever a test changes
+    return replace(class_, reports=(replace(report, verdicts=(replace(verdict, attempt=attempt),)),))
+
+
+def test_the_page_runs_nothing_at_all() -> None:
+    text = page()
+    assert policy(text)["script-src"] == "'none'"
+    assert policy(text)["default-src"] == "'none'"
+    outline = Outline(text)
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(outline.tags)
+    assert not any(name.startswith("on") or name in {"style", "src"} for name, _ in outline.attributes)
+
+
+def test_it_says_what_was_measured_and_what_comes_next() -> None:
+    text = Outline(page()).text
+    for part in (
+        "6 of 20",
+        "Measured the baseline takes 3.00× as long as the submission (interval: 2.90× to 3.10×)",
+        "Rounds 2 in 2 pairs of processes",
+        "Next tier 4× gives 10 points. That is 1.33 times the measured ratio.",
+        "a dot product of rows",
+    ):
+        assert part in text
+
+
+def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one() -> None:
+    told = "Fails 7 of 60 cases. The smallest: a of shape (1, 3)\n  expected 1    got 2"
+    outline = Outline(page("wrong", rationale=told))
+    assert "Smallest failing case a of shape (1, 3)" in outline.text
+    assert "Sum, not mean." in outline.text
+    assert "Right cases 53 of 60" in outline.text
+    assert outline.tags.count("details") == 3 + 2, "three hints, the environment, and the terms used on the page"
+    assert "One call for all rows." not in outline.text, "only students with full marks see the idea"
+
+
+def test_after_full_marks_the_idea_is_told_and_no_hint() -> None:
+    class_ = roll(submission("right"))
+    report = class_.reports[0]
+    verdict = replace(report.verdicts[0], points=10.0)
+    text = student_page.render(replace(class_, reports=(replace(report, verdicts=(verdict,)),)), GUIDES)
+    assert "One call for all rows." in text
+    assert "Think of rows." not in text
+
+
+def test_the_rounds_are_drawn_and_told_in_words() -> None:
+    labels = [attributes["aria-label"] or "" for attributes in Outline(page()).all("svg")]
+    assert len(labels) == 2
+    known = "the baseline takes 3.00× as long as the submission (interval: 2.90× to 3.10×)"
+    assert labels[0] == f"01_dot.batched: {known}. Tiers at 2×, 4×."
+    assert labels[1].startswith("Ratio of each round of 01_dot.batched: 2 values from 2.90× to 3.10×")
+
+
+def test_without_raw_rounds_there_is_no_histogram_and_without_a_ratio_no_chart() -> None:
+    assert len(Outline(page(rounds=())).all("svg")) == 1
+    assert Outline(page("wrong")).all("svg") == []
+    assert Outline(page(speed=Speed(float("nan"), 1.0, 2.0, 2, 1))).all("svg") == []
+    assert Outline(page(speed=Speed(float("inf"), 1.0, float("inf"), 2, 1))).all("svg") == []
+
+
+@pytest.mark.parametrize(("cost", "expected"), [(Cost.TIME, 2.0), (Cost.WALL_TIME, 1.5)])
+def test_rounds_are_read_on_the_clock_that_counted(cost: Cost, expected: float) -> None:
+    one = Round(0, Reading(0.2, 0.3), Reading(0.1, 0.2), baseline_first=True)
+    assert student_page.ratios_of([one], cost) == pytest.approx([expected])
+
+
+def test_rounds_whose_cpu_clock_missed_work_are_read_by_the_wall() -> None:
+    sleeping = Round(0, Reading(0.2, 0.2), Reading(0.01, 0.2), baseline_first=True)
+    assert student_page.ratios_of([sleeping] * 3, Cost.TIME) == [1.0] * 3
+
+
+def test_the_control_and_a_void_duel_are_told() -> None:
+    text = Outline(page(control=Control(1.001, 1.049, 0.05, True, 2))).text
+    assert "The baseline compared with itself: 1.001×, expected 1×." in text
+    assert "Compared with a copy slowed by 5 %: 1.049×, expected 1.05×. The control passed." in text
+    assert "the duel was repeated 2 times because the control failed" in text
+
+
+def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names() -> None:
+    class_ = roll(submission("right"))
+    began = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+    spans = (Span("ada", "01_dot", began, began + timedelta(seconds=3)),)
+    text = Outline(student_page.render(replace(class_, spans=spans), GUIDES)).text
+    for part in (
+        ENVIRONMENT.describe(),
+        ENVIRONMENT.fingerprint(),
+        "00ff",
+        "In a sandbox.",
+        "2026-05-04 12:00:03 UTC",
+        KIT,
+    ):
+        assert part in text
+    bare = replace(class_, reports=(replace(class_.reports[0], sandboxed=False, missing=()),))
+    assert "No sandbox: 01_dot ran with all rights" in Outline(student_page.render(bare)).text
+    assert "a layer" not in text, "only the instructor sees the layers of the sandbox"
+
+
+def test_a_refusal_a_wait_and_nothing_handed_in_are_said() -> None:
+    waiting = (HandIn("ada", "02_timer", "ada/02_timer.py", "00"),)
+    text = Outline(student_page.render(roll(submission(None, refusal="It is a folder."), waiting=waiting))).text
+    assert "refused , 0 of 10 points It is a folder." in text
+    assert "not graded yet , this exercise has 10 points" in text
+    nobody = Roll("hw1", KIT, ("zoe",), TASKS, (), (), ())
+    assert "nothing handed in , this exercise has 10 points" in Outline(student_page.render(nobody)).text
+
+
+def test_what_a_submission_printed_and_a_traceback_of_ours_stay_in_the_journal() -> None:
+    assert "HIDDEN" not in page(output_tail="HIDDEN [1, 2, 3]")
+    traceback = "File hidden.py HIDDEN"
+    assert "HIDDEN" not in page(status=Status.GRADER_ERROR, speed=None, rounds=(), output_tail=traceback)
+
+
+def test_it_says_nothing_of_others_and_links_to_nothing_but_itself() -> None:
+    class_ = roll(submission("right"), submission("wrong", "bob"))
+    pages = {name: student_page.render(alone, GUIDES) for name, alone in class_.one_by_one()}
+    assert "bob" not in pages["ada"]
+    links = [value or "" for name, value in Outline(pages["ada"]).attributes if name == "href"]
+    assert links
+    assert all(link.startswith("#") for link in links)
+
+
+def test_the_pseudonym_stands_on_the_page_of_its_bearer() -> None:
+    text = student_page.render(roll(submission("right")), pseudonym="amber heron 27")
+    assert "Your name on the leaderboard amber heron 27" in Outline(text).text
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_whatever_a_student_gives_is_shown_as_text(hostile: str) -> None:
+    class_ = roll(submission(f"wrong {hostile}", hostile))
+    report = class_.reports[0]
+    given = replace(report.submission, path=f"{hostile}/01_dot.py", refusal="")
+    verdict = replace(report.verdicts[0], attempt=Attempt(Status.RAISED, f"raised {hostile}", f"help {hostile}"))
+    class_ = replace(class_, reports=(replace(report, submission=given, verdicts=(verdict,), notes=(hostile,)),))
+    text = student_page.render(class_, GUIDES)
+    outline = Outline(text)
+    assert not {"script", "img"} & set(outline.tags)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    assert len(text) < 80_000
+
+
+def test_headings_follow_each_other_and_every_id_is_one() -> None:
+    class_ = generated_class.roll(3, rounds=20)
+    for _, alone in class_.one_by_one():
+        outline = Outline(student_page.render(alone))
+        levels = [int(tag[1]) for tag in outline.tags if re.fullmatch("h[1-6]", tag)]
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+        assert len(ids) == len(set(ids))
+        assert all(chart.get("role") == "img" and chart.get("aria-label") for chart in outline.all("svg"))
+
+
+def test_reports_of_one_machine_are_one_place_and_of_two_are_two() -> None:
+    def lesson(name: str, **changes: object) -> Report:
+        report = roll(submission("right", lesson=name)).reports[0]
+        return replace(report, **changes)  # type: ignore[arg-type]  # whatever a test changes
+
+    one, other = lesson("01_dot"), lesson("02_timer")
+    assert [place.lessons for place in student_page.places([one, other])] == ["01_dot, 02_timer"]
+    elsewhere = lesson("02_timer", environment=replace(ENVIRONMENT, cpu="another"))
+    assert len(student_page.places([one, elsewhere])) == 2
+
+
+def test_the_words_that_a_page_uses_are_explained_at_its_end_without_a_script() -> None:
+    text = page()
+    words = text[text.index("Words on this page") : text.index("</footer>")]
+    assert "<dt>baseline</dt>" in words
+    assert "<dt>ratio</dt>" in words
+    assert "<dt>flame graph</dt>" not in words, "the page does not contain this text"
+    assert "`" not in words
+    assert policy(text)["script-src"] == "'none'"

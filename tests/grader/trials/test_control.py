@@ -1,0 +1,147 @@
+"""Control measurements: when they hold. Without a valid control a duel is void, repeated, and never published."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_tasks import AT_ONCE, hand_in, negation
+from trees import bare
+
+from grader.grade import grade_task
+from grader.records import Control, Status
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import TensorExam
+from grader.trials import control, speed
+from grader.trials.turns import Side, Supply
+from harness.paired.decide import BENEFIT, Rules
+from harness.paired.rounds import Reading
+
+QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.01, cap_s=0.1)
+
+
+def casts(ratio: float, spread: float = 0.002) -> list[list[float]]:
+    """Return five pairs of processes with seven rounds each, scattered evenly around one ratio."""
+    return [[ratio * (1 + spread * step) for step in (-3, 3, -2, 2, -1, 1, 0)] for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("same", "slowed", "held"),
+    [
+        (1.0, 1.05, True),
+        (1.01, 1.06, True),
+        (1.05, 1.05, False),
+        (0.95, 1.05, False),
+        (1.0, 1.0, False),
+        (1.0, 1.1, False),
+    ],
+)
+def test_a_control_holds_when_both_parts_come_out_as_planted(same: float, slowed: float, *, held: bool) -> None:
+    found = control.judge(casts(same), casts(slowed))
+    assert (found.same, found.slowed) == pytest.approx((same, slowed))
+    assert found.holds is held
+
+
+def test_a_control_too_noisy_to_say_anything_voids_nothing() -> None:
+    assert control.judge(casts(1.05, spread=0.1), casts(1.05, spread=0.1)).holds
+
+
+def test_the_more_restless_the_control_the_more_is_given_in_doubt_up_to_a_limit() -> None:
+    calm, restless, wild = (control.judge(casts(1.0, spread), casts(1.05, spread)) for spread in (0.002, 0.01, 0.1))
+    assert 1 < calm.benefit < restless.benefit < wild.benefit == BENEFIT
+
+
+def test_a_control_that_bounds_nothing_gives_as_much_as_is_ever_given() -> None:
+    assert control.judge(casts(1.0)[:1], casts(1.05)[:1]).benefit == BENEFIT
+
+
+class Burner:
+    """A fake worker whose calls take `cost_s`, plus the extra time set by `slow`."""
+
+    def __init__(self, cost_s: float) -> None:
+        self.cost_s, self.extra_s, self.slowed = cost_s, 0.0, 0
+
+    def slow(self, extra_s: float) -> None:
+        self.extra_s = extra_s
+        self.slowed += extra_s > 0
+
+
+class Scripted(Side):
+    """A side without a process. Its turns take the time that its fake worker gives."""
+
+    def turn(self, drawn: object) -> Reading:  # noqa: ARG002 - any input costs the same here
+        burner = self.worker
+        assert isinstance(burner, Burner)
+        return Reading(burner.cost_s + burner.extra_s + 1.0, burner.cost_s + burner.extra_s + 2.0)
+
+
+def scripted(*costs_s: float) -> list[Side]:
+    return [
+        Scripted(
+            Burner(cost_s),  # type: ignore[arg-type]
+            "negate",
+            lambda _: pytest.fail("no submission may be blamed"),
+            asked=[Reading(1.0, 2.0)],
+        )
+        for cost_s in costs_s
+    ]
+
+
+@pytest.fixture
+def supply() -> Supply:
+    exam = negation(Path()).exam
+    assert isinstance(exam, TensorExam)
+    return Supply(exam, generator("a secret"))
+
+
+def test_equal_baselines_come_out_as_planted(supply: Supply) -> None:
+    found = control.play(scripted(2.0, 2.0, 2.0), supply, 2.0, random.Random(1))
+    assert replace(found, benefit=1.0) == Control(1.0, 1.05, 0.05, holds=True, benefit=1.0)
+
+
+def test_one_baseline_that_lies_badly_is_outvoted(supply: Supply) -> None:
+    assert control.play(scripted(2.0, 2.0, 2.6, 2.0, 2.0), supply, 2.0, random.Random(1)).holds
+
+
+def test_a_clock_that_misses_what_is_added_is_noticed(supply: Supply) -> None:
+    assert not control.play(scripted(2.0, 2.0, 2.0, 2.0, 2.0), supply, 1e-9, random.Random(1)).holds
+
+
+def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
+    sides = scripted(2.0, 2.0, 2.0)
+    control.play(sides, supply, 2.0, random.Random(1))
+    burners = [side.worker for side in sides]
+    assert [(burner.slowed, burner.extra_s) for burner in burners] == [(1, 0.0)] * 3  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with bare() as session:
+        yield session
+
+
+@pytest.mark.slow
+def test_a_void_duel_is_fought_again_and_the_report_counts_it(
+    tmp_path: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([False, False, True])
+    monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, next(answers)))
+    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), session)
+    assert verdict.status in {Status.PASSED, Status.UNDECIDED}
+    assert verdict.attempt.control is not None
+    assert verdict.attempt.control.voided == 2
+
+
+@pytest.mark.slow
+def test_a_machine_on_which_no_control_holds_gives_no_verdict_on_speed(
+    tmp_path: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "judge", lambda _same, _slowed: Control(1.1, 1.2, 0.05, holds=False))
+    verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), session)
+    assert verdict.status is Status.GRADER_ERROR
+    assert "too noisy to judge speed" in verdict.attempt.rationale
+    assert verdict.attempt.speed is None

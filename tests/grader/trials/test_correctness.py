@@ -1,0 +1,208 @@
+"""The rules for comparing answers: which are right, which are wrong, and the text that a student reads."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.task import Array, Mismatch
+from grader.trials.correctness import DTYPES, Answer, Expected, judge, right, same
+from grader.trials.shared_memory import SharedMemory
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture
+def outputs() -> Iterator[SharedMemory]:
+    memory = SharedMemory(64)
+    memory.poison(64)
+    yield memory
+    memory.close()
+
+
+def expected(want: list[float], allowed: float = 0.0, dtype: str = "float32") -> Expected:
+    return Expected(np.array(want), np.full(len(want), allowed), np.dtype(dtype))
+
+
+def tensor(got: Any, dtype: str = "float32", *, unchanged: bool = True) -> Answer:
+    return Answer(np.array(got, dtype), "Tensor", unchanged)
+
+
+def refused(want: Expected, answer: Answer) -> Mismatch:
+    mismatch = judge(want, answer)
+    assert mismatch is not None
+    return mismatch
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "allowed", "is_right"),
+    [
+        (1.0, 1.0, 0.0, True),
+        (1.0, 1.5, 0.5, True),
+        (1.0, 0.5, 0.5, True),
+        (1.0, 1.5000001, 0.5, False),
+        (0.0, -0.0, 0.0, True),
+        (INF, INF, 0.0, True),
+        (INF, -INF, INF, False),
+        (INF, 3.0, INF, False),
+        (INF, NAN, INF, False),
+        (3.0, INF, 1.0, False),
+        (NAN, NAN, NAN, True),
+        (NAN, 3.0, NAN, False),
+        (NAN, INF, INF, False),
+        (3.0, NAN, 1.0, False),
+        (3.0, 3.0, NAN, True),
+        (3.0, 4.0, NAN, False),
+        (1e308, -1e308, 1.0, False),
+    ],
+)
+def test_an_element_is_right_within_what_is_allowed_and_nowhere_else(
+    want: float, got: float, allowed: float, *, is_right: bool
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert right(np.array([want]), np.array([got]), np.array([allowed])).tolist() == [is_right]
+        assert (judge(expected([want], allowed, "float64"), tensor([got], "float64")) is None) is is_right
+
+
+def test_the_right_tensor_has_no_mismatch() -> None:
+    assert judge(expected([1.0, 2.0]), tensor([1.0, 2.0])) is None
+    assert judge(expected([]), tensor([])) is None
+
+
+def test_shape_comes_before_dtype_and_dtype_before_elements() -> None:
+    want = expected([1.0, 2.0])
+    assert refused(want, tensor([[1.0, 2.0]], "float64")) == Mismatch("shape (2,)", "shape (1, 2)")
+    assert refused(want, tensor([1.0], "float32")).got == "shape (1,)"
+    assert "dtype float64" in refused(want, tensor([9.0, 9.0], "float64")).got
+    assert refused(want, tensor([9.0, 9.0])).expected == "[1., 2.]"
+
+
+def test_one_element_that_would_broadcast_is_another_shape() -> None:
+    assert refused(expected([1.0, 1.0]), tensor(1.0)).got == "shape ()"
+
+
+def test_a_right_answer_that_cost_the_inputs_is_wrong() -> None:
+    assert "inputs left as they were" in refused(expected([1.0]), tensor([1.0], unchanged=False)).expected
+
+
+def test_no_tensor_is_named_by_its_type() -> None:
+    said = refused(expected([1.0]), Answer(None, "list", inputs_unchanged=True))
+    assert (said.expected, said.got) == ("a tensor of shape (1,)", "a list")
+
+
+def test_a_small_answer_is_shown_whole_and_a_large_one_by_its_worst_element() -> None:
+    small = refused(expected([1.0, 2.0, 3.0]), tensor([1.0, 2.5, 3.0]))
+    assert (small.expected, small.got, small.remark) == ("[1., 2., 3.]", "[1. , 2.5, 3. ]", "off by 25 %, allowed 0 %")
+    large = refused(expected([1.0] * 100), tensor([1.0] * 98 + [1.5, 3.0]))
+    assert (large.expected, large.got) == ("1.", "3.")
+    assert large.remark.startswith("2 of 100 elements wrong, the worst at [99]: off by 200 %")
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "remark"),
+    [(0.0, 0.5, "off by 0.5, allowed 0.1"), (1.0, NAN, "is NaN or infinite"), (INF, 1.0, "is NaN or infinite")],
+)
+def test_a_remark_fits_numbers_that_have_no_percentage(want: float, got: float, remark: str) -> None:
+    assert remark in refused(expected([want], 0.1), tensor([got])).remark
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 40])
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [("float16", 0x7C01), ("float32", 0x7F800001), ("float64", 0x7FF << 52 | 1)]
+)
+def test_a_signaling_nan_is_wrong_and_nobody_is_warned_of_it(dtype: str, bits: int, size: int) -> None:
+    values = np.full(size, bits, f"uint{8 * np.dtype(dtype).itemsize}").view(dtype)
+    answer = Answer(values, "Tensor", inputs_unchanged=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (
+            "the expected or the actual value is NaN or infinite"
+            in refused(expected([1.0] * size, dtype=dtype), answer).remark
+        )
+        assert judge(expected([NAN] * size, dtype=dtype), answer) is None
+        assert same(answer, answer)
+        assert not same(answer, tensor([1.0] * size, dtype))
+
+
+def test_a_nan_is_worse_than_any_number() -> None:
+    mismatch = refused(expected([1.0] * 10), tensor([5.0, NAN] + [1.0] * 8))
+    assert mismatch.got == "nan"
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+def test_the_bytes_left_behind_are_read_in_the_dtype_claimed(outputs: SharedMemory, dtype: str) -> None:
+    values = np.array([[0, 1, 1]]).astype(dtype)
+    outputs.bytes[: values.nbytes] = values.reshape(-1).view(np.uint8)
+    answer = Answer.read({"dtype": dtype, "shape": [1, 3]}, outputs, inputs_unchanged=True)
+    assert answer.array is not None
+    assert answer.array.dtype == values.dtype
+    np.testing.assert_array_equal(answer.array, values)
+
+
+def test_an_answer_read_does_not_change_with_the_memory(outputs: SharedMemory) -> None:
+    answer = Answer.read({"dtype": "uint8", "shape": [2]}, outputs, inputs_unchanged=True)
+    outputs.bytes[:2] = 0
+    assert answer.array is not None
+    assert answer.array.tolist() == [0xAB, 0xAB]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {},
+        {"type": "list"},
+        {"dtype": "float32"},
+        {"dtype": "float32", "shape": 3},
+        {"dtype": "float32", "shape": [1.0]},
+        {"dtype": "float32", "shape": [True]},
+        {"dtype": "float32", "shape": [-1]},
+        {"dtype": "float32", "shape": ["1"]},
+        {"dtype": "float32", "shape": [1] * 9},
+        {"dtype": "float32", "shape": [17]},
+        {"dtype": "float32", "shape": [1 << 40] * 8},
+        {"dtype": "float32", "shape": [10**300]},
+        {"dtype": "object", "shape": [1]},
+        {"dtype": "O", "shape": [1]},
+        {"dtype": ["float32"], "shape": [1]},
+        {"dtype": "bfloat16", "shape": [1]},
+        {"type": "x" * 10**6},
+    ],
+    ids=lambda claim: str(claim)[:40],
+)
+def test_a_claim_that_fits_no_bytes_is_no_tensor(outputs: SharedMemory, claim: dict[str, Any]) -> None:
+    answer = Answer.read(claim, outputs, inputs_unchanged=True)
+    assert answer.array is None
+    assert 0 < len(refused(expected([1.0]), answer).got) < 120
+
+
+@given(shape=st.lists(st.integers(0, 1 << 40), max_size=8), dtype=st.sampled_from(sorted(DTYPES)))
+def test_no_shape_can_break_the_reading(shape: list[int], dtype: str) -> None:
+    memory = SharedMemory(64)
+    answer = Answer.read({"dtype": dtype, "shape": shape}, memory, inputs_unchanged=True)
+    memory.close()
+    assert answer.array is None or answer.array.shape == tuple(shape)
+
+
+@given(raw=st.binary(min_size=16, max_size=16), dtype=st.sampled_from(["float16", "float32", "float64"]))
+def test_no_bytes_can_break_the_comparison(raw: bytes, dtype: str) -> None:
+    array: Array = np.frombuffer(raw, dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judge(expected([1.0] * array.size, 0.5, dtype), Answer(array, "Tensor", inputs_unchanged=True))
+
+
+def test_two_answers_are_the_same_in_what_a_student_sees() -> None:
+    assert same(tensor([1.0, NAN, INF]), tensor([1.0 + 1e-7, NAN, INF]))
+    assert not same(tensor([1.0]), tensor([1.1]))
+    assert not same(tensor([1.0]), tensor([[1.0]]))
+    assert not same(tensor([1.0]), tensor([1.0], "float64"))
+    assert not same(tensor([1.0]), tensor([1.0], unchanged=False))
+    assert same(tensor([True], "bool"), tensor([True], "bool"))
+    assert same(Answer(None, "list", inputs_unchanged=True), Answer(None, "list", inputs_unchanged=True))
+    assert not same(Answer(None, "list", inputs_unchanged=True), Answer(None, "tuple", inputs_unchanged=True))
+    assert not same(Answer(None, "list", inputs_unchanged=True), tensor([1.0]))

@@ -1,0 +1,257 @@
+"""Counted instructions of plain Python: which work counts, and which earns no points. Counts are exact."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from small_tasks import QUICK, hand_in
+
+from grader.errors import WorkerFault
+from grader.grade import grade_task
+from grader.isolation.pool import Pool
+from grader.records import Attempt, Cost, Status
+from grader.session import Session
+from grader.task import CountedExam, Mismatch, Scenario, SimulatedFunction, Task, Tier
+from grader.trials import counted, counted_process, valgrind
+from grader.trials.counted import speed
+from grader.trials.counted_process import BASELINE as BASELINE_RUN
+from grader.trials.counted_process import NOTHING, SUBMISSION, Count
+from grader.trials.examiners import examine
+from grader.values import Value
+from harness.machine import programs
+
+SEED = ("a secret", "ada", "00_small.total", "0")
+BASELINE = "def total(n):\n    result = 0\n    for i in range(n):\n        result = result + i\n    return result\n"
+TIMED_DRAWS = 500  # one draw takes about 0.3 ms
+FORMULA = "def total(n):\n    return n * (n - 1) // 2\n"
+AT_IMPORT = f"KNOWN = [sum(range(n)) for n in range(100)]\n{FORMULA}"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A scenario that asks for the sum of the numbers below `n`."""
+
+    n: int
+    title: str = "a sum"
+    function: str = "total"
+    cost: float = 1.0
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        return (self.n,)
+
+    def call(self, name: str, _: Sequence[Value]) -> Value:
+        raise ValueError(name)
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        right = self.n * (self.n - 1) // 2
+        return None if answer == right else Mismatch(str(right), str(answer))
+
+
+def right(scenario: Scenario) -> Value:
+    assert isinstance(scenario, Sum)
+    return scenario.n * (scenario.n - 1) // 2
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("small")
+
+    def cases(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return Sum(0), Sum(int(rng.integers(5, 50)))
+
+    def counted(rng: np.random.Generator) -> tuple[Sum, ...]:
+        return tuple(Sum(int(n)) for n in rng.integers(4000, 5000, 2))
+
+    known = folder / "known" / "total"
+    known.mkdir(parents=True)
+    (known / "baseline.py").write_text(BASELINE, encoding="utf-8")
+    return Task(
+        lesson="00_small",
+        name="total",
+        summary="a sum",
+        points=10.0,
+        cost=Cost.INSTRUCTIONS,
+        tiers=(Tier(2.0, 0.6), Tier(10.0, 1.0)),
+        hints=("a", "b", "c"),
+        exam=CountedExam(cases, counted, right, timed_draws=TIMED_DRAWS),
+        folder=folder,
+        read="lesson 08",
+        limits=QUICK,
+    )
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(True, marks=pytest.mark.sandbox), False], ids=["sandboxed", "bare"]
+)
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    with Pool(sandboxed=request.param) as pool:
+        yield Session("a secret", pool)
+
+
+def run(task: Task, source: str, session: Session) -> Attempt:
+    return examine(task, source, session, SEED)
+
+
+def ratio_of(attempt: Attempt) -> float:
+    assert attempt.speed is not None, attempt.rationale
+    return attempt.speed.ratio
+
+
+def ratio(task: Task, source: str, session: Session) -> float:
+    return ratio_of(run(task, source, session))
+
+
+@pytest.fixture(scope="module")
+def baseline(task: Task, session: Session) -> Attempt:
+    """Return the attempt of the baseline as a submission, counted once for all tests."""
+    return run(task, BASELINE, session)
+
+
+@pytest.fixture(scope="module")
+def formula(task: Task, session: Session) -> Attempt:
+    return run(task, FORMULA, session)
+
+
+@pytest.fixture(scope="module")
+def at_import(task: Task) -> Callable[[bool], Attempt]:
+    """Return a function that counts work at import once in the sandbox and once without."""
+
+    @cache
+    def count(sandboxed: bool) -> Attempt:
+        with Pool(sandboxed=sandboxed) as pool:
+            return run(task, AT_IMPORT, Session("a secret", pool))
+
+    return count
+
+
+@pytest.mark.valgrind
+def test_the_baseline_is_as_good_as_itself_to_the_instruction(baseline: Attempt) -> None:
+    assert ratio_of(baseline) == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.valgrind
+def test_the_same_submission_counts_the_same_twice_and_words_cost_nothing(
+    task: Task, baseline: Attempt, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verbose = f'"""{"Many words. " * 500}"""\n\n{BASELINE}\n{"# And more of them." * 100}\n'
+    first = ratio_of(baseline)
+    taken: dict[str, list[int]] = {}
+    count = counted_process.count
+
+    def noted(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
+        one = count(task, session, given, by_valgrind=by_valgrind)
+        taken.setdefault(given["run"], []).append(one.taken)
+        return one
+
+    monkeypatch.setattr(counted, "count", noted)
+    assert ratio(task, BASELINE, replace(session, baseline_counts={})) == pytest.approx(first, rel=1.3e-4)
+    assert ratio(task, BASELINE, replace(session, baseline_counts={})) == pytest.approx(first, rel=1.3e-4)
+    # The ratio is of differences between two counts of whole processes. They are a tenth of a count, so less exact.
+    assert len(taken) == 3
+    assert all(one == pytest.approx(other, rel=1e-5) for one, other in taken.values())
+    assert ratio(task, verbose, replace(session, baseline_counts={})) == pytest.approx(first, rel=1e-3)
+
+
+@pytest.mark.valgrind
+def test_the_baseline_is_counted_once_for_the_same_inputs_and_anew_for_others(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    count = counted_process.count
+
+    def noted(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
+        ran.append(given["run"])
+        return count(task, session, given, by_valgrind=by_valgrind)
+
+    monkeypatch.setattr(counted, "count", noted)
+    with Pool(sandboxed=False) as pool:
+        session = Session("a secret", pool)
+        attempts = [examine(task, FORMULA, session, (*SEED, salt)) for salt in ("", "", "another")]
+    assert [ran.count(each) for each in (SUBMISSION, NOTHING, BASELINE_RUN)] == [3, 3, 2]
+    assert ratio_of(attempts[1]) == pytest.approx(ratio_of(attempts[0]), rel=0.05)
+
+
+@pytest.mark.valgrind
+def test_the_baselines_count_is_kept_also_when_the_submission_is_refused(task: Task) -> None:
+    with Pool(sandboxed=False) as pool:
+        session = Session("a secret", pool)
+        with pytest.raises(WorkerFault, match="raised SystemExit"):
+            run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", session)
+        other = Session("a secret", pool)
+        run(task, FORMULA, other)
+    assert session.baseline_counts.keys() == other.baseline_counts.keys()
+    assert list(session.baseline_counts.values()) == pytest.approx(list(other.baseline_counts.values()), rel=1e-3)
+
+
+@pytest.mark.valgrind
+def test_less_work_is_a_higher_tier(formula: Attempt) -> None:
+    assert formula.speed is not None
+    assert (formula.status, formula.speed.tier) == (Status.PASSED, 2)
+    assert formula.speed.low == formula.speed.high > 10
+
+
+@pytest.mark.valgrind
+def test_work_at_import_is_counted(formula: Attempt, session: Session, at_import: Callable[[bool], Attempt]) -> None:
+    assert ratio_of(at_import(session.pool.sandboxed)) < ratio_of(formula) / 3
+
+
+@pytest.mark.valgrind
+@pytest.mark.sandbox
+def test_a_sandbox_moves_no_count(at_import: Callable[[bool], Attempt]) -> None:
+    assert ratio_of(at_import(True)) == pytest.approx(ratio_of(at_import(False)), rel=0.01)
+
+
+@pytest.mark.valgrind
+def test_right_answers_are_asked_for_while_it_is_counted(task: Task, session: Session) -> None:
+    attempt = run(task, f"def total(n):\n    return 0 if n > 100 else {'n * (n - 1) // 2'}\n", session)
+    assert (attempt.status, attempt.speed) == (Status.WRONG, None)
+    assert attempt.rationale.startswith("The answers were right in the correctness cases and wrong when the cost")
+
+
+@pytest.mark.valgrind
+def test_what_is_no_computing_is_told_with_what_may_be_imported(task: Task, session: Session) -> None:
+    with pytest.raises(WorkerFault, match="instructions were counted: open /dev/null") as told:
+        run(task, BASELINE.replace("    return", "    open('/dev/null')\n    return"), session)
+    assert told.value.status is Status.RAISED
+    assert "functools" in told.value.help
+    with pytest.raises(
+        WorkerFault, match=r"json cannot be imported while the cost is counted\. The allowed modules are"
+    ):
+        run(task, f"import json\n{BASELINE}", session)
+
+
+@pytest.mark.valgrind
+def test_whoever_ends_the_process_early_has_answered_nothing(task: Task, session: Session) -> None:
+    with pytest.raises(WorkerFault, match="raised SystemExit while its instructions were counted"):
+        run(task, "def total(n):\n    if n > 100: raise SystemExit(0)\n    return n * (n - 1) // 2\n", session)
+
+
+@pytest.mark.valgrind
+def test_a_wrong_answer_is_found_before_anything_is_counted(task: Task, session: Session) -> None:
+    attempt = run(task, "def total(n):\n    return n\n", session)
+    assert (attempt.status, attempt.speed) == (Status.WRONG, None)
+    assert "simulated" not in attempt.rationale
+
+
+def test_a_machine_without_valgrind_is_our_fault_and_says_what_to_install(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valgrind, "trouble", lambda: f"valgrind is missing: {valgrind.INSTALL_HINT}")
+    with Pool(sandboxed=False) as pool:
+        verdict = grade_task(task, hand_in(FORMULA), Session("a secret", pool))
+    assert (verdict.status, verdict.points) == (Status.GRADER_ERROR, 0)
+    assert programs.VALGRIND in verdict.attempt.rationale
+    assert "not the submission's fault" in verdict.attempt.rationale
+
+
+def test_a_ratio_leaves_out_what_everybody_takes(task: Task) -> None:
+    assert speed(task, mine=130, baseline=400, empty=100).ratio == 10
+    assert speed(task, mine=130, baseline=400, empty=100).tier == 2
+    assert speed(task, mine=131, baseline=400, empty=100).tier == 1
+    assert speed(task, mine=100, baseline=400, empty=100).ratio == 300, (
+        "a difference of zero instructions counts as one"
+    )

@@ -1,0 +1,245 @@
+import sys
+import time
+from functools import partial
+
+import pytest
+from trees import bare, opened
+
+from grader.errors import WorkerFault
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.records import Status
+from grader.trials.deadline import ANSWERED_S, MOST_FORGIVEN, Deadline
+from grader.trials.worker_client import worker
+from harness.machine.clocks import FakeClock
+
+HASTY = Limits(load_s=20, call_s=0.3, wall_factor=4.0)
+COMPUTES = (
+    "import time\ndef f(x):\n  end = time.process_time() + x\n  while time.process_time() < end: pass\n  return 1"
+)
+SLEEPS = "import time\ndef f(x):\n  time.sleep(x)\n  return 1"
+
+
+def begun() -> tuple[Deadline, FakeClock, FakeClock]:
+    """Return a deadline of 3 s of CPU time and 12 s of wall time, whose CPU clock was read once."""
+    cpu, wall = FakeClock(100.0), FakeClock(7.0)
+    deadline = Deadline(3.0, 4.0, cpu, wall)
+    assert not deadline.passed
+    return deadline, cpu, wall
+
+
+def test_what_computes_may_use_what_is_allowed_and_no_more() -> None:
+    deadline, cpu, wall = begun()
+    cpu.advance(2.9)
+    wall.advance(2.9)
+    assert not deadline.passed
+    cpu.advance(0.2)
+    wall.advance(0.2)
+    assert deadline.passed
+    assert str(deadline) == "3 s of computing"
+
+
+def test_neighbours_that_take_the_core_take_no_time_off_it() -> None:
+    deadline, cpu, wall = begun()
+    cpu.advance(2.9)
+    wall.advance(11.0)
+    assert not deadline.passed
+    assert deadline.left_s == pytest.approx(1.0)
+
+
+def test_what_sleeps_ends_by_the_wall() -> None:
+    deadline, _, wall = begun()
+    wall.advance(12.5)
+    assert deadline.passed
+    assert deadline.left_s == 0.0
+    assert str(deadline) == "12 s"
+
+
+def test_what_was_used_before_it_began_is_not_counted() -> None:
+    cpu = FakeClock(1e6)
+    assert not Deadline(3.0, 4.0, cpu, FakeClock()).passed
+
+
+def test_a_short_call_reads_no_cpu_clock() -> None:
+    def never() -> float:
+        raise AssertionError
+
+    assert Deadline(3.0, 4.0, never, FakeClock()).left_s == 12.0
+
+
+def test_a_question_is_forgiven_a_little_and_all_of_them_not_for_ever() -> None:
+    deadline, _, wall = begun()
+    for _ in range(100):
+        wall.advance(0.5)
+        deadline.forgive(0.5)
+    assert deadline.left_s == 0.0
+    deadline, _, wall = begun()
+    while deadline.left_s:
+        wall.advance(ANSWERED_S / 2)
+        deadline.forgive(ANSWERED_S / 2)
+    assert wall.now_s - 7.0 == pytest.approx(12.0 * (1 + MOST_FORGIVEN), abs=0.1)
+
+
+def test_what_answering_takes_is_forgiven_whole() -> None:
+    deadline, _, wall = begun()
+    for _ in range(10):
+        wall.advance(2.0)
+        deadline.forgive(0.0, 2.0)
+    assert deadline.left_s == pytest.approx(12.0)
+
+
+def test_who_nearly_sleeps_until_the_wall_has_less_of_it_the_next_time() -> None:
+    deadline, _, wall = begun()
+    wall.advance(11.0)
+    again = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=deadline.ended())
+    assert again.wall_s == pytest.approx(4.0)
+    wall.advance(3.9)
+    third = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=again.ended())
+    assert third.wall_s == pytest.approx(3.1)
+    wall.advance(3.0)
+    assert Deadline(3.0, 4.0, FakeClock(), wall, slept_s=third.ended()).wall_s == pytest.approx(3.1)
+
+
+def test_short_requests_use_up_no_patience_however_many_there_are() -> None:
+    wall, slept_s = FakeClock(), 0.0
+    for _ in range(100):
+        deadline = Deadline(3.0, 4.0, FakeClock(), wall, slept_s=slept_s)
+        wall.advance(2.5)
+        slept_s = deadline.ended()
+    assert slept_s == 0.0
+
+
+def test_all_requests_together_have_a_bound_from_which_no_dozing_is_forgiven() -> None:
+    wall = FakeClock()
+    deadline = Deadline(3.0, 4.0, FakeClock(), wall, together_s=5.0)
+    for _ in range(400):
+        wall.advance(ANSWERED_S / 2)
+        deadline.forgive(ANSWERED_S / 2)
+    assert not deadline.all_passed
+    assert deadline.left_s == pytest.approx(1.0)
+    wall.advance(1.1)
+    assert deadline.all_passed
+    assert deadline.left_s == 0.0
+
+
+def test_what_the_supervisor_takes_to_answer_is_not_counted_together_either() -> None:
+    wall = FakeClock()
+    deadline = Deadline(3.0, 4.0, FakeClock(), wall, together_s=5.0)
+    wall.advance(100.0)
+    deadline.forgive(0.0, 100.0)
+    assert deadline.waited_s == pytest.approx(0.0)
+    assert not deadline.all_passed
+
+
+def test_the_bound_follows_from_the_limits_of_the_task() -> None:
+    assert Limits(load_s=30, call_s=10, wall_factor=4).together_s == 4 * (30 + 20 * 10)
+
+
+@pytest.mark.parametrize("workers", ["one worker", "a new worker each time"])
+def test_many_calls_that_each_stay_below_their_limit_end_together(workers: str) -> None:
+    limits = Limits(load_s=0.5, call_s=0.5, wall_factor=1.0)
+    limit_s, sleep_s = limits.together_s, 0.25
+
+    def call_for_ever(tree: ForkServer) -> None:
+        while True:
+            with worker(tree, limits) as one:
+                one.load(SLEEPS)
+                for _ in range(1000 if workers == "one worker" else 1):
+                    one.values("f", [{"value": sleep_s}], lambda _name, _arguments: None, 1)
+
+    with bare() as session, session.pool.fresh(tensors=False) as tree, pytest.raises(WorkerFault) as caught:
+        call_for_ever(tree)
+    assert caught.value.status is Status.TIMED_OUT
+    assert f"longer than {limit_s:g} s for all of its calls together" in caught.value.rationale
+
+
+def test_the_next_task_has_a_bound_of_its_own() -> None:
+    with Pool(sandboxed=False) as pool, pool.one_hand_in(tensors=False) as trees:
+        with trees.fresh(tensors=False) as tree:
+            tree.waited_s = 1e9
+        with trees.fresh(tensors=False) as again:
+            assert again is tree
+            assert again.waited_s == 0.0
+
+
+def test_a_worker_that_slept_has_less_patience_left() -> None:
+    with bare() as session, opened(HASTY, session, tensors=False) as one:
+        one.load(SLEEPS)
+        ask = partial(one.values, "f", simulated=lambda _name, _arguments: None, most=1)
+        assert ask(arguments=[{"value": 0.9}])["answer"] == 1
+        with pytest.raises(WorkerFault, match="No answer within 0"):
+            ask(arguments=[{"value": 0.9}])
+
+
+def called(source: str, seconds: float, limits: Limits = HASTY) -> object:
+    with bare() as session, opened(limits, session, tensors=False) as one:
+        one.load(source)
+        return one.values("f", [{"value": seconds}], lambda _name, _arguments: None, 100_000).get("answer")
+
+
+def fault(source: str, seconds: float, limits: Limits = HASTY) -> WorkerFault:
+    with pytest.raises(WorkerFault) as caught:
+        called(source, seconds, limits)
+    assert caught.value.status is Status.TIMED_OUT
+    return caught.value
+
+
+def test_a_call_may_take_longer_on_the_wall_than_it_may_compute() -> None:
+    assert called(SLEEPS, 2 * HASTY.call_s) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
+def test_a_call_that_computes_too_long_is_ended_long_before_the_wall_would_end_it() -> None:
+    assert "of computing in f" in fault(COMPUTES, 60, Limits(load_s=20, call_s=0.3, wall_factor=1e3)).rationale
+
+
+def test_a_call_that_sleeps_or_stops_is_ended_by_the_wall() -> None:
+    assert "No answer within 1.2 s in f" in fault(SLEEPS, 60).rationale
+    stops = "import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGSTOP)"
+    assert "No answer within 1.2 s in f" in fault(stops, 60).rationale
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
+def test_a_frame_that_comes_in_byte_by_byte_saves_nobody() -> None:
+    """The supervisor checks the clock also while bytes keep arriving."""
+    drips = """
+import os, stat, struct, threading, time
+channel = next(n for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}") and stat.S_ISSOCK(os.fstat(n).st_mode))
+def drip():
+    os.write(channel, struct.pack("<I", 1 << 19) + b"D")
+    while True:
+        os.write(channel, b" ")
+        time.sleep(0.005)
+def f(x):
+    threading.Thread(target=drip, daemon=True).start()
+    while True: pass
+"""
+    assert "of computing in f" in fault(drips, 0, Limits(load_s=20, call_s=0.3, wall_factor=1e3)).rationale
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process read another's CPU clock")
+def test_asking_without_a_pause_saves_nobody() -> None:
+    """The supervisor checks the CPU time even if it never has to wait for the next message."""
+    asks = "def f(x, g):\n  while True: g()"
+    limits = Limits(load_s=20, call_s=0.3, wall_factor=1e3)
+    with bare() as session, opened(limits, session, tensors=False) as one:
+        one.load(asks)
+        with pytest.raises(WorkerFault) as caught:
+            one.values("f", [{"value": 0}, {"simulated": "g"}], lambda _name, _arguments: None, 10**9)
+    assert "of computing in f" in caught.value.rationale
+
+
+def test_what_a_scenario_takes_to_answer_is_not_the_submissions_time() -> None:
+    limits = Limits(load_s=20, call_s=0.3, wall_factor=10.0)
+    source = "def f(x, g): return [g() for _ in range(6)]"
+
+    def slow(_name: str, _arguments: object) -> int:
+        end_s = time.thread_time() + 0.1
+        while time.thread_time() < end_s:
+            pass
+        return 1
+
+    with bare() as session, opened(limits, session, tensors=False) as one:
+        one.load(source)
+        assert one.values("f", [{"value": 0}, {"simulated": "g"}], slow, 10)["answer"] == [1] * 6

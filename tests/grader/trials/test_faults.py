@@ -1,0 +1,155 @@
+"""The text about a raised exception: whose fault it is, the lines that led to it, and the case."""
+
+import errno
+from pathlib import Path
+
+import pytest
+from small_tasks import hand_in, negation, search
+
+from grader.errors import GraderFault, MachineError, WorkerFault
+from grader.grade import grade_task
+from grader.isolation.pool import Pool
+from grader.records import Status
+from grader.session import Session
+from grader.trials import failing_case
+from grader.trials.faults import NO_PROCESSES, Raised, blame_grader, blame_submission, fault_of, untrusted
+from harness.machine.clocks import ProcessGoneError
+
+COMPILER = "OSError: [Errno 95] Operation not supported\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
+NINJA = "Ninja is required to load C++ extensions (pip install ninja to get it)"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (
+            {"type": "InductorError", "message": COMPILER, "errno": errno.EOPNOTSUPP, "line": 7},
+            "f raised InductorError: OSError: [Errno 95] Operation not supported (line 7 of the file).",
+        ),
+        ({"type": "RuntimeError", "message": NINJA}, f"f raised RuntimeError: {NINJA}."),
+    ],
+    ids=["torch.compile", "load_inline"],
+)
+def test_who_cannot_start_a_compiler_is_told_why_and_what_to_use_in_its_place(
+    told: dict[str, object], said: str
+) -> None:
+    fault = fault_of(Raised(told), "f")
+    assert (str(fault), fault.help) == (said, NO_PROCESSES)
+    assert "numba works, because it needs no other process" in fault.help
+
+
+def test_any_other_exception_is_told_whole_and_without_that_advice() -> None:
+    fault = fault_of(Raised({"type": "ValueError", "message": "one\n\ntwo", "errno": None}), "f")
+    assert (str(fault), fault.help) == ("f raised ValueError: one\n\ntwo.", "")
+
+
+HELPERS = """
+import json
+
+def helper(text):
+    print("reading", text)
+    return json.loads(text)
+
+def find(probe):
+    return first(probe)
+
+def first(probe):
+    return helper(str(probe(3)) + "}")
+"""
+
+
+def frames(*names: str) -> list[list[object]]:
+    return [[number, name, f"{name}()"] for number, name in enumerate(names, start=1)]
+
+
+def test_a_helpers_exception_is_told_with_each_line_of_the_file_the_scenario_and_what_was_printed(
+    tmp_path: Path,
+) -> None:
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(search(tmp_path), hand_in(HELPERS), Session("a secret", pool)).attempt
+    first, *trace, case = attempt.rationale.splitlines()
+    assert first.startswith("find raised JSONDecodeError: ")
+    assert first.endswith("(line 6 of the file).")
+    assert trace == [
+        "  line 9 of the file, in find:  return first(probe)",
+        '  line 12 of the file, in first:  return helper(str(probe(3)) + "}")',
+        "  line 6 of the file, in helper:  return json.loads(text)",
+    ]
+    assert case == "It happened in: a number is hidden"
+    assert failing_case.named_in(attempt) == "a number is hidden"
+    assert attempt.output_tail.strip() == "reading False}"
+
+
+def test_of_a_tensor_task_the_smallest_case_comes_after_the_traceback(tmp_path: Path) -> None:
+    source = "def negate(x):\n    return helper(x)\n\ndef helper(x):\n    return x[99]  # The smallest case: mine\n"
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(negation(tmp_path), hand_in(source), Session("a secret", pool)).attempt
+    assert "\n  line 2 of the file, in negate:  return helper(x)\n  line 5 of the file, in helper:" in attempt.rationale
+    assert failing_case.named_in(attempt).startswith("x of shape (")
+
+
+def test_of_an_endless_recursion_only_the_first_and_last_lines_are_told(tmp_path: Path) -> None:
+    source = "def find(probe):\n    return find(probe)\n"
+    with Pool(sandboxed=False) as pool:
+        attempt = grade_task(search(tmp_path), hand_in(source), Session("a secret", pool)).attempt
+    assert attempt.rationale.count("in find:") == 8
+
+
+def test_one_line_alone_is_no_traceback() -> None:
+    fault = fault_of(Raised({"type": "ValueError", "message": "no", "line": 1, "frames": frames("f")}), "f", "Here.")
+    assert str(fault) == "f raised ValueError: no (line 1 of the file). Here."
+
+
+@pytest.mark.parametrize("said", [None, 3, "text", [1, 2], [[], []], [["1", 2, 3], [None]], [{}, {}]])
+def test_what_no_worker_of_ours_would_say_of_a_traceback_is_left_out(said: object) -> None:
+    assert str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")) == "f raised E: m."
+
+
+def test_a_traceback_is_short_and_printable_whatever_a_worker_says() -> None:
+    said = [[1, "f" * 999, "\x1b[2J" + "x" * 999], *frames(*"abcdefghijklmn")]
+    lines = str(fault_of(Raised({"type": "E", "message": "m", "frames": said}), "f")).splitlines()
+    assert len(lines) == 9
+    assert all(line.isprintable() and len(line) < 300 for line in lines)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no text"),
+        ValueError("no number"),
+        KeyError("VmHWM"),
+        IndexError(),
+        TypeError(),
+        OverflowError(),
+        RecursionError(),
+        PermissionError(errno.EACCES, "not to be looked at"),
+        ProcessLookupError(),
+        FileNotFoundError(),
+        ProcessGoneError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_cannot_be_read_of_a_process_is_the_fault_of_whoever_runs_in_it(error: Exception) -> None:
+    with pytest.raises(WorkerFault, match=type(error).__name__) as caught, blame_submission("f"):
+        raise error
+    assert caught.value.status is Status.PROTOCOL_VIOLATION
+    with pytest.raises(GraderFault), blame_grader("The baseline"), untrusted("the submission"):
+        raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        GraderFault("ours"),
+        MachineError("the machine's"),
+        MemoryError(),
+        OSError(errno.EMFILE, "no descriptors left"),
+        OSError(errno.ENOSPC, "the disk is full"),
+        KeyboardInterrupt(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_no_submission_causes_is_never_its_fault(error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught, blame_submission("f"):
+        raise error
+    assert caught.value is error

@@ -1,0 +1,156 @@
+"""Arrays arrive in a worker unchanged: each dtype, shape, stride, and memory shared by two arrays."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice, permutations
+
+import numpy as np
+import pytest
+from trees import opened
+
+from grader import catalogue
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import Array, Inputs, Task, TensorExam
+from grader.trials.correctness import DTYPES, Answer
+from grader.trials.inputs import ALIGNMENT, describe, pack, root
+from grader.trials.worker_client import WorkerClient
+
+STRETCH = 64
+"""The number of equal bytes that two inputs never have by chance."""
+
+MIRROR = """
+import torch
+def same(x, *others): return x.clone(memory_format=torch.contiguous_format)
+def strides(x, *others): return torch.tensor(x.stride(), dtype=torch.int64)
+def shared(x, y): return torch.tensor([x.data_ptr() == y.data_ptr()])
+def aligned(*all): return torch.tensor([x.data_ptr() % 64 for x in all])
+def second(x, y): x.fill_(7); return y.clone()
+"""
+
+
+@pytest.fixture(scope="module")
+def mirror() -> Iterator[WorkerClient]:
+    with opened(Limits(load_s=60), Session("a secret", Pool(sandboxed=False)), tensors=True) as one:
+        one.load(MIRROR)
+        yield one
+
+
+def ask(one: WorkerClient, function: str, *inputs: Array) -> Array:
+    packed = pack(inputs)
+    answer = Answer.read(one.call(function, packed), one.outputs, inputs_unchanged=packed.unchanged(one.inputs))
+    assert answer.array is not None
+    return answer.array
+
+
+def whole(dtype: str) -> Array:
+    return np.arange(24).reshape(4, 6).astype(dtype)
+
+
+VIEWS: dict[str, Callable[[Array], Array]] = {
+    "whole": lambda x: x,
+    "one element": lambda x: x[2:3, 1:2],
+    "no dimension": lambda x: x[2, 1],
+    "empty": lambda x: x[:0],
+    "every other": lambda x: x[:, 1::2],
+    "transposed": lambda x: x.T,
+    "a column": lambda x: x[:, 3],
+    "broadcast": lambda x: np.broadcast_to(x[1:2], (5, 6)),
+    "broadcast scalar": lambda x: np.broadcast_to(x[3, 5], (2, 2)),
+    "three dimensions": lambda x: x.reshape(2, 2, 6)[:, 1, ::3],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+def test_every_view_of_every_dtype_arrives_as_it_is(mirror: WorkerClient, dtype: str, view: str) -> None:
+    array = np.asanyarray(VIEWS[view](whole(dtype)))
+    got = ask(mirror, "same", array)
+    assert (got.dtype, got.shape) == (array.dtype, array.shape)
+    np.testing.assert_array_equal(got, array)
+
+
+@pytest.mark.parametrize("view", [name for name in VIEWS if name != "no dimension"])
+def test_strides_arrive_too(mirror: WorkerClient, view: str) -> None:
+    array = VIEWS[view](whole("float32"))
+    assert ask(mirror, "strides", array).tolist() == [stride // 4 for stride in array.strides]
+
+
+def test_what_shares_memory_here_shares_it_there(mirror: WorkerClient) -> None:
+    x = whole("float64")
+    assert ask(mirror, "shared", x, x).tolist() == [True]
+    assert ask(mirror, "shared", x, x[:2]).tolist() == [True]
+    assert ask(mirror, "shared", x, x.copy()).tolist() == [False]
+    np.testing.assert_array_equal(ask(mirror, "second", x, x.T), np.full((6, 4), 7.0))
+    np.testing.assert_array_equal(ask(mirror, "second", x, x.copy()), x)
+
+
+def test_every_array_begins_on_a_boundary(mirror: WorkerClient) -> None:
+    assert ask(mirror, "aligned", whole("uint8")[:1], whole("uint8"), whole("float64")).tolist() == [0, 0, 0]
+    assert ALIGNMENT == 64
+
+
+def test_a_changed_input_is_noticed_wherever_it_was_changed(mirror: WorkerClient) -> None:
+    x = whole("float32")
+    packed = pack((x, x[:, :2], whole("int8")))
+    packed.write(mirror.inputs)
+    assert packed.unchanged(mirror.inputs)
+    for at, base in packed.bases:
+        for offset in (at, at + base.nbytes - 1):
+            mirror.inputs.bytes[offset] ^= 1
+            assert not packed.unchanged(mirror.inputs)
+            mirror.inputs.bytes[offset] ^= 1
+    assert packed.unchanged(mirror.inputs)
+
+
+def test_a_changed_nan_or_sign_of_zero_is_noticed(mirror: WorkerClient) -> None:
+    packed = pack((np.array([np.nan, 0.0], np.float32),))
+    packed.write(mirror.inputs)
+    assert packed.unchanged(mirror.inputs)
+    mirror.inputs.bytes[7] = 0x80
+    assert not packed.unchanged(mirror.inputs)
+
+
+def test_the_same_parts_draw_the_same_numbers_and_others_do_not() -> None:
+    one, again = generator("seed", "ada", "task"), generator("seed", "ada", "task")
+    assert one.integers(1 << 60) == again.integers(1 << 60)
+    for other in (("seed", "ada", "other"), ("seed", "adatask"), ("seed", "a", "datask"), ("seed", "ada", "task", "")):
+        assert generator(*other).integers(1 << 60) != generator("seed", "ada", "task").integers(1 << 60)
+
+
+def test_the_root_of_a_view_of_a_view_is_what_holds_the_memory() -> None:
+    x = whole("int64")
+    base = root(x)
+    assert root(x[1:].T[::2]) is base
+    assert base.base is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(task, id=task.full_name) for task in catalogue.all_tasks() if isinstance(task.exam, TensorExam)],
+)
+def test_no_stretch_of_one_timed_input_is_met_in_another(task: Task) -> None:
+    assert isinstance(task.exam, TensorExam)
+    for timed in (task.exam.timed, *task.exam.also_timed):
+        drawn = [array.tobytes("A") for inputs in islice(timed(generator("a seed")), 6) for array in inputs]
+        for one, other in permutations(drawn, 2):
+            stretches = (one[at : at + STRETCH] for at in range(0, len(one) - STRETCH + 1, max(1, len(one) // 16)))
+            assert not any(stretch in other for stretch in stretches)
+
+
+def test_inputs_are_described_in_a_few_words() -> None:
+    x = whole("float32")
+    nan = x.copy()
+    nan[0, 0] = np.nan
+    assert describe(("a", "b"), (x, x.copy())) == "a, b of shape (4, 6), float32"
+    assert describe(("a", "b"), (x, x)) == "a, b of shape (4, 6), float32, a and b share memory"
+    assert describe(("a",), (x.T,)) == "a of shape (6, 4), float32, a strided"
+    assert (
+        describe(("a", "b"), (nan, np.zeros(3))) == "a of shape (4, 6), float32, b of shape (3,), float64, a has a NaN"
+    )
+
+
+def test_nothing_is_described_as_strided_when_there_is_nothing_in_it() -> None:
+    inputs: Inputs = (np.empty((0, 3))[:, ::2],)
+    assert describe(("a",), inputs) == "a of shape (0, 2), float64"

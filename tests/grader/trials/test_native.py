@@ -1,0 +1,250 @@
+"""A function in C is found in a file, compiled and loaded; if a step fails, the student gets an explanation."""
+
+import shutil
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from commanding import ROOT
+from small_tasks import negation
+
+from grader import catalogue, paths
+from grader.errors import MachineError, UsageError, WorkerFault
+from grader.grade import grade_task
+from grader.inside.native_build import FaultError, c_source
+from grader.isolation.pool import Pool
+from grader.records import Status, Submission, Verdict
+from grader.session import Session
+from grader.task import Task
+from grader.trials import native
+from grader.trials.faults import NOT_WRITTEN
+from grader.trials.native import Built, LocalPlace
+from grader.tryout import tryout
+from harness.machine import programs
+
+(TASK,) = catalogue.load().tasks("14_extensions")
+SOLUTION = paths.solution("14_extensions").read_text(encoding="utf-8")
+needs_compiler = pytest.mark.skipif(native.compiler() is None, reason=native.INSTALL_HINT)
+
+CAST = '''checksum = r"""
+#include <stddef.h>
+#include <stdint.h>
+uint32_t checksum(const uint8_t *data, size_t size) {
+  return size < 4 ? 0 : *(const uint32_t *)data;
+}
+"""
+'''
+"""C source whose fifth line assumes that an address is divisible by four."""
+
+
+def in_c(body: str) -> str:
+    return f'checksum = r"""\n{body}\n"""\n'
+
+
+def submission(source: str) -> Submission:
+    return Submission("ada", TASK.lesson, "14_extensions.py", "0" * 64, source)
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return native.built(TASK, SOLUTION, LocalPlace())
+
+
+def loaded(text: str) -> Callable[[torch.Tensor], torch.Tensor]:
+    module = ModuleType("submission")
+    exec(compile(text, "submission", "exec"), module.__dict__)  # noqa: S102 - it is the kit's own
+    function: Callable[[torch.Tensor], torch.Tensor] = module.__dict__["checksum"]
+    return function
+
+
+def fault(source: str) -> WorkerFault:
+    with pytest.raises(WorkerFault) as raised:
+        native.built(TASK, source, LocalPlace())
+    return raised.value
+
+
+def test_the_string_is_taken_with_the_lines_it_has_in_the_file() -> None:
+    assert c_source('import os\n\nf = "int x;"\n', "f") == '#line 3 "submission.c"\nint x;\n'
+
+
+def test_of_two_strings_of_a_name_the_last_one_counts() -> None:
+    assert "int b;" in c_source('f = "int a;"\nf = "int b;"\n', "f")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        ("g = 1", "missing", None),
+        ("x.f = 'int x;'", "missing", None),
+        ("\nf = 1", "no string", 2),
+        ("f = 'a' + 'b'", "no string", 1),
+        ("f = b'int x;'", "no string", 1),
+        ("f = (", "syntax", 1),
+        ("f = " + "(" * 1000, "syntax", 1),
+        ("\0", "syntax", None),
+    ],
+)
+def test_a_file_without_a_plain_string_is_told_what_is_wrong(text: str, kind: str, line: int | None) -> None:
+    with pytest.raises(FaultError) as raised:
+        c_source(text, "f")
+    assert raised.value.told["fault"] == kind
+    assert line in {None, raised.value.told["line"]}
+
+
+def test_a_task_in_python_is_left_as_it_is(tmp_path: Any) -> None:
+    python = negation(tmp_path)
+    assert native.built(python, "x = 1", LocalPlace()) == Built("x = 1", "x = 1")
+    assert native.baseline(python) == python.baseline
+
+
+def test_the_baseline_is_compiled_as_a_submission_is() -> None:
+    assert native.baseline(TASK) == native.built(TASK, TASK.baseline, LocalPlace()).timed
+    assert "0xEDB88320" not in native.baseline(TASK)
+
+
+def test_without_a_compiler_it_is_the_machine_that_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "compiler", lambda: None)
+    with Pool(sandboxed=False) as pool:
+        verdict = grade_task(TASK, submission(SOLUTION), Session("seed", pool))
+    assert verdict.status is Status.GRADER_ERROR
+    assert programs.C_COMPILER in verdict.attempt.rationale
+    assert "not the submission's fault" in verdict.attempt.rationale
+
+
+def test_a_compiler_that_compiles_nothing_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "compiler", lambda: shutil.which("false"))
+    with pytest.raises(MachineError, match="does not work here"):
+        native.built(TASK, SOLUTION, LocalPlace())
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", ["checked", "timed"])
+def test_both_libraries_give_the_answer_for_any_size_at_any_address(built: Built, kind: str) -> None:
+    checksum = loaded(getattr(built, kind))
+    data = np.random.default_rng(0).integers(0, 256, 64, dtype=np.uint8)
+    for start in range(9):
+        for size in range(40):
+            part = data[start : start + size]
+            answer = bytes(checksum(torch.from_numpy(part)).numpy())
+            assert answer == zlib.crc32(part.tobytes()).to_bytes(4, "little")
+
+
+@needs_compiler
+def test_nothing_of_a_library_is_left_on_disk(built: Built, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    loaded(built.timed)
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_compiler
+def test_an_error_is_told_with_its_line_in_the_file() -> None:
+    told = fault("# a comment\n" + in_c("int x = y;"))
+    assert told.status is Status.REFUSED
+    assert "does not compile: 'y' undeclared" in str(told)
+    assert "(line 3 of the file)" in str(told)
+
+
+@needs_compiler
+def test_what_the_linker_misses_is_told() -> None:
+    source = in_c("unsigned crc32(unsigned);\nunsigned checksum(void) { return crc32(0); }")
+    assert "undefined reference to `crc32'" in str(fault(source))
+
+
+@needs_compiler
+def test_the_stub_is_not_written_yet() -> None:
+    stub = paths.stub(TASK.lesson).read_text(encoding="utf-8")
+    told = fault(stub)
+    assert "still the stub" in str(told)
+    assert told.help == NOT_WRITTEN
+    line = next(n for n, text in enumerate(stub.splitlines(), start=1) if text.startswith("#error"))
+    assert f"line {line} of the file" in str(told)
+
+
+@needs_compiler
+def test_a_library_without_the_function_is_told_as_one(built: Built) -> None:
+    assert loaded(native.built(TASK, in_c("int other;"), LocalPlace()).timed) is None
+    assert built.timed.count("bound('checksum'") == 1
+
+
+@pytest.mark.parametrize("told", [{}, {"libraries": {"checked": "AA=="}}, {"libraries": None}, {"fault": "odd"}])
+def test_an_answer_that_is_none_is_the_submissions_loss(told: dict[str, Any]) -> None:
+    found = native._fault("checksum", told)
+    assert found is not None
+    assert found.status is Status.OUT_OF_MEMORY
+
+
+def test_a_library_that_no_message_holds_is_refused() -> None:
+    large = "A" * (native.MOST_LIBRARY_BYTES + 1)
+    found = native._fault("checksum", {"libraries": {"checked": large, "timed": large}})
+    assert found is not None
+    assert "larger than 512 KiB" in str(found)
+
+
+def test_a_stop_at_undefined_behaviour_is_told_by_its_line() -> None:
+    ended = WorkerFault(Status.CRASHED, "The process ended.", "It happened with data of shape (5,), uint8. Ending …")
+    ended.printed = "submission.c:12:3: runtime error: load of misaligned address 0x1 for type 'const uint32_t'\n"
+    with pytest.raises(WorkerFault) as raised, native.undefined_behaviour_reported():
+        raise ended
+    assert raised.value.status is Status.WRONG
+    assert "load of misaligned address 0x1 for type 'const uint32_t' (line 12 of the file)" in str(raised.value)
+    assert raised.value.help == "It happened with data of shape (5,), uint8."
+
+
+def test_another_end_is_left_as_it_is() -> None:
+    ended = WorkerFault(Status.CRASHED, "The process ended.")
+    with pytest.raises(WorkerFault) as raised, native.undefined_behaviour_reported():
+        raise ended
+    assert raised.value is ended
+
+
+@needs_compiler
+def test_c_can_be_tried_out_where_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, str] = {}
+    exec(compile(SOLUTION, "solution", "exec"), names)  # noqa: S102 - it is the kit's own
+    tryout(TASK.lesson, names["checksum"])
+    assert "checksum: right." in capsys.readouterr().out
+    with pytest.raises(UsageError, match="does not compile"):
+        tryout(TASK.lesson, "int x = y;")
+    with pytest.raises(UsageError, match="no function checksum"):
+        tryout(TASK.lesson, "int x;")
+    with pytest.raises(NotImplementedError, match="Write it"):
+        tryout(TASK.lesson, "#error Write it.")
+
+
+def test_a_text_for_a_task_in_python_is_refused() -> None:
+    with pytest.raises(UsageError, match="no task of this lesson is written in C"):
+        tryout("01_correct_first", "int x;")
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(hidden=(ROOT,)) as one:
+        yield one
+
+
+def graded(pool: Pool, source: str, task: Task = TASK) -> Verdict:
+    return grade_task(replace(task, tiers=()), submission(source), Session("seed", pool))
+
+
+@needs_compiler
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_in_the_sandbox_a_cast_address_is_told_by_its_line(pool: Pool) -> None:
+    verdict = graded(pool, CAST)
+    assert verdict.status is Status.WRONG
+    assert "misaligned address" in verdict.attempt.rationale
+    assert "(line 5 of the file)" in verdict.attempt.rationale
+    assert verdict.attempt.help.startswith("It happened with data of shape")
+
+
+@needs_compiler
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_the_files_python_is_never_run(pool: Pool) -> None:
+    source = f"raise SystemExit\n{in_c('int x = y;')}"
+    assert "does not compile" in graded(pool, source).attempt.rationale

@@ -1,0 +1,192 @@
+"""Peak memory compared with the baseline's: what counts, what is checked, and whose fault an error is.
+
+The tests allow generous tolerances for ratios.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_tasks import hand_in, negation
+from trees import bare
+
+from grader.errors import GraderFault, WorkerFault
+from grader.grade import grade_task
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.records import Cost, Status
+from grader.session import Session
+from grader.task import Inputs, Task, TensorExam, Tier
+from grader.trials import peak_memory
+from grader.trials.turns import Supply
+
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs /proc"), pytest.mark.slow]
+
+BASELINE = """
+def negate(x):
+    copies = [x * 1.0 for _ in range(64)]
+    return -copies[0]
+"""
+
+ONE = "def negate(x):\n    return -x\n"
+MIB = 1 << 20
+
+
+def inputs(rng: np.random.Generator) -> Iterator[Inputs]:
+    while True:
+        yield (rng.standard_normal(1 << 18, dtype=np.float32),)
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    """Return the task `negate` on inputs of 1 MiB, whose baseline needs 64 MiB."""
+    plain = negation(tmp_path, baseline=BASELINE, limits=Limits(load_s=60, call_s=5, memory_bytes=1 << 30))
+    assert isinstance(plain.exam, TensorExam)
+    tiers = (Tier(1.2, 0.6), Tier(2.0, 1.0))
+    return replace(plain, cost=Cost.PEAK_MEMORY, tiers=tiers, exam=replace(plain.exam, timed=inputs))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with bare() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def tree(session: Session) -> Iterator[ForkServer]:
+    """Yield a process tree for submissions that do not attack other processes."""
+    with session.pool.trusted(tensors=True) as tree:
+        yield tree
+
+
+def held_mib(task: Task, tree: ForkServer, source: str) -> float:
+    assert isinstance(task.exam, TensorExam)
+    drawn = Supply(task.exam, np.random.default_rng(0)).draw(peak_memory.CALLS)
+    return peak_memory.measure(task, tree, source, drawn)[0] / MIB
+
+
+def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in(ONE), session)
+    assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
+    assert verdict.attempt.speed is not None
+    assert verdict.attempt.speed.low == verdict.attempt.speed.high > 2
+    assert "The submission's peak memory was" in verdict.attempt.rationale
+
+
+@pytest.mark.sandbox
+def test_in_the_sandbox_the_baseline_is_as_good_as_itself(task: Task) -> None:
+    with Pool() as pool:
+        verdict = grade_task(task, hand_in(task.baseline), Session("a secret", pool))
+    assert verdict.attempt.speed is not None, verdict.attempt
+    assert verdict.attempt.speed.ratio == pytest.approx(1, abs=0.1)
+    assert verdict.attempt.speed.tier == 0
+
+
+SCRATCH = "torch.zeros(64 << 18)"
+"""Code that allocates 64 MiB and writes to all of it."""
+
+
+BY_HAND = """
+import mmap
+held = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE)
+for _ in range(64):
+    held.write(bytes(1 << 20))
+def negate(x):
+    return -x
+"""
+IN_A_THREAD = f"""
+import threading, torch
+def negate(x):
+    thread = threading.Thread(target=lambda: {SCRATCH})
+    thread.start()
+    thread.join()
+    return -x
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import torch\nscratch = {SCRATCH}\n{ONE}",
+        f"import torch\nscratch = {SCRATCH}\ndel scratch\n{ONE}",
+        f"import torch\ndef negate(x):\n    {SCRATCH}\n    return -x\n",
+        "kept = []\ndef negate(x):\n    kept.append([x + n for n in range(21)])\n    return -x\n",
+        BY_HAND,
+        IN_A_THREAD,
+    ],
+    ids=["at import", "freed at import", "freed in the call", "kept between calls", "mapped by hand", "in a thread"],
+)
+def test_memory_counts_wherever_it_is_had(task: Task, tree: ForkServer, source: str) -> None:
+    assert held_mib(task, tree, source) - held_mib(task, tree, ONE) == pytest.approx(64, abs=8)
+
+
+def test_what_one_call_freed_is_not_counted_again_in_the_next(task: Task, tree: ForkServer) -> None:
+    """In this worker, malloc releases freed memory. In a timed worker, malloc would keep the memory."""
+    many = "def negate(x):\n    many = [x * n for n in range(40)]\n    return -x\n"
+    assert held_mib(task, tree, many) - held_mib(task, tree, ONE) == pytest.approx(40, abs=8)
+
+
+def test_two_readings_of_one_function_agree(task: Task, tree: ForkServer) -> None:
+    first, again = (held_mib(task, tree, task.baseline) for _ in range(2))
+    assert again == pytest.approx(first, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return x * 0", "wrong when its memory was measured"),
+        ("return x.neg_()", "an input that was changed"),
+    ],
+)
+def test_each_answer_is_checked(task: Task, session: Session, body: str, said: str) -> None:
+    source = f"def negate(x):\n    if x.numel() < 1000: return -x\n    {body}\n"
+    verdict = grade_task(task, hand_in(source), session)
+    assert (verdict.status, verdict.points) == (Status.WRONG, 0)
+    assert said in verdict.attempt.rationale
+
+
+def test_a_helper_process_is_noticed_where_no_filter_denies_it(
+    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.isolation.forkserver.seccomp.worker_filter", lambda **_: None)
+    source = "import os\ndef negate(x):\n    if not os.fork():\n        os._exit(0)\n    os.wait()\n    return -x\n"
+    with session.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault, match="processes of its own"):
+        held_mib(task, tree, source)
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "open('kept', 'w')",
+        "os.pipe()",
+        "socket.socketpair()",
+        "os.symlink('data', 'name')",
+        "mmap.mmap(-1, 1 << 20)",
+        "mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE).madvise(21)",
+        "[os.pwrite(n, b'data', 0) for n in range(3, 20) if 'memfd' in os.path.realpath(f'/proc/self/fd/{n}')]",
+    ],
+)
+def test_data_cannot_be_kept_where_memory_is_not_measured(task: Task, tree: ForkServer, does: str) -> None:
+    source = f"import mmap, os, socket\ndef negate(x):\n    {does}\n    return -x\n"
+    with pytest.raises(Exception, match=r"Errno (1|27)\b"):
+        held_mib(task, tree, source)
+
+
+def test_a_faulty_baseline_is_the_kits_fault(task: Task, session: Session) -> None:
+    (task.known / "baseline.py").write_text("def negate(x):\n    return x\n", encoding="utf-8")
+    assert isinstance(task.exam, TensorExam)
+    faulty = pytest.raises(GraderFault, match="The baseline is wrong when its memory was measured")
+    with session.pool.fresh(tensors=True) as tree, faulty:
+        peak_memory.compare(task, task.exam, tree, ONE, session, ("a secret",))
+
+
+def test_tiers_are_met_at_their_very_edge(task: Task) -> None:
+    at_the_edge, below = (peak_memory.compared(task, 200 * MIB, own_bytes) for own_bytes in (100 * MIB, 100 * MIB + 1))
+    assert at_the_edge.speed is not None
+    assert below.speed is not None
+    assert (at_the_edge.speed.tier, below.speed.tier) == (2, 1)
+    assert "100 MiB, 50 % of the baseline's 200 MiB" in at_the_edge.rationale

@@ -1,0 +1,113 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_tasks import negation
+
+from grader.records import Attempt, Control, Cost, Speed, Status
+from grader.task import Task, Tier
+from grader.trials.score import compared, score, share
+
+TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
+CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
+BASELINE = "The baseline takes 3.00× as long as the submission"
+EVIDENCE = Speed(ratio=3.0, low=2.9, high=3.1, rounds=60, tier=1)
+
+
+def passed(speed: Speed | None, status: Status = Status.PASSED) -> Attempt:
+    return Attempt(status, speed=speed, cases_passed=7, cases=7)
+
+
+@pytest.mark.parametrize(("tier", "points"), [(0, 4.0), (1, 6.0), (2, 10.0)])
+def test_each_tier_earns_its_share(tier: int, points: float) -> None:
+    verdict = score(TASK, passed(replace(EVIDENCE, tier=tier)))
+    assert (verdict.points, verdict.max_points) == (points, 10.0)
+
+
+def test_a_task_without_tiers_gives_all_points_for_a_right_answer() -> None:
+    free = replace(TASK, tiers=())
+    assert share(free, 0) == 1.0
+    assert score(free, passed(EVIDENCE)).attempt.rationale == "Right on all 7 cases."
+
+
+@pytest.mark.parametrize("status", [one for one in Status if one not in {Status.PASSED, Status.UNDECIDED}])
+def test_no_other_status_earns_a_point_whatever_was_measured(status: Status) -> None:
+    verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
+    assert verdict.points == 0
+    assert verdict.attempt.rationale == "why"
+
+
+def test_a_pass_without_evidence_earns_nothing() -> None:
+    assert score(TASK, passed(None)).points == 0
+
+
+def test_a_right_answer_reads_what_was_measured_and_what_comes_next() -> None:
+    said = score(TASK, passed(EVIDENCE)).attempt.rationale
+    assert said.startswith(f"Right on all 7 cases. {BASELINE} (2.90× to 3.10×; 60 rounds).")
+    assert said.endswith("Next tier: 4×, 10 points.")
+
+
+def test_the_top_tier_has_no_next_one() -> None:
+    said = score(TASK, passed(replace(EVIDENCE, ratio=9.0, low=8.8, high=9.2, tier=2))).attempt.rationale
+    assert said.endswith("That is the top tier.")
+
+
+def test_a_simulated_cost_is_exact_and_shows_no_interval() -> None:
+    said = score(TASK, passed(replace(EVIDENCE, low=3.0, high=3.0))).attempt.rationale
+    assert "(" not in said
+
+
+def test_the_undecided_get_the_higher_tier_and_are_told() -> None:
+    verdict = score(TASK, passed(Speed(3.99, 3.9, 4.1, 600, tier=2, undecided=True), Status.UNDECIDED))
+    assert verdict.points == 10
+    assert "The tier at 4× lies within this interval" in verdict.attempt.rationale
+    assert "you get the higher tier" in verdict.attempt.rationale
+
+
+def test_a_tier_far_above_what_was_measured_is_not_given_in_doubt_and_the_student_reads_why() -> None:
+    verdict = score(TASK, passed(Speed(2.5, 1.9, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
+    assert verdict.points == TASK.points * TASK.tiers[0].share
+    assert (
+        "you get the higher tier" in verdict.attempt.rationale
+    )  # the tier at 2× was undecided, and the ratio is near 2
+    verdict = score(TASK, passed(Speed(2.5, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED))
+    assert "the true ratio may reach the tier at 4×" in verdict.attempt.rationale
+    assert "more than 10 % above the measured ratio" in verdict.attempt.rationale
+    calm = replace(passed(Speed(3.9, 2.1, 4.1, 600, tier=1, undecided=True), Status.UNDECIDED), control=CALM)
+    assert "more than 1.5 % above the measured ratio" in score(TASK, calm).attempt.rationale
+
+
+@given(
+    shares=st.lists(st.floats(0, 1), min_size=1, max_size=4).map(sorted),
+    points=st.floats(0, 100),
+    data=st.data(),
+)
+def test_points_lie_between_nothing_and_all(shares: list[float], points: float, data: st.DataObject) -> None:
+    tiers = tuple(Tier(2.0**number, one) for number, one in enumerate(shares, 1))
+    task: Task = replace(TASK, tiers=tiers, points=points)
+    tier = data.draw(st.integers(0, len(tiers)))
+    verdict = score(task, passed(replace(EVIDENCE, tier=tier)))
+    assert 0 <= verdict.points <= round(points, 2)
+
+
+def test_the_measured_ratio_has_the_digits_that_its_interval_supports() -> None:
+    said = score(TASK, passed(replace(EVIDENCE, ratio=44.3, low=34.9, high=56.3, tier=2))).attempt.rationale
+    assert "The baseline takes 44× as long as the submission (34× to 57×; 60 rounds)." in said
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (Cost.TIME, "takes 3.00× as long as the submission"),
+        (Cost.WALL_TIME, "takes 3.00× as long as the submission"),
+        (Cost.SIMULATED_TIME, "takes 3.00× as much simulated time as the submission"),
+        (Cost.CALLS, "makes 3.00× as many calls as the submission"),
+        (Cost.INSTRUCTIONS, "executes 3.00× as many instructions as the submission"),
+        (Cost.PEAK_MEMORY, "needs 3.00× as much memory as the submission"),
+        (Cost.OPCODES, "executes 3.00× as many opcodes as the submission"),
+    ],
+)
+def test_the_comparison_names_the_cost(cost: Cost, words: str) -> None:
+    assert compared(cost, EVIDENCE) == f"the baseline {words}"

@@ -1,0 +1,217 @@
+"""Exams with hidden numbers: what costs a submission, which answers are right, and that counts cannot be forged."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
+from trees import bare
+
+from grader.errors import WorkerFault
+from grader.limits import Limits
+from grader.records import Attempt, Status
+from grader.task import Mismatch, Scenario, SimulatedExam, Task, Tier
+from grader.trials.simulated import examine
+
+SEED = ("a secret", "ada", "00_small.find", "0")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return search(tmp_path)
+
+
+def run(task: Task, source: str, seed: tuple[str, ...] = SEED) -> Attempt:
+    assert isinstance(task.exam, SimulatedExam)
+    with bare() as session:
+        return examine(task, task.exam, source, session, seed)
+
+
+def known(task: Task, name: str, source: str) -> None:
+    (task.known / f"{name}.py").write_text(source, encoding="utf-8")
+
+
+def test_a_right_answer_is_measured_in_calls(task: Task) -> None:
+    attempt = run(task, BISECT)
+    assert attempt.status is Status.PASSED
+    assert (attempt.cases_passed, attempt.cases) == (3, 3)
+    assert attempt.speed is not None
+    assert attempt.speed.tier == 2
+    assert 60 / 7 < attempt.speed.ratio < 100 / 6
+
+
+def test_what_spends_as_the_scenario_plans_for_the_plain_way_is_as_good_as_that(task: Task) -> None:
+    speed = run(task, COUNT_UP).speed
+    assert speed is not None
+    assert (speed.ratio, speed.low, speed.high, speed.tier) == (1.0, 1.0, 1.0, 0)
+
+
+def test_another_secret_hides_other_numbers_and_the_same_one_the_same(task: Task) -> None:
+    one, again, other = run(task, BISECT), run(task, BISECT), run(task, BISECT, ("another secret",))
+    assert one == again
+    assert one.speed != other.speed
+
+
+def test_a_tier_reached_exactly_is_reached(task: Task) -> None:
+    every_second = COUNT_UP.replace("at += 1", "at += 2").replace("return at", "return at - (at > 0 and probe(at - 1))")
+    half = run(replace(task, tiers=(Tier(1.0, 0.6), Tier(2.0, 1.0))), every_second).speed
+    exact = run(replace(task, tiers=(Tier(1.0, 1.0),)), COUNT_UP).speed
+    assert exact is not None
+    assert half is not None
+    assert (exact.tier, exact.ratio, half.tier) == (1, 1.0, 1)
+
+
+def test_no_baseline_is_needed_to_grade(task: Task) -> None:
+    """The student kit contains no baseline."""
+    (task.known / "baseline.py").unlink()
+    assert run(task, BISECT).status is Status.PASSED
+
+
+def test_a_wrong_answer_shows_the_first_scenario_it_fails_in(task: Task) -> None:
+    attempt = run(task, "def find(probe): return 60")
+    assert attempt.status is Status.WRONG
+    assert attempt.speed is None
+    assert attempt.cases_passed < attempt.cases
+    assert "The first: a number is hidden" in attempt.rationale
+    assert "got 60" in attempt.rationale
+
+
+def test_a_known_mistake_is_explained(task: Task) -> None:
+    known(task, "wrong_broken", '"""Never this one."""\ndef find(probe): raise ValueError')
+    known(
+        task,
+        "wrong_last",
+        f'"""You return the last number that is too small."""{COUNT_UP}'.replace("return at", "return at - 1"),
+    )
+    attempt = run(task, BISECT.replace("return low", "return low - 1"))
+    assert attempt.help == "You return the last number that is too small."
+
+
+def test_a_known_mistake_that_agrees_in_the_wrong_scenarios_alone_explains_nothing(task: Task) -> None:
+    """Both answer 0 in the first scenario. In the others, only the student's answers are right."""
+    known(task, "wrong_gives_up", '"""You gave up."""\ndef find(probe): return 0')
+    once = "scenarios = []\n" + BISECT.replace(
+        "return low", "scenarios.append(low); return low if scenarios[1:] else 0"
+    )
+    attempt = run(task, once)
+    assert (attempt.cases_passed, attempt.help) == (2, "")
+    always = run(task, "def find(probe): return 0")
+    assert always.help == "You gave up."
+
+
+@pytest.mark.parametrize(
+    "answer", ["None", "[1]", "'60'", "{'a': 1}", "float('nan')", "float('inf')", "10**400", "object()", "[[]] * 9"]
+)
+def test_an_odd_answer_is_wrong_also_beside_known_mistakes(task: Task, answer: str) -> None:
+    for number, other in enumerate(("1.5", "10**399", "[1, 2]", "'a'")):
+        known(task, f"wrong_{number}", f'"""Another."""\ndef find(probe): return {other}')
+    attempt = run(task, f"def find(probe): return {answer}")
+    assert (attempt.status, attempt.help) == (Status.WRONG, "")
+
+
+@pytest.mark.parametrize(
+    "call", ["probe()", "probe('a')", "probe(1, 2)", "probe([[]])", "probe(float('nan'))", "probe(object())"]
+)
+def test_a_malformed_call_raises_in_the_submission(task: Task, call: str) -> None:
+    with pytest.raises(WorkerFault) as caught:
+        run(task, f"def find(probe): return {call}")
+    assert caught.value.status is Status.RAISED
+    assert "(line 1 of the file)" in caught.value.rationale
+
+
+def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
+    with pytest.raises(WorkerFault, match="more than 300 calls") as caught:
+        run(search(tmp_path, max_calls=300), "def find(probe):\n  while True: probe(0)")
+    assert caught.value.status is Status.TIMED_OUT
+
+
+def test_the_count_is_kept_out_of_reach(task: Task) -> None:
+    """The supervisor counts each call of `probe`. A submission cannot change this count from its own process."""
+    forged = """
+import gc, time
+for thing in gc.get_objects():
+    if isinstance(thing, dict) and "calls" in thing: thing["calls"] = 0
+time.perf_counter = lambda: 0.0
+""" + COUNT_UP.replace("return at", "probe.__closure__ and None\n    return at")
+    speed = run(task, forged).speed
+    assert speed is not None
+    assert speed.ratio == 1.0
+
+
+def test_what_was_printed_is_kept_with_the_attempt(task: Task) -> None:
+    assert "found" in run(task, BISECT.replace("    return low", "    print('found')\n    return low")).output_tail
+
+
+def test_each_hand_in_has_its_own_seed() -> None:
+    assert hand_in(BISECT).sha256 != hand_in(COUNT_UP).sha256
+    assert Limits() != QUICK
+
+
+def judged_together(task: Task, verdict: Mismatch | None) -> Task:
+    """Return the task with a judgement `verdict` on all its scenarios together."""
+    assert isinstance(task.exam, SimulatedExam)
+
+    def together(scenarios: Sequence[Scenario]) -> Mismatch | None:
+        assert [scenario.title for scenario in scenarios] == ["a number is hidden"] * 3
+        return verdict if min(scenario.cost for scenario in scenarios) < 10 else None
+
+    return replace(task, exam=replace(task.exam, together=together))
+
+
+def test_right_in_each_scenario_can_be_wrong_over_all_of_them(task: Task) -> None:
+    known(task, "wrong_quick", f'"""You look too seldom."""{BISECT}')
+    attempt = run(judged_together(task, Mismatch("patience", "haste", "Look more often.")), BISECT)
+    assert attempt.status is Status.WRONG
+    assert attempt.speed is None
+    assert attempt.rationale.startswith("Wrong over all 3 simulated scenarios together.")
+    assert "expected patience    got haste    Look more often." in attempt.rationale
+    assert attempt.help == "You look too seldom."
+
+
+def test_over_all_scenarios_only_the_same_answers_are_explained(task: Task) -> None:
+    known(task, "wrong_other", '"""Never this one."""\ndef find(probe): return 60')
+    assert run(judged_together(task, Mismatch("patience", "haste")), BISECT).help == ""
+
+
+def test_nothing_said_over_all_scenarios_is_a_pass(task: Task) -> None:
+    assert run(judged_together(task, None), BISECT).status is Status.PASSED
+
+
+WRONG_ONCE = """
+asked = []
+def find(probe):
+    asked.append(probe)
+    if len(asked) == 2: return -1
+    low, high = 0, 128
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if probe(middle) else (middle, high)
+    return high
+"""
+
+
+def forgiving(task: Task, scenarios: int) -> Task:
+    """Return the task, in which this number of scenarios may have wrong answers."""
+    assert isinstance(task.exam, SimulatedExam)
+    return replace(task, exam=replace(task.exam, forgiven=scenarios))
+
+
+def test_one_wrong_scenario_is_forgiven_where_the_exam_says_so(task: Task) -> None:
+    assert run(task, WRONG_ONCE).status is Status.WRONG
+    attempt = run(forgiving(task, 1), WRONG_ONCE)
+    assert attempt.status is Status.PASSED
+    assert (attempt.cases_passed, attempt.cases) == (2, 3)
+
+
+def test_a_forgiven_scenario_is_no_way_to_save_cost(task: Task) -> None:
+    honest, lazy = (run(forgiving(task, 1), source).speed for source in (BISECT, WRONG_ONCE))
+    assert honest is not None
+    assert lazy is not None
+    assert lazy.ratio < 1.1 * honest.ratio
+
+
+def test_who_is_wrong_in_too_many_scenarios_reads_how_many_may_be(task: Task) -> None:
+    attempt = run(forgiving(task, 2), "def find(probe): return -1")
+    assert attempt.status is Status.WRONG
+    assert attempt.rationale.startswith("Wrong in 3 of 3 simulated scenarios (2 may be).")

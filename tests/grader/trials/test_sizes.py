@@ -1,0 +1,130 @@
+"""If a function is timed at several sizes, its worst size determines the grade."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
+from trees import bare
+
+from grader.authoring.lint import _solution
+from grader.grade import grade_task
+from grader.limits import Limits
+from grader.records import Attempt, Control, Speed, Status, Verdict
+from grader.task import Inputs, Task, TensorExam
+from grader.trials import control, sizes, speed
+from grader.trials.score import score
+from grader.trials.sizes import SizedDuel, in_words, worst
+from harness.paired.decide import Estimate, Rules
+from harness.paired.rounds import Outcome
+
+HELD = Control(1.0, 1.05, 0.05, holds=True)
+
+
+def fought(name: str, ratio: float, cell: int | None) -> SizedDuel:
+    """Return a duel with tiers at 2 and 4. If `cell` is None, the tier of its ratio is undecided."""
+    estimate = Estimate(ratio, ratio * 0.9, ratio * 1.1, rounds=9, pairs=3)
+    return SizedDuel(name, Outcome((), estimate, (2.0, 4.0), cell, hidden_work=False), HELD)
+
+
+def test_the_lowest_tier_decides_whatever_the_others_gain() -> None:
+    assert worst([fought("a", 9.0, 2), fought("b", 3.0, 1), fought("c", 50.0, 2)]).inputs == "b"
+
+
+def test_within_a_tier_the_lowest_ratio_decides() -> None:
+    assert worst([fought("a", 3.5, 1), fought("b", 2.5, 1)]).inputs == "b"
+
+
+def test_what_is_open_counts_as_the_tier_it_may_still_reach() -> None:
+    assert worst([fought("open", 3.9, None), fought("clear", 3.0, 1)]).inputs == "clear"
+    assert worst([fought("open", 3.9, None), fought("clear", 5.0, 2)]).inputs == "open"
+
+
+def test_nobody_gets_more_in_doubt_than_the_control_was_in_doubt_of_itself() -> None:
+    restless = fought("", 3.9, None)
+    calm = replace(restless, control=replace(HELD, benefit=1.01))
+    assert (restless.tier, calm.tier) == (2, 1)
+
+
+def test_all_sizes_are_told_with_the_worst_one_marked() -> None:
+    told = in_words([fought("x (8,)", 9.0, 2), fought("x (64,)", 3.0, 1)])
+    assert told.splitlines() == [
+        "The worst of 2 sizes counts:",
+        "  9× with x (8,)",
+        "  3× with x (64,) (the worst)",
+    ]
+
+
+def test_one_size_is_told_as_before() -> None:
+    assert in_words([fought("", 9.0, 2)]) == ""
+
+
+def test_what_the_sizes_said_follows_what_was_earned() -> None:
+    task = negation(Path())
+    attempt = Attempt(Status.PASSED, "The worst of 2 sizes counts:", speed=Speed(9, 8, 10, 5, 2), cases=3)
+    first, second = score(task, attempt).attempt.rationale.splitlines()
+    assert first.startswith("Right on all 3 cases.")
+    assert second == "The worst of 2 sizes counts:"
+
+
+def test_a_task_says_itself_how_much_more_its_solution_must_gain() -> None:
+    task = negation(Path())
+    verdict = Verdict(task.full_name, 10, 10, task.cost, Attempt(Status.PASSED, speed=Speed(4.5, 4.5, 4.5, 1, 2)))
+    assert "more than half of the solution's ratio" in _solution(task, verdict)
+    assert _solution(replace(task, least_gain=1.1), verdict) == ""
+    assert "more than 1 / 1.2 of the solution's ratio" in _solution(replace(task, least_gain=1.2), verdict)
+
+
+def rows_of(count: int, rng: np.random.Generator) -> Iterator[Inputs]:
+    while True:
+        yield (rng.standard_normal((count, 64)).astype(np.float32),)
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    """Return the task `negate`, timed at 64 rows, where a loop over rows is slow, at 128, and at 1 row."""
+    task = negation(tmp_path, limits=Limits(load_s=60, call_s=5, memory_bytes=1 << 30))
+    assert isinstance(task.exam, TensorExam)
+    also = (partial(rows_of, 128), partial(rows_of, 1))
+    return replace(task, exam=replace(task.exam, also_timed=also))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
+def test_every_size_is_fought_and_the_one_with_nothing_to_gain_decides(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=20, slice_s=0.02, cap_s=0.3)
+    monkeypatch.setattr(speed, "RULES", rules)
+    monkeypatch.setattr(control, "judge", lambda *_: HELD)
+    with bare() as session:
+        verdict = grade_task(task, hand_in(AT_ONCE), session)
+    told = verdict.attempt.rationale.splitlines()
+    assert told[1] == "The worst of 3 sizes counts:"
+    ratios = [float(line.split("×")[0]) for line in told[2:]]
+    assert [line.split(" with ")[1] for line in told[2:]] == ["x (64, 64)", "x (128, 64)", "x (1, 64) (the worst)"]
+    assert min(ratios[:2]) > 4 > ratios[2]
+    assert verdict.attempt.speed is not None
+    assert verdict.attempt.speed.ratio == pytest.approx(ratios[2], rel=0.01)
+    assert len(verdict.attempt.rounds) == verdict.attempt.speed.rounds
+
+
+def test_the_sizes_have_a_supply_and_a_duel_each(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
+    assert isinstance(task.exam, TensorExam)
+    drawn: list[int] = []
+
+    def duel(_task: Task, exam: TensorExam, *_: object, by_wall: bool) -> tuple[Outcome, Control]:
+        assert not by_wall
+        assert exam.also_timed == ()
+        drawn.append(len(next(exam.timed(np.random.default_rng(1)))[0]))
+        return fought("", 3.0, 1).outcome, HELD
+
+    monkeypatch.setattr(speed, "duel", duel)
+    nothing = None
+    result = sizes.duels(task, task.exam, nothing, BY_ROWS, nothing, np.random.default_rng(0))  # type: ignore[arg-type]
+    assert drawn == [64, 128, 1]
+    assert [one.inputs for one in result] == ["x (64, 64)", "x (128, 64)", "x (1, 64)"]

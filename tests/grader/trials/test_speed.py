@@ -1,0 +1,286 @@
+"""Timed calls compared with the baseline: what is counted, what is checked, and whose fault an error is.
+
+The tests compare ratios with a wide margin: the baseline takes 64 steps, and the answer takes one.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from small_tasks import AT_ONCE, BY_ROWS, hand_in, negation
+from trees import bare
+
+from grader.errors import GraderFault, WorkerFault
+from grader.grade import grade_task
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
+from grader.limits import Limits
+from grader.records import Control, Status
+from grader.seeds import generator
+from grader.session import Session
+from grader.task import Task, TensorExam
+from grader.trials import control, speed
+from grader.trials.inputs import pack
+from grader.trials.out_of_turn import OutOfTurn
+from grader.trials.turns import Supply
+from grader.trials.worker_client import worker
+from harness.paired import process_env
+from harness.paired.decide import Rules
+from harness.paired.rounds import Outcome, Round, judge
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process"),
+    pytest.mark.slow,
+]
+
+QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=20, slice_s=0.02, cap_s=0.3)
+LIMITS = Limits(load_s=60, call_s=5, memory_bytes=1 << 30)
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "RULES", QUICK)
+    monkeypatch.setattr(control, "judge", lambda *_: Control(1.0, 1.05, 0.05, holds=True))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return negation(tmp_path, limits=LIMITS)
+
+
+def core() -> int:
+    return max(os.sched_getaffinity(0))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """Yield a session without a sandbox, which keeps its trees of trusted code between tests."""
+    with bare() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def trusted(session: Session) -> Iterator[ForkServer]:
+    """Yield a tree for baselines. All tests share it, because starting a tree takes longer than a test."""
+    with session.pool.trusted(tensors=True) as tree:
+        yield tree
+
+
+@pytest.fixture(scope="module")
+def patient(session: Session) -> Iterator[ForkServer]:
+    """Yield a process tree for submissions that do not attack other processes."""
+    with session.pool.trusted(tensors=True) as tree:
+        yield tree
+
+
+def play(task: Task, trusted: ForkServer, tree: ForkServer, source: str, rounds: int = 12) -> list[Round]:
+    assert isinstance(task.exam, TensorExam)
+    supply = Supply(task.exam, generator("a secret"))
+    with process_env.pinned(core()), ExitStack() as stack:
+        pair = speed.Contestants(task, source, trusted, tree, core()).open_pair(
+            0, supply, stack, OutOfTurn(tree.computed_s)
+        )
+        return [pair.play(baseline_first=number % 2 == 0) for number in range(rounds)]
+
+
+def duel(task: Task, source: str, session: Session, *, by_wall: bool = False) -> Outcome:
+    assert isinstance(task.exam, TensorExam)
+    with session.pool.fresh(tensors=True) as tree:
+        return speed.duel(task, task.exam, tree, source, session, generator("a secret"), by_wall=by_wall)[0]
+
+
+WHEN_TIMED = """
+import os, stat, threading, torch
+calls = 0
+def negate(x):
+    global calls
+    calls += 1
+    {trick}
+    return -x
+"""
+
+LEAVE_THE_CORE = "os.sched_setaffinity(0, range(os.cpu_count()))"
+SPEAK_FIRST = (
+    "os.write(next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')"
+    " and stat.S_ISSOCK(os.fstat(n).st_mode)), b'\\1\\0\\0\\0D')"
+)
+
+
+def test_a_faster_answer_reaches_the_top_tier_and_keeps_its_rounds(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in(AT_ONCE), session)
+    assert (verdict.status, verdict.points) == (Status.PASSED, 10), verdict.attempt
+    assert verdict.attempt.speed is not None
+    assert verdict.attempt.speed.ratio > 4
+    assert len(verdict.attempt.rounds) == verdict.attempt.speed.rounds >= QUICK.min_rounds
+
+
+def test_the_baseline_itself_reaches_no_tier_and_both_orders_are_played(task: Task, session: Session) -> None:
+    outcome = duel(task, BY_ROWS, session)
+    assert outcome.tier_index == 0
+    assert 0.5 < outcome.estimate.ratio < 2
+    assert {round_.baseline_first for round_ in outcome.rounds} == {True, False}
+
+
+@pytest.mark.sandbox
+def test_in_the_sandbox_the_same_is_measured(task: Task) -> None:
+    with Pool() as pool:
+        assert duel(task, AT_ONCE, Session("a secret", pool)).estimate.ratio > 4
+
+
+def test_a_nap_gains_nothing(task: Task, trusted: ForkServer, patient: ForkServer) -> None:
+    """The CPU clock does not advance during a sleep, so the wall clock counts."""
+    napping = "import time\n" + BY_ROWS.replace("out = ", "time.sleep(0.005); out = ")
+    outcome = judge(play(task, trusted, patient, napping), [2.0, 4.0], QUICK)
+    assert outcome.hidden_work
+    assert outcome.highest_tier_index() == 0
+
+
+def test_by_the_wall_clock_waiting_costs_as_much_as_working(task: Task, session: Session) -> None:
+    napping = "import time\n" + AT_ONCE.replace("return", "time.sleep(0.01); return")
+    (task.known / "baseline.py").write_text(napping, encoding="utf-8")
+    by_cpu = duel(task, AT_ONCE, session).estimate.ratio
+    by_wall = duel(task, AT_ONCE, session, by_wall=True).estimate.ratio
+    assert by_wall > 5 * by_cpu
+
+
+@pytest.mark.parametrize(
+    ("trick", "status", "said"),
+    [
+        ("x = x if calls < 40 else -x", Status.WRONG, "wrong in a timed call"),
+        ("return x.neg_()", Status.WRONG, "an input that was changed"),
+        ("return x.neg_() if calls % 3 else -x", Status.WRONG, "an input that was changed"),
+        ("return -x.double()", Status.WRONG, "Tensor of another dtype or shape"),
+        ("return (-x).tolist()", Status.WRONG, "list of another dtype or shape"),
+        ("return globals().setdefault('first', -x)", Status.WRONG, "wrong in a timed call"),
+        ("return torch.full_like(x, float('nan'))", Status.WRONG, "wrong in a timed call"),
+        ("raise ValueError('only when timed')", Status.RAISED, "raised ValueError: only when timed (line 7"),
+        ("raise SystemExit(0)", Status.RAISED, "raised SystemExit"),
+    ],
+)
+def test_another_behaviour_when_timed_is_the_submissions_fault(
+    task: Task, trusted: ForkServer, patient: ForkServer, trick: str, status: Status, said: str
+) -> None:
+    with pytest.raises(WorkerFault) as caught:
+        play(task, trusted, patient, WHEN_TIMED.format(trick=trick))
+    assert caught.value.status is status
+    assert said in caught.value.rationale
+
+
+@pytest.mark.parametrize(
+    ("trick", "statuses"),
+    [
+        ("calls > 20 and os._exit(0)", (Status.CRASHED,)),
+        ("calls == 20 and threading.Timer(0.0005, os._exit, (0,)).start()", (Status.CRASHED,)),
+        ("calls == 20 and (os.fork() or os.execvp('sleep', ['sleep', '9']))", (Status.RAISED, Status.CRASHED)),
+        ("calls == 20 and os.posix_spawn('/bin/true', ['true'], {})", (Status.RAISED, Status.CRASHED)),
+        (SPEAK_FIRST, (Status.PROTOCOL_VIOLATION, Status.WRONG)),  # wrong if the early message is taken for the answer
+        pytest.param(
+            LEAVE_THE_CORE,
+            (Status.RAISED, Status.CHEATED),
+            marks=pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores"),
+        ),
+    ],
+    ids=[
+        "exits",
+        "exits after answering",
+        "starts a helper",
+        "has had a helper",
+        "answers before it is asked",
+        "leaves its core",
+    ],
+)
+def test_a_process_that_does_more_than_it_was_asked_is_noticed(
+    task: Task, session: Session, trusted: ForkServer, trick: str, statuses: tuple[Status, ...]
+) -> None:
+    with session.pool.fresh(tensors=True) as tree, pytest.raises(WorkerFault) as caught:
+        play(task, trusted, tree, WHEN_TIMED.format(trick=trick), rounds=100)
+    assert caught.value.status in statuses
+
+
+@pytest.mark.parametrize(
+    "broken", ["raise ValueError", "return x.double().neg()", "return x.clone()", "return x.neg_()"]
+)
+def test_a_faulty_baseline_is_the_kits_fault(
+    tmp_path: Path, trusted: ForkServer, patient: ForkServer, broken: str
+) -> None:
+    task = negation(tmp_path, baseline=f"def negate(x):\n  {broken}", limits=LIMITS)
+    with pytest.raises(GraderFault, match=r"baseline of 00_small\.negate"):
+        play(task, trusted, patient, AT_ONCE)
+
+
+@pytest.mark.parametrize(("queued_s", "ran_s", "part"), [(0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (1.5, 0.5, 0.75)])
+def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core(
+    queued_s: float, ran_s: float, part: float
+) -> None:
+    sides = [SimpleNamespace(worker=SimpleNamespace(queued_s=queued_s / 2, ran_s=ran_s / 2))] * 2
+    assert speed.queueing(sides) == part  # type: ignore[arg-type]
+
+
+def test_a_duel_on_a_crowded_core_is_void(task: Task, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    crowds = iter([0.9, 0.81, 0.5])
+    monkeypatch.setattr(speed, "queueing", lambda _sides: next(crowds))
+    verdict = grade_task(task, hand_in(AT_ONCE), session)
+    assert verdict.attempt.control is not None
+    assert verdict.attempt.control.voided == 2
+
+
+def test_work_between_turns_is_on_the_next_turns_clock(task: Task, session: Session) -> None:
+    """If a thread of the submission works during another side's turn, the submission's next turn includes that time."""
+    busy = (
+        AT_ONCE
+        + """
+import threading
+def ahead():
+    while True: sum(range(1000))
+threading.Thread(target=ahead, daemon=True).start()
+"""
+    )
+    assert isinstance(task.exam, TensorExam)
+    packed = pack(next(task.exam.timed(generator("a secret"))))
+    spent_s = []
+    for source in (AT_ONCE, busy):
+        with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
+            side.load(source)
+            packed.write(side.inputs)
+            with process_env.pinned(core()):
+                side.arrange("negate", packed, "float32", (64, 64), core())
+                side.timed(64 * 64 * 4)
+            time.sleep(0.2)
+            with process_env.pinned(core()):
+                spent_s.append(side.timed(64 * 64 * 4)[0].cpu_s)
+    assert spent_s[1] > 5 * spent_s[0]
+
+
+def test_a_timed_call_during_which_the_cpu_clock_stands_still_costs_what_it_took_by_the_wall(
+    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A virtual machine's CPU clock may stop while it corrects earlier times. This is not the submission's fault."""
+    monkeypatch.setattr(ForkServer, "spent_s", lambda _self: 0.0)
+    assert isinstance(task.exam, TensorExam)
+    packed = pack(next(task.exam.timed(generator("a secret"))))
+    with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
+        side.load(AT_ONCE)
+        packed.write(side.inputs)
+        side.arrange("negate", packed, "float32", (64, 64), core())
+        reading, _ = side.timed(64 * 64 * 4)
+    assert reading.cpu_s > 0
+    assert reading.wall_s >= reading.cpu_s
+
+
+def test_work_of_another_worker_of_the_tree_is_on_the_clock(session: Session) -> None:
+    """The time of an earlier worker that still runs counts too."""
+    burn = "threading.Thread(target=exec, args=('while 1: pass',), daemon=True).start()"
+    spent_s = []
+    for body in ("pass", burn):
+        with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as other, worker(tree, LIMITS):
+            other.load(f"import threading\ndef help(x): {body}")
+            other.values("help", [{"value": 1}], lambda _name, _arguments: None, 1)
+            tree.pin(core())
+            time.sleep(0.3)
+            spent_s.append(tree.spent_s())
+    assert spent_s[1] > 5 * spent_s[0]

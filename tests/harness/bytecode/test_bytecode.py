@@ -1,0 +1,199 @@
+import dis
+import operator
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.bytecode import (
+    CHECKED_ON,
+    UnknownOpcodeError,
+    count_opcodes,
+    is_checked_version,
+    plain_instructions,
+    stack_svg,
+    stack_text,
+    steps,
+    version_note,
+)
+from harness.bytecode import instructions as module
+from harness.bytecode.stack import BINARY, UNARY
+from harness.errors import UsageError
+
+
+def formula(a: float, b: float, c: float) -> float:
+    d = a + b * c
+    return d  # noqa: RET504 - the store is part of it
+
+
+def mixed(a: float, b: float) -> object:
+    c = -(a % b) // 2 if a else ~7
+    return not (c < b < 10 and a)
+
+
+def chained(a: int, b: int, c: int) -> object:
+    x = a if a < b < c else b or c
+    y = a and b
+    while x < 20:
+        x = x * 2 + 1 if x != y >= c else x + 3
+    return x - y if not (x % 3 and b) else -x
+
+
+def common(a: int) -> object:
+    x, y = None if a < 0 else -1, True if a else False  # noqa: SIM210 - constants, chosen by a branch
+    return x if a > 5 else y
+
+
+def climbs(n: int) -> int:
+    total = i = 0
+    while i < n:
+        total += i
+        i += 1
+    return total
+
+
+@pytest.mark.parametrize(("function", "arguments"), [(formula, (2, 3, 4)), (formula, (0.5, -1.0, 8.0))])
+def test_the_last_step_has_the_result_of_the_function(
+    function: Callable[..., object], arguments: tuple[float, ...]
+) -> None:
+    assert steps(function, *arguments)[-1].result == function(*arguments)
+
+
+def test_the_stack_is_shown_after_each_instruction() -> None:
+    taken = steps(formula, 2, 3, 4)
+    assert [step.stack for step in taken] == [(2,), (2, 3), (2, 3, 4), (2, 12), (14,), (), (14,), ()]
+    assert str(taken[3].instruction) == "BINARY_OP *"
+    assert taken[5].names == {"a": 2, "b": 3, "c": 4, "d": 14}
+
+
+def test_every_opcode_is_translated_to_a_plain_instruction() -> None:
+    names = {one.name for function in (formula, mixed, climbs) for one in plain_instructions(function.__code__)}
+    assert names <= {*module.PLAIN_NAMES.values(), "BINARY_OP", "COMPARE_OP"}
+    targets = [one.argument for one in plain_instructions(mixed.__code__) if one.name in module.JUMPS]
+    assert targets
+    assert all(isinstance(target, int) and 0 <= target < len(plain_instructions(mixed.__code__)) for target in targets)
+
+
+def test_the_error_for_an_unknown_opcode_names_the_checked_versions() -> None:
+    with pytest.raises(UnknownOpcodeError, match=r"checked on 3\.11 to 3\.") as told:
+        plain_instructions(test_every_opcode_is_translated_to_a_plain_instruction.__code__)
+    assert f"Python {sys.version_info.major}.{sys.version_info.minor}" in str(told.value)
+
+
+def test_the_note_names_the_running_and_the_checked_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert CHECKED_ON[0] == (3, 11)
+    assert is_checked_version() == (sys.version_info[:2] <= CHECKED_ON[-1])
+    monkeypatch.setattr(module, "CHECKED_ON", ((3, 3), (3, 4)))
+    assert not is_checked_version()
+    assert version_note() == f"Python {sys.version_info.major}.{sys.version_info.minor} (checked on 3.3 to 3.4)"
+
+
+@pytest.mark.parametrize(
+    ("name", "argval"), [("LOAD_FAST_LOAD_FAST", "a"), ("STORE_FAST_LOAD_FAST", None), ("JUMP_FORWARD", 7)]
+)
+def test_a_known_opcode_with_an_unexpected_argument_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, name: str, argval: object
+) -> None:
+    class Strange:
+        offset, opname, arg, argrepr = 0, name, 1, ""
+
+        def __init__(self) -> None:
+            self.argval = argval
+
+    monkeypatch.setattr(dis, "get_instructions", lambda _: [Strange()])
+    with pytest.raises(UnknownOpcodeError, match="checked on"):
+        plain_instructions(formula.__code__)
+
+
+def test_jumps_and_too_few_arguments_are_refused_with_a_message() -> None:
+    with pytest.raises(UsageError, match="climbs jumps"):
+        steps(climbs, 3)
+    with pytest.raises(UsageError, match="takes 3 arguments, not 1"):
+        steps(formula, 2)
+
+
+def test_a_picture_fits_its_width_and_shows_the_result() -> None:
+    text = stack_text(steps(formula, 2, 3, 4), width=40)
+    assert max(map(len, text.splitlines())) <= 40
+    assert text.count("LOAD_FAST") == 4
+    assert "→ 14" in text
+    assert "1234567…" in stack_text(steps(formula, 10, 123456789123, 1))
+
+
+def test_the_svg_picture_describes_each_step() -> None:
+    drawn = ET.fromstring(stack_svg(steps(formula, 2, 3, 4), title="a < b & c"))  # noqa: S314 - our own
+    said = drawn.findtext("{http://www.w3.org/2000/svg}desc") or ""
+    assert "3 values on the stack, from the bottom up 2, 3, 4" in said
+    assert "the result is 14" in said
+
+
+def test_opcode_counts_repeat_and_grow_with_the_work() -> None:
+    assert count_opcodes(climbs, 10) == count_opcodes(climbs, 10)
+    more = count_opcodes(climbs, 20).total() - count_opcodes(climbs, 10).total()
+    assert more == count_opcodes(climbs, 30).total() - count_opcodes(climbs, 20).total()
+    assert more >= 10 * 5
+
+
+def test_code_without_jumps_executes_each_instruction_once() -> None:
+    assert count_opcodes(formula, 2, 3, 4)["BINARY_OP"] == 2
+
+
+def test_python_code_called_from_c_is_counted_and_c_is_not() -> None:
+    by_key = count_opcodes(lambda: sorted(range(50), key=lambda n: -n))
+    assert by_key.total() > count_opcodes(lambda: sorted(range(50))).total() + 50 * 3
+    assert count_opcodes(lambda: sum(range(10))).total() == count_opcodes(lambda: sum(range(10_000))).total()
+
+
+def test_counting_ends_with_the_call_even_when_it_raises() -> None:
+    before = sys.gettrace()
+    with pytest.raises(ZeroDivisionError):
+        count_opcodes(lambda: 1 // 0)
+    assert sys.gettrace() is before
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(climbs, (n,)) for n in (0, 1, 7)]
+    + [(common, (n,)) for n in (-9, 0, 3, 7)]
+    + [(mixed, pair) for pair in ((0, 3), (5, 3), (5, -30), (-7, 4), (3, 50))]
+    + [(chained, triple) for triple in ((1, 2, 3), (3, 2, 1), (1, 3, 2), (0, 0, 0))],
+)
+def test_the_plain_instructions_executed_one_by_one_give_what_cpython_gives(
+    function: Callable[..., object], arguments: tuple[int, ...]
+) -> None:
+    assert by_hand(function.__code__, arguments) == function(*arguments)
+
+
+def by_hand(code: CodeType, arguments: tuple[int, ...]) -> object:
+    """Execute the plain instructions of a function one by one in Python, and return the result."""
+    rows, names, at = plain_instructions(code), dict(zip(code.co_varnames, arguments, strict=False)), 0
+    stack: list[Any] = []
+    while True:
+        one, at = rows[at], at + 1
+        match one.name:
+            case "LOAD_FAST":
+                stack.append(names[str(one.argument)])
+            case "LOAD_CONST":
+                stack.append(one.argument)
+            case "STORE_FAST":
+                names[str(one.argument)] = stack.pop()
+            case "COPY":
+                stack.append(stack[-int(one.argument or 0)])
+            case "SWAP":
+                place = -int(one.argument or 0)
+                stack[-1], stack[place] = stack[place], stack[-1]
+            case "POP_TOP":
+                stack.pop()
+            case "BINARY_OP" | "COMPARE_OP":
+                right, left = stack.pop(), stack.pop()
+                stack.append(BINARY[str(one.argument)](left, right))
+            case "RETURN_VALUE":
+                return stack.pop()
+            case "JUMP" | "POP_JUMP_IF_TRUE" | "POP_JUMP_IF_FALSE":
+                if one.name == "JUMP" or operator.truth(stack.pop()) is (one.name == "POP_JUMP_IF_TRUE"):
+                    at = int(one.argument or 0)
+            case _:
+                stack.append(UNARY[one.name](stack.pop()))

@@ -1,0 +1,84 @@
+"""Callgrind's counts of dictionary lookups: found by function name, or by an experiment if Python has no such names."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from torch.utils.benchmark.utils.valgrind_wrapper.timer_interface import FunctionCount, FunctionCounts
+
+from harness.callgrind import count_script, denoise, is_nameless, lookups, searches
+from harness.storage import disk_cache
+
+SEARCH = "???:0x0000000000530910 [/usr/bin/python3.13]"
+OTHER = "???:0x00000000005240a0 [/usr/bin/python3.13]"
+EVAL = "???:_PyEval_EvalFrameDefault [/usr/bin/python3.13]"
+NAMED = "Objects/dictobject.c:unicodekeys_lookup_unicode [/usr/lib/libpython3.11.so.1.0]"
+
+
+def counts(**spent: int) -> FunctionCounts:
+    """Return made-up counts of the functions named at the top of this file."""
+    rows = [FunctionCount(count, globals()[name]) for name, count in spent.items()]
+    return FunctionCounts(tuple(rows), False)
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Replace the experiment by one that finds SEARCH, and return a list with one entry per run."""
+    runs: list[None] = []
+
+    def nameless() -> frozenset[str]:
+        runs.append(None)
+        return frozenset({"???:0x0000000000530910"})
+
+    monkeypatch.setattr(lookups, "nameless", nameless)
+    return runs
+
+
+def test_a_lookup_with_a_name_is_found_by_name(found: list[None]) -> None:
+    assert searches(counts(NAMED=5, OTHER=7)).sum() == 5
+    assert not found
+
+
+def test_a_lookup_without_a_name_is_found_by_address(found: list[None]) -> None:
+    assert searches(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 5
+    assert denoise(counts(SEARCH=5, OTHER=7, EVAL=9)).sum() == 16
+    assert found
+
+
+def test_counts_without_python_need_no_experiment(found: list[None]) -> None:
+    torch = FunctionCounts(
+        (FunctionCount(3, "???:at::empty [/lib/libtorch.so]"), FunctionCount(2, "???:0x12 [/x]")), False
+    )
+    assert searches(torch).sum() == 0
+    assert not found
+
+
+def test_an_address_is_nameless_with_or_without_its_library_and_depth_of_recursion() -> None:
+    assert is_nameless(SEARCH)
+    assert is_nameless("???:0x0000000000530910'2 [/usr/bin/python3.13]")
+    assert is_nameless("???:0x0000000000530910")
+    assert not is_nameless(EVAL)
+    assert not is_nameless(NAMED)
+
+
+def test_only_nameless_functions_with_more_instructions_per_lookup_are_found() -> None:
+    at_once = counts(SEARCH=100, OTHER=100, EVAL=100)
+    late = counts(SEARCH=100 + lookups.LOOKS, OTHER=99 + lookups.LOOKS, EVAL=10 * lookups.LOOKS)
+    assert lookups.longer_in(late, at_once) == {"???:0x0000000000530910"}
+
+
+@pytest.mark.valgrind
+def test_the_experiment_finds_the_nameless_lookup_of_this_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path))
+    lookups.nameless.cache_clear()
+    of_a_script = count_script(
+        "table = {str(n): n for n in range(1000)}; [table[key] for key in list(table)]"
+    ).exclusive
+    found = searches(of_a_script)
+    lookups.nameless.cache_clear()
+    assert 0 < found.sum() < of_a_script.sum() / 3
+    assert denoise(of_a_script).sum() == of_a_script.sum() - found.sum()
+    named = any(not is_nameless(function) for _, function in found)
+    assert named or list((tmp_path / "lookups").iterdir()), f"not found in {sys.executable}"

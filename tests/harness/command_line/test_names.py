@@ -1,0 +1,40 @@
+"""Finding the lesson that a user names."""
+
+import pytest
+
+from harness.command_line.names import named
+from harness.errors import UsageError
+
+LESSONS = ("01_correct_first", "02_timeit_vs_timer", "10_memory", "11_torch_profiler")
+
+
+@pytest.mark.parametrize(
+    "given", ["2", "02", "002", "02_", "02_timeit", "timeit_vs_timer", "timeit", "02_timeit_vs_timer", "Timeit"]
+)
+def test_a_lesson_is_named_by_number_name_or_the_beginning_of_either(given: str) -> None:
+    assert named(given, LESSONS) == "02_timeit_vs_timer"
+
+
+def test_a_number_matches_the_whole_number_only() -> None:
+    assert named("1", LESSONS) == "01_correct_first"
+    with pytest.raises(UsageError, match=r"There is no lesson '12'\. There are: 01_correct_first"):
+        named("12", LESSONS)
+
+
+def test_the_error_for_several_matches_names_them_all() -> None:
+    with pytest.raises(
+        UsageError, match=r"'t' can mean 02_timeit_vs_timer or 11_torch_profiler; write one of them in full"
+    ):
+        named("t", LESSONS)
+
+
+@pytest.mark.parametrize(("given", "meant"), [("timiet", "02_timeit_vs_timer"), ("10_memroy", "10_memory")])
+def test_the_error_for_a_misspelt_name_suggests_similar_names(given: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"Did you mean {meant}"):
+        named(given, LESSONS)
+
+
+@pytest.mark.parametrize("given", ["", " ", "0", "-1", "zzz"])
+def test_the_error_for_an_unknown_name_lists_all_names(given: str) -> None:
+    with pytest.raises(UsageError, match="There are: 01_correct_first, 02_timeit_vs_timer"):
+        named(given, LESSONS)

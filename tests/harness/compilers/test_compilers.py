@@ -1,0 +1,230 @@
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from harness.compilers import (
+    build,
+    cannot_compile,
+    captured,
+    guards_of,
+    kernel_of,
+    lacking,
+    prepare,
+    refusal,
+    starts,
+    torchscript_support,
+    torchscript_warnings_hidden,
+    traffic,
+)
+from harness.compilers import inductor as inductor_
+from harness.errors import MachineError
+from harness.machine import programs
+from harness.storage.disk_cache import FOLDER_VARIABLE
+
+COUNTING = """
+import pathlib
+mark = pathlib.Path("started")
+mark.write_text("again" if mark.exists() else "")
+def call():
+    pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
+    return folder
+
+
+needs_compiler = pytest.mark.skipif(bool(lacking()), reason="needs a C++ compiler")
+
+
+def plus_times(x: torch.Tensor) -> torch.Tensor:
+    return (x + 1) * x
+
+
+def test_traffic_is_each_operation_with_its_bytes() -> None:
+    plus, times = traffic(plus_times, torch.ones(100))
+    assert (plus.name, plus.read_bytes, plus.written_bytes) == ("aten.add.Tensor", 400, 400)
+    assert (times.name, times.moved_bytes) == ("aten.mul.Tensor", 1200)
+
+
+def test_traffic_is_empty_without_operations() -> None:
+    assert traffic(lambda: None) == ()
+
+
+def test_deprecation_warnings_are_hidden_only_in_the_block() -> None:
+    def warn() -> None:
+        warnings.warn("`torch.jit.script` is deprecated.", DeprecationWarning, stacklevel=1)
+
+    with torchscript_warnings_hidden():
+        warn()
+    with pytest.warns(DeprecationWarning, match="something else"), torchscript_warnings_hidden():
+        warnings.warn("something else is deprecated", DeprecationWarning, stacklevel=1)
+    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
+        warn()
+
+
+def test_the_message_for_a_missing_compiler_has_the_command_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert programs.CPP_COMPILER in lacking()
+
+
+@needs_compiler
+def test_c_is_compiled_and_called_and_its_errors_are_reported() -> None:
+    assert build('extern "C" long long twice(long long n) { return 2 * n; }', "twice")(21) == 42
+    with pytest.raises(MachineError, match="error"):
+        build("this is not C", "twice")
+
+
+def test_a_program_is_started_twice_with_the_same_caches_and_then_read_from_the_cache(kept: Path) -> None:
+    found = starts(COUNTING)
+    assert found.reason == ""
+    assert found.empty is not None
+    assert found.filled is not None
+    assert min(found.empty.import_s, found.empty.first_s, found.filled.again_s) >= 0
+    assert len(list((kept / "starts").iterdir())) == 1
+    assert starts(COUNTING, measuring=False) == found
+
+
+def test_a_different_program_is_not_in_the_cache_and_a_short_run_starts_nothing() -> None:
+    assert "without --fast" in starts("def call(): pass", measuring=False).reason
+
+
+def test_a_failing_program_gives_a_reason_and_is_not_kept(kept: Path) -> None:
+    found = starts("def call(): raise ValueError('no such thing')")
+    assert "no such thing" in found.reason
+    assert not (kept / "starts").exists()
+
+
+def test_a_program_with_an_unreadable_cache_file_is_measured_again(kept: Path) -> None:
+    first = starts(COUNTING)
+    (file,) = (kept / "starts").iterdir()
+    file.write_text("{", encoding="utf-8")
+    assert "without --fast" in starts(COUNTING, measuring=False).reason
+    again = starts(COUNTING)
+    assert again.reason == ""
+    assert again != first
+
+
+@pytest.mark.slow
+def test_a_capture_has_graphs_and_the_reasons_for_breaks() -> None:
+    def branching(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.sum() > 0 else x
+
+    whole = captured(plus_times, torch.ones(4))
+    assert (whole.graphs, whole.operations, whole.breaks) == (1, 2, ())
+    broken = captured(branching, torch.ones(4))
+    assert broken.graphs > 1
+    assert broken.breaks
+
+
+@pytest.mark.slow
+def test_each_compiled_version_has_its_guards_on_tensors() -> None:
+    prepare()
+    torch.compiler.reset()
+    compiled = torch.compile(plus_times, backend=lambda graph, _: graph.forward)
+    for x in (torch.ones(4), torch.ones(5), torch.ones(4, dtype=torch.float64)):
+        compiled(x)
+    first, second, third = guards_of(plus_times)
+    assert first == "L['x']: torch.float32, size=[4]"
+    assert second == "L['x']: torch.float32, size=[None]"
+    assert "torch.float64" in third
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_torch_compile_writes_one_loop_and_keeps_it_in_fairclocks_folder(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(inductor_.CACHE_VARIABLE, str(kept / "inductor"))
+    monkeypatch.setenv(inductor_.THREADS_VARIABLE, "1")
+    prepare()
+    x = torch.rand(1000)
+    compiled = torch.compile(plus_times)
+    for _ in range(2):  # compiled first, then read from the cache
+        assert kernel_of(compiled, x).count('extern "C"') == 1
+    assert torch.allclose(compiled(x), plus_times(x))
+    assert any((kept / "inductor").rglob("*.so")) or shutil.which("g++") is None
+
+
+class OldWarning:
+    """A fake `torch.jit` that scripts anything, and warns or raises."""
+
+    def __init__(self, said: str, error: Exception | None = None) -> None:
+        self._said, self._error = said, error
+
+    def script(self, module: object) -> object:
+        if self._said:
+            warnings.warn(self._said, FutureWarning, stacklevel=2)
+        if self._error:
+            raise self._error
+        return module
+
+
+@pytest.mark.parametrize(
+    ("jit", "runs", "reason"),
+    [
+        (OldWarning(""), True, ""),
+        (OldWarning("`torch.jit.script` is deprecated."), True, ""),
+        (
+            OldWarning("`torch.jit.script` is not supported in Python 3.14+ and may break."),
+            True,
+            "does not support TorchScript on Python 3",
+        ),
+        (OldWarning("", AttributeError("no attribute '__annotations__'")), False, "__annotations__"),
+        (object(), False, "no longer has TorchScript"),
+    ],
+)
+def test_torchscript_is_supported_unsupported_broken_or_missing(
+    monkeypatch: pytest.MonkeyPatch, jit: object, runs: bool, reason: str
+) -> None:
+    monkeypatch.setattr(torch, "jit", jit)
+    found = torchscript_support.__wrapped__()
+    assert found.runs == runs
+    assert reason in found.reason
+    assert bool(found.reason) == bool(reason)
+
+
+def test_the_reported_support_matches_what_scripting_does_here() -> None:
+    found = torchscript_support()
+    with torchscript_warnings_hidden():
+        if found.runs:
+            assert torch.jit.script(torch.nn.ReLU())(torch.tensor(-1.0)) == 0
+    assert found.runs
+    assert bool(found.reason) == (sys.version_info >= (3, 14))
+
+
+@pytest.mark.parametrize("category", [DeprecationWarning, FutureWarning, UserWarning])
+def test_warnings_of_any_torch_about_torchscript_are_hidden(category: type[Warning]) -> None:
+    with torchscript_warnings_hidden():
+        warnings.warn("`torch.jit.script` is not supported in Python 3.14+ and may break.", category, stacklevel=1)
+
+
+def test_a_python_without_torch_compile_is_reported_in_torchs_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise RuntimeError("torch.compile is not supported on Python 3.99+")
+
+    assert inductor_.unsupported() == ""
+    monkeypatch.setattr(torch, "compile", refuse)
+    monkeypatch.setattr(inductor_, "unsupported", inductor_.unsupported.__wrapped__)
+    assert "not supported on Python 3.99+" in cannot_compile()
+
+
+def test_a_refusal_of_torch_export_is_one_line_without_logs(capfd: pytest.CaptureFixture[str]) -> None:
+    class Branching(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2 if x.sum() > 0 else x
+
+    said = refusal(lambda: torch.export.export(Branching(), (torch.ones(4),)))
+    assert said
+    assert "\n" not in said
+    assert refusal(lambda: torch.export.export(torch.nn.ReLU(), (torch.ones(4),))) == ""
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(ZeroDivisionError):
+        refusal(lambda: 1 // 0)

@@ -1,0 +1,98 @@
+"""C code is compiled only once and stored in the cache. If it does not compile, the error has a message."""
+
+import ctypes
+import math
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import MachineError
+from harness.extensions import build, build_library, build_lock, build_seconds, compiled_before, inline_folder, lacking
+from harness.extensions.libraries import compiler
+from harness.machine import programs
+from harness.storage import disk_cache
+
+needs_compiler = pytest.mark.skipif(bool(lacking(python=False)), reason="it takes a C compiler")
+ONE = "int one(void) { return 1; }"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@needs_compiler
+def test_only_changed_source_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = build(ONE, "one")
+    assert ctypes.CDLL(str(first.path)).one() == 1
+    commands: list[list[str]] = []
+    real = subprocess.run
+
+    def watched(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return real(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", watched)
+    assert build(ONE, "one") == first
+    assert commands == []
+    other = build_library(ONE.replace("return 1", "return 2"))
+    assert ctypes.CDLL(other).one() == 2
+    assert len(commands) == 1
+
+
+@needs_compiler
+def test_a_failed_build_reports_the_compilers_message_and_leaves_nothing(own_cache: Path) -> None:
+    with pytest.raises(MachineError, match="undeclared"):
+        build_library("int one(void) { return x; }")
+    assert [path for path in own_cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_missing_compiler_and_a_missing_header_have_different_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert programs.C_COMPILER in lacking()
+    assert compiler() == "no-such-compiler"
+    monkeypatch.setenv("CC", "true")
+    monkeypatch.setattr("harness.extensions.libraries.headers", lambda: str(tmp_path))
+    assert "Python.h is missing" in lacking()
+    assert lacking(python=False) == ""
+
+
+def test_the_error_for_a_cache_that_cannot_be_written_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(disk_cache.FOLDER_VARIABLE, "/dev/null/cache")
+    with pytest.raises(MachineError, match=disk_cache.FOLDER_VARIABLE):
+        inline_folder("int x;")
+
+
+def test_each_source_has_its_own_folder_which_is_empty_at_first() -> None:
+    one, other = inline_folder("int x;"), inline_folder("int y;")
+    assert one != other
+    assert one == inline_folder("int x;")
+    assert not compiled_before(one)
+    assert math.isnan(build_seconds(one))
+
+
+def test_a_build_saves_its_time_once_and_ignores_the_lock_of_a_killed_build() -> None:
+    folder = inline_folder("int x;")
+    (folder / "lock").touch()
+    with build_lock(folder):
+        assert not (folder / "lock").exists()
+        (folder / "x.so").touch()
+    took = build_seconds(folder)
+    assert took > 0
+    assert compiled_before(folder)
+    with build_lock(folder):
+        pass
+    assert build_seconds(folder) == took
+
+
+def test_a_failed_build_does_not_count_as_compiled() -> None:
+    folder = inline_folder("int x;")
+    with pytest.raises(RuntimeError), build_lock(folder):
+        raise RuntimeError
+    assert not compiled_before(folder)

@@ -1,0 +1,169 @@
+import threading
+import time
+from functools import partial
+
+import pytest
+import torch
+
+from harness.errors import MachineError, UsageError
+from harness.machine.devices import Cuda, SimulatedStream, pick_stream
+
+
+def test_a_launch_on_a_stream_returns_before_its_work_is_done() -> None:
+    go, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        go.wait()
+        done.set()
+
+    with SimulatedStream() as stream:
+        stream.launch(work)
+        assert not done.is_set()
+        go.set()
+        stream.synchronize()
+        assert done.is_set()
+
+
+def test_a_stream_works_in_order_on_one_thread_of_its_own() -> None:
+    order: list[tuple[int, int]] = []
+
+    def note(number: int) -> None:
+        order.append((number, threading.get_ident()))
+
+    with SimulatedStream() as stream:
+        for number in range(100):
+            stream.launch(partial(note, number))
+    assert [number for number, _ in order] == list(range(100))
+    assert len({thread for _, thread in order} - {threading.get_ident()}) == 1
+
+
+def test_synchronize_raises_the_error_of_launched_work() -> None:
+    ran: list[str] = []
+    with SimulatedStream() as stream:
+        stream.launch(lambda: 1 / 0)
+        stream.launch(lambda: ran.append("after the failure"))
+        with pytest.raises(ZeroDivisionError):
+            stream.synchronize()
+        assert ran == []
+        stream.launch(lambda: ran.append("after the report"))
+    assert ran == ["after the report"]
+
+
+def test_work_that_calls_exit_does_not_end_the_stream() -> None:
+    def leave() -> None:
+        raise SystemExit(3)
+
+    with SimulatedStream() as stream:
+        stream.launch(leave)
+        with pytest.raises(SystemExit):
+            stream.synchronize()
+        stream.synchronize()
+
+
+def test_leaving_the_block_reports_a_failure_and_ends_the_thread() -> None:
+    stream = SimulatedStream()
+    with pytest.raises(ZeroDivisionError), stream:
+        stream.launch(lambda: 1 / 0)
+    assert not stream._thread.is_alive()
+    stream.close()
+
+
+def test_a_closed_stream_takes_no_more_work() -> None:
+    stream = SimulatedStream()
+    stream.close()
+    with pytest.raises(UsageError, match="closed"):
+        stream.launch(lambda: None)
+
+
+def test_work_that_waits_for_its_own_stream_is_refused_instead_of_hanging() -> None:
+    with SimulatedStream() as stream:
+        stream.launch(stream.synchronize)
+        with pytest.raises(UsageError, match="cannot wait for this stream"):
+            stream.synchronize()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="shows what a machine without a GPU does")
+def test_without_a_gpu_the_device_is_a_simulated_stream_and_cuda_is_refused() -> None:
+    with pick_stream() as stream:
+        assert isinstance(stream, SimulatedStream)
+    with pytest.raises(MachineError, match="no CUDA device 0"):
+        Cuda()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_is_done_when_it_is_synchronized() -> None:
+    with Cuda() as device:
+        x = torch.ones(2048, 2048, device="cuda")
+        finished = torch.cuda.Event()  # type: ignore[no-untyped-call]
+
+        def work() -> None:
+            for _ in range(50):
+                x @ x
+            finished.record()
+
+        device.launch(work)
+        device.synchronize()
+        assert finished.query()  # type: ignore[no-untyped-call]
+    with pytest.raises(MachineError):
+        Cuda(torch.cuda.device_count())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_events_of_a_gpu_time_what_lies_between_them_and_a_flush_runs_there() -> None:
+    with Cuda() as device:
+        x = torch.ones(2048, 2048, device="cuda")
+        device.launch(device.flush())
+        device.synchronize()
+        start = device.record()
+        device.launch(lambda: [x @ x for _ in range(50)])
+        end = device.record()
+        with pytest.raises(UsageError, match="after synchronize"):
+            end.seconds_since(start)
+        device.synchronize()
+        assert end.seconds_since(start) > 0
+
+
+def test_events_measure_the_time_of_the_device_and_not_of_the_host() -> None:
+    go = threading.Event()
+    with SimulatedStream() as stream:
+        stream.launch(go.wait)
+        start = stream.record()
+        stream.launch(lambda: time.sleep(0.05))
+        end = stream.record()
+        with pytest.raises(UsageError, match="after synchronize"):
+            end.seconds_since(start)
+        launched_s = time.perf_counter()
+        go.set()
+        stream.synchronize()
+        assert 0.05 <= end.seconds_since(start) <= time.perf_counter() - launched_s
+        assert start.seconds_since(end) == -end.seconds_since(start)
+
+
+def test_an_event_queued_after_a_failure_never_happens() -> None:
+    with SimulatedStream() as stream:
+        before = stream.record()
+        stream.launch(lambda: 1 / 0)
+        after = stream.record()
+        with pytest.raises(ZeroDivisionError):
+            stream.synchronize()
+        with pytest.raises(UsageError, match="events of the same device"):
+            after.seconds_since(before)
+
+
+def test_torch_uses_one_thread_in_a_stream_and_as_many_as_before_elsewhere() -> None:
+    threads = torch.get_num_threads()
+    seen: list[int] = []
+    with SimulatedStream() as stream:
+        stream.launch(lambda: seen.append(torch.get_num_threads()))
+        stream.synchronize()
+        assert torch.get_num_threads() == threads
+    later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    later.start()
+    later.join()
+    assert seen == [1, threads]
+
+
+def test_a_stream_runs_the_work_that_flush_returns() -> None:
+    with SimulatedStream() as stream:
+        stream.launch(stream.flush())
+        stream.synchronize()

@@ -1,0 +1,160 @@
+import json
+import platform
+import subprocess
+import sys
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.machine.environment import GIL_OFF, GIL_ON, GIL_ON_AGAIN, NOT_ASKED, Environment
+
+HERE = Environment(
+    python="3.11.7",
+    implementation="CPython",
+    torch="2.13.0+cpu",
+    numpy="2.4.6",
+    os="Linux 6.1",
+    machine="x86_64",
+    cpu="Example CPU",
+    cores=2,
+    usable_cores=2,
+    cuda_device=None,
+    libc="glibc 2.36",
+    settings=(("OMP_NUM_THREADS", "1"),),
+    kit="0.1.0",
+)
+
+
+def test_an_environment_survives_json() -> None:
+    captured = Environment.capture()
+    for environment in (HERE, captured):
+        assert Environment.from_dict(json.loads(json.dumps(environment.to_dict()))) == environment
+
+
+def test_equal_environments_hash_alike() -> None:
+    assert len({HERE, replace(HERE), replace(HERE, cores=4)}) == 2
+
+
+def test_capture_does_not_import_torch() -> None:
+    code = (
+        "import sys; from harness.machine.environment import Environment, NOT_ASKED\n"
+        "assert Environment.capture().cuda_device == NOT_ASKED; print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_asking_for_a_gpu_gets_an_answer() -> None:
+    import torch
+
+    named = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    assert Environment.capture(ask_cuda=True).cuda_device == named
+
+
+def test_settings_that_change_timings_are_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setenv("EDITOR", "ed")
+    settings = dict(Environment.capture().settings)
+    assert settings["OMP_NUM_THREADS"] == "7"
+    assert "EDITOR" not in settings
+
+
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        (HERE, "2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, cores=1, usable_cores=1), "1 core · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, usable_cores=1), "1 of 2 cores · Python 3.11.7 · torch 2.13.0 · no CUDA"),
+        (replace(HERE, cuda_device="H200"), "2 cores · Python 3.11.7 · torch 2.13.0 · H200"),
+        (replace(HERE, cuda_device=NOT_ASKED), "2 cores · Python 3.11.7 · torch 2.13.0"),
+        (replace(HERE, implementation="PyPy"), "2 cores · PyPy 3.11.7 · torch 2.13.0 · no CUDA"),
+        (
+            replace(HERE, python="3.14.0t", gil=GIL_OFF),
+            "2 cores · Python 3.14.0t (free-threaded, GIL off) · torch 2.13.0 · no CUDA",
+        ),
+        (
+            replace(HERE, python="3.14.0t", gil=GIL_ON_AGAIN),
+            "2 cores · Python 3.14.0t (free-threaded, GIL on) · torch 2.13.0 · no CUDA",
+        ),
+    ],
+)
+def test_an_environment_is_described_in_one_line(environment: Environment, line: str) -> None:
+    assert environment.describe() == line
+
+
+def test_the_fingerprint_changes_only_with_what_changes_timings() -> None:
+    same = (replace(HERE, kit="9.9"), replace(HERE, cuda_device=NOT_ASKED))
+    other = (replace(HERE, cpu="Other"), replace(HERE, settings=()), replace(HERE, torch="2.12.0"))
+    gils = (replace(HERE, gil=GIL_OFF), replace(HERE, gil=GIL_ON_AGAIN))
+    assert {environment.fingerprint() for environment in same} == {HERE.fingerprint()}
+    assert HERE.fingerprint() not in {environment.fingerprint() for environment in (*other, *gils)}
+    assert len(HERE.fingerprint()) == 12
+
+
+def test_differences_name_both_sides() -> None:
+    other = replace(HERE, python="3.12.1", settings=(), cuda_device=NOT_ASKED)
+    assert HERE.differences(other) == ("python: 3.11.7, 3.12.1", "settings: OMP_NUM_THREADS=1, none")
+    assert HERE.differences(HERE) == ()
+    assert HERE.differences(replace(HERE, cuda_device="H200")) == ("cuda_device: none, H200",)
+
+
+@pytest.mark.parametrize(("name", "value"), [("cores", "2"), ("settings", []), ("python", None), ("libc", ...)])
+def test_the_error_for_a_damaged_record_names_the_field(name: str, value: object) -> None:
+    record = {**HERE.to_dict(), name: value}
+    if value is ...:
+        del record[name]
+    with pytest.raises(UsageError, match=f"no valid '{name}'"):
+        Environment.from_dict(record)
+
+
+@pytest.mark.parametrize(
+    ("built_without", "enabled", "state"),
+    [(1, False, GIL_OFF), (1, True, GIL_ON_AGAIN), (0, True, GIL_ON), (None, None, GIL_ON)],
+)
+def test_a_free_threaded_build_is_recognised_and_whether_its_gil_is_on(
+    monkeypatch: pytest.MonkeyPatch, built_without: int | None, enabled: bool | None, state: str
+) -> None:
+    variables = {**sysconfig.get_config_vars(), "Py_GIL_DISABLED": built_without}
+    monkeypatch.setattr(sysconfig, "get_config_var", variables.get)
+    if enabled is None:  # Python 3.11 and 3.12
+        monkeypatch.delattr(sys, "_is_gil_enabled", raising=False)
+    else:
+        monkeypatch.setattr(sys, "_is_gil_enabled", lambda: enabled, raising=False)
+    captured = Environment.capture(ask_cuda=False)
+    assert captured.gil == state
+    assert captured.free_threaded == bool(built_without)
+    assert ("free-threaded" in captured.describe()) == bool(built_without)
+    assert ("GIL is off" in captured.caution()) == (state == GIL_OFF)
+    assert bool(captured.caution()) == bool(built_without)
+    assert Environment.from_dict(json.loads(json.dumps(captured.to_dict()))) == captured
+
+
+def test_the_build_matches_what_the_interpreter_reports() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys; print(getattr(sys, '_is_gil_enabled', lambda: True)())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    here = Environment.capture(ask_cuda=False)
+    assert (here.gil == GIL_OFF) == (told.stdout.strip() == "False")
+    assert here.free_threaded == ("t" in getattr(sys, "abiflags", ""))
+    assert here.python.startswith(platform.python_version())
+
+
+def test_a_record_without_the_field_gil_keeps_its_fingerprint() -> None:
+    record = HERE.to_dict()
+    del record["gil"]
+    assert Environment.from_dict(record) == HERE
+    recorded = Path(__file__).parents[3] / "lessons" / "recorded" / "06_counts.jsonl"
+    kept = [json.loads(line) for line in recorded.read_text(encoding="utf-8").splitlines()]
+    assert kept
+    for each in kept:
+        assert Environment.from_dict(each["environment"]).fingerprint() == each["fingerprint"]
+
+
+def test_two_builds_of_one_version_differ_in_their_gil() -> None:
+    assert HERE.differences(replace(HERE, gil=GIL_OFF)) == ("gil: on, off",)

@@ -1,0 +1,65 @@
+import shutil
+import sys
+
+import pytest
+
+from harness.machine import programs
+
+COMMANDS = {
+    ("valgrind", "apt-get"): "apt-get install valgrind",
+    ("valgrind", "dnf"): "dnf install valgrind",
+    ("C compiler", "apt-get"): "apt-get install gcc libc6-dev",
+    ("C compiler", "pacman"): "pacman -S gcc",
+    ("C++ compiler", "apt-get"): "apt-get install g++",
+    ("C++ compiler", "dnf"): "dnf install gcc-c++",
+    ("C++ compiler", "zypper"): "zypper install gcc-c++",
+    ("C++ compiler", "brew"): "brew install gcc",
+    ("Python headers", "apt-get"): f"apt-get install python{sys.version_info.major}.{sys.version_info.minor}-dev",
+    ("Python headers", "dnf"): "dnf install python3-devel",
+    ("Python headers", "pacman"): "pacman -S python",
+    ("util-linux", "pacman"): "pacman -S util-linux",
+    ("bubblewrap", "zypper"): "zypper install bubblewrap",
+}
+
+
+@pytest.mark.parametrize(("name", "manager"), COMMANDS)
+def test_a_package_has_the_name_that_each_manager_knows(name: str, manager: str) -> None:
+    assert programs.install(name, manager, root=True) == COMMANDS[name, manager]
+
+
+def test_a_user_who_is_not_root_needs_sudo_except_for_brew() -> None:
+    assert programs.install("valgrind", "dnf", root=False) == "sudo dnf install valgrind"
+    assert programs.install("C compiler", "brew", root=False) == "brew install gcc"
+
+
+def test_no_command_is_given_for_a_package_that_the_manager_lacks() -> None:
+    expected = "brew has no package with bubblewrap: use a Linux machine with another package manager"
+    assert programs.install("bubblewrap", "brew") == expected
+
+
+@pytest.mark.parametrize("name", programs.PACKAGES)
+@pytest.mark.parametrize("manager", programs.MANAGERS)
+def test_every_manager_has_a_command_for_every_package_or_a_note(name: str, manager: str) -> None:
+    command = programs.install(name, manager, root=True)
+    assert command.startswith(f"{manager} ")
+    assert len(command.split()) >= 3
+
+
+def test_the_command_uses_the_package_manager_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for manager in programs.MANAGERS:
+        monkeypatch.setattr(shutil, "which", lambda name, only=manager: f"/usr/bin/{name}" if name == only else None)
+        assert programs.manager() == manager
+        assert programs.install("util-linux", root=True) == programs.install("util-linux", manager, root=True)
+
+
+def test_a_compiler_on_macos_comes_with_xcode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert programs.install("C compiler") == "xcode-select --install"
+    assert programs.install("C++ compiler") == "xcode-select --install"
+
+
+def test_a_program_is_missing_only_when_it_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert programs.lacking("a shell", "install one", "sh") == ""
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    assert programs.lacking("a shell", "install one", "sh") == "a shell is missing: install one"

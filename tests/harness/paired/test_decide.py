@@ -1,0 +1,212 @@
+import math
+import random
+from statistics import NormalDist
+
+import pytest
+
+from harness.paired.decide import (
+    BENEFIT,
+    LOOK_GROWTH,
+    OUTLIER_RATE,
+    Estimate,
+    MeasurementError,
+    Rules,
+    _deviations,
+    estimate,
+    highest_tier_index,
+    majority_error,
+    tier_index,
+)
+
+TIERS = (2.0, 4.0)
+
+ONE_LOOK = Rules(max_pairs=5, cap_s=0.35)
+
+
+def width(known: Estimate) -> float:
+    return math.log(known.high / known.low)
+
+
+def scattered(rng: random.Random, pairs: int, rounds: int, sd: float = 0.03) -> list[list[float]]:
+    return [[3.0 * rng.lognormvariate(0, sd) for _ in range(rounds)] for _ in range(pairs)]
+
+
+def test_the_ratio_is_the_median_of_the_pairs_medians() -> None:
+    known = estimate([[1.0, 2.0, 9.0], [3.0, 3.0, 3.0], [4.0, 5.0, 50.0]])
+    assert known.ratio == pytest.approx(3.0)
+    assert (known.rounds, known.pairs) == (9, 3)
+
+
+def test_without_noise_the_interval_is_the_allowance_for_layout() -> None:
+    known = estimate([[3.0] * 10] * 5, ONE_LOOK)
+    allowed = math.exp(_deviations(5, ONE_LOOK) * ONE_LOOK.layout_sd)
+    assert (known.low, known.high) == pytest.approx((3.0 / allowed, 3.0 * allowed))
+
+
+def test_more_than_half_of_the_pairs_err_with_the_promised_probability() -> None:
+    assert ONE_LOOK.looks == 1
+    tail = 1 - NormalDist().cdf(_deviations(5, ONE_LOOK))
+    assert majority_error(5, tail + OUTLIER_RATE) == pytest.approx(ONE_LOOK.error_rate / 2, rel=1e-6)
+
+
+def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -> None:
+    assert majority_error(5, 0.0) == 0.0
+    assert majority_error(5, 0.5) == pytest.approx(0.5)
+    assert majority_error(5, 0.1) == pytest.approx(10 * 0.1**3 * 0.9**2 + 5 * 0.1**4 * 0.9 + 0.1**5)
+    tail = 1 - NormalDist().cdf(_deviations(5, Rules()))
+    assert [majority_error(5, tail + wild) for wild in (tail, 0.05, 0.1)] == pytest.approx(
+        [0.0003, 0.0026, 0.013], rel=0.05
+    )
+    outvoted = estimate([[3.0] * 30] * 3 + [[3.6] * 30] * 2)
+    assert outvoted.high < 3.1
+    overrun = estimate([[3.0] * 30] * 2 + [[3.6] * 30] * 3)
+    assert overrun.low > 3.1
+
+
+def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
+    assert (_deviations(5, ONE_LOOK), _deviations(5, Rules())) == pytest.approx((1.53, 2.14), abs=0.005)
+    many = Rules(max_pairs=5, cap_s=0.35 * LOOK_GROWTH**9)
+    assert many.looks == 10
+    equal = Rules(max_pairs=5, cap_s=0.35, error_rate=many.error_rate / 10)
+    assert _deviations(5, many) == pytest.approx(_deviations(5, equal))
+
+
+@pytest.mark.parametrize(
+    ("rules", "looks"),
+    [
+        (Rules(min_pairs=3, max_pairs=3, slice_s=0.1, cap_s=0.3), 1),
+        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.3), 3),
+        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.5 * LOOK_GROWTH**2.5), 6),
+    ],
+)
+def test_looks_come_with_each_new_pair_and_then_as_time_grows(rules: Rules, looks: int) -> None:
+    assert rules.looks == looks
+
+
+def test_swapping_the_sides_inverts_the_interval() -> None:
+    pairs = scattered(random.Random(5), pairs=6, rounds=40)
+    known, turned = estimate(pairs), estimate([[1 / ratio for ratio in pair] for pair in pairs])
+    assert turned.low == pytest.approx(1 / known.high)
+    assert turned.high == pytest.approx(1 / known.low)
+
+
+def test_too_few_pairs_give_no_verdict_however_clear() -> None:
+    known = estimate([[3.0] * 500] * 4)
+    assert (known.low, known.high) == (0.0, math.inf)
+    assert tier_index(known, TIERS) is None
+    assert tier_index(known, ()) is None
+
+
+def test_four_rounds_per_pair_give_no_interval_and_five_do() -> None:
+    assert not estimate([[3.0] * 4] * 5).bounded
+    assert estimate([[3.0] * 5] * 5).bounded
+
+
+def test_pairs_that_disagree_widen_the_interval_by_their_own_spread() -> None:
+    agreeing = estimate([[3.0] * 30] * 5)
+    disagreeing = estimate([[ratio] * 30 for ratio in (2.8, 2.9, 3.0, 3.1, 3.2)])
+    assert width(disagreeing) > 3 * width(agreeing)
+
+
+def test_more_rounds_and_more_pairs_narrow_the_interval() -> None:
+    pairs = scattered(random.Random(6), pairs=9, rounds=400)
+    widths = [
+        width(known)
+        for known in (
+            estimate([pair[:12] for pair in pairs[:5]]),
+            estimate([pair[:50] for pair in pairs[:5]]),
+            estimate(pairs[:5]),
+            estimate(pairs),
+        )
+    ]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_correlated_rounds_widen_the_interval_compared_with_shuffled_rounds() -> None:
+    rng = random.Random(7)
+    pairs = scattered(rng, pairs=5, rounds=60)
+    in_waves = [sorted(pair[:30]) + sorted(pair[30:], reverse=True) for pair in pairs]
+    assert width(estimate(in_waves)) > 2 * width(estimate(pairs))
+
+
+def test_alternating_rounds_do_not_narrow_the_interval() -> None:
+    tossed = [[2.9, 3.1, 3.1, 2.9, 2.9, 3.1, 3.1, 2.9] * 5] * 5
+    alternating = [[2.9, 3.1] * 20] * 5
+    assert width(estimate(alternating)) == pytest.approx(width(estimate(tossed)))
+
+
+def test_noise_on_one_side_widens_the_other_end_only() -> None:
+    rng = random.Random(8)
+    known = estimate([[3.0 * math.exp(rng.expovariate(1 / 0.1)) for _ in range(30)] for _ in range(5)])
+    assert math.log(known.ratio / known.low) > 1.2 * math.log(known.high / known.ratio)
+
+
+def test_few_correlated_rounds_still_give_an_interval() -> None:
+    known = estimate([[3.0 + 0.01 * k for k in range(7)]] * 5)
+    assert known.bounded
+    assert width(known) > math.log(3.06 / 3.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "reached"),
+    [(1.1, 1.9, 0), (2.0, 3.9, 1), (4.1, 9.0, 2), (1.9, 2.1, None), (1.9, 4.1, None), (1.9, 2.0, None)],
+)
+def test_a_tier_index_needs_the_whole_interval_and_a_threshold_met_exactly_is_reached(
+    low: float, high: float, reached: int | None
+) -> None:
+    assert tier_index(Estimate((low + high) / 2, low, high, rounds=40, pairs=5), TIERS) == reached
+
+
+def test_an_unclear_ratio_gets_the_higher_tier_index() -> None:
+    straddling = Estimate(2.0, 1.9, 2.1, rounds=40, pairs=5)
+    assert highest_tier_index(straddling, TIERS) == 1
+
+
+def test_the_benefit_does_not_reach_a_threshold_far_above_the_ratio() -> None:
+    """A candidate that makes its own rounds noisy widens its interval, but does not reach a higher tier."""
+    restless = Estimate(0.9, 0.5, 4.5, rounds=40, pairs=5)
+    assert tier_index(restless, TIERS) is None
+    assert highest_tier_index(restless, TIERS) == 0
+    below = Estimate(1.9, 0.5, 4.5, rounds=40, pairs=5)
+    assert [highest_tier_index(below, TIERS, benefit) for benefit in (BENEFIT, 1.06, 1.05, 1.0)] == [1, 1, 0, 0]
+
+
+def test_without_an_interval_there_is_no_benefit_of_the_doubt() -> None:
+    with pytest.raises(MeasurementError, match="too few for an interval"):
+        highest_tier_index(estimate([[3.0] * 50] * 3), TIERS)
+
+
+@pytest.mark.parametrize("ratio", [0.0, -1.0, math.nan, math.inf])
+def test_an_impossible_ratio_is_an_error(ratio: float) -> None:
+    with pytest.raises(MeasurementError, match="positive"):
+        estimate([[1.0, ratio, 1.0]])
+
+
+@pytest.mark.parametrize("ratios", [[], [[]], [[], []]])
+def test_no_rounds_are_an_error(ratios: list[list[float]]) -> None:
+    with pytest.raises(MeasurementError, match="no rounds"):
+        estimate(ratios)
+
+
+@pytest.mark.parametrize("thresholds", [(2.0, 2.0), (4.0, 2.0), (0.0, 1.0), (-1.0,), (math.nan,), (math.inf,)])
+def test_thresholds_must_ascend(thresholds: tuple[float, ...]) -> None:
+    with pytest.raises(MeasurementError, match="ascending"):
+        tier_index(estimate([[3.0] * 30] * 5), thresholds)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"error_rate": 0.0},
+        {"error_rate": 1.0},
+        {"layout_sd": 0.0},
+        {"slice_s": 0.0},
+        {"cap_s": -1.0},
+        {"min_pairs": 0},
+        {"min_pairs": 9, "max_pairs": 3},
+        {"min_rounds": 0},
+    ],
+)
+def test_rules_that_allow_no_verdict_are_refused(broken: dict[str, float]) -> None:
+    with pytest.raises(MeasurementError, match="Give"):
+        Rules(**broken)  # type: ignore[arg-type]  # on purpose

@@ -1,0 +1,227 @@
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.machine.clocks import FakeClock
+from harness.paired.duel import Duel, Finding, duel
+
+
+def exact(
+    candidate_s: float,
+    baseline_s: float,
+    *,
+    sleep_s: float = 0.0,
+    margin: float = 0.02,
+    budget_s: float = 1.0,
+) -> Duel:
+    """Return a duel on fake clocks between calls of known cost; the candidate may also sleep."""
+    cpu, wall = FakeClock(), FakeClock()
+
+    def work(seconds: float, sleep_s: float) -> None:
+        cpu.advance(seconds)
+        wall.advance(seconds + sleep_s)
+
+    return duel(
+        lambda: work(candidate_s, sleep_s),
+        lambda: work(baseline_s, 0.0),
+        seed=1,
+        clock=cpu,
+        wall=wall,
+        margin=margin,
+        budget_s=budget_s,
+    )
+
+
+def test_half_the_cost_is_twice_as_fast() -> None:
+    outcome = exact(50e-6, 100e-6)
+    assert outcome.verdict is Finding.FASTER
+    assert outcome.ratio == pytest.approx(2.0)
+    assert outcome.low < 2.0 < outcome.high
+
+
+def test_twice_the_cost_is_slower() -> None:
+    outcome = exact(100e-6, 50e-6)
+    assert outcome.verdict is Finding.SLOWER
+    assert outcome.ratio == pytest.approx(0.5)
+
+
+def test_the_same_cost_is_the_same() -> None:
+    assert exact(50e-6, 50e-6).verdict is Finding.SAME
+
+
+def test_a_difference_at_the_margin_stays_undecided_within_the_budget() -> None:
+    outcome = exact(50e-6, 51e-6)
+    assert outcome.verdict is Finding.UNDECIDED
+    assert 1.0 <= outcome.spent_s < 1.2
+
+
+def test_differences_within_the_margin_count_as_the_same() -> None:
+    assert exact(50e-6, 55e-6).verdict is Finding.FASTER
+    assert exact(50e-6, 55e-6, margin=0.2).verdict is Finding.SAME
+
+
+def test_a_clear_verdict_leaves_half_of_the_budget() -> None:
+    assert exact(50e-6, 100e-6).spent_s < 0.6
+
+
+def test_sleeping_does_not_look_fast() -> None:
+    outcome = exact(10e-6, 50e-6, sleep_s=190e-6)
+    assert outcome.hidden_work
+    assert outcome.verdict is Finding.SLOWER
+    assert outcome.ratio == pytest.approx(0.25)
+    assert "wall clock" in str(outcome)
+
+
+def test_a_call_too_long_for_the_budget_gives_undecided() -> None:
+    outcome = exact(1.0, 2.0)
+    assert outcome.verdict is Finding.UNDECIDED
+    assert (outcome.low, outcome.high) == (0.0, math.inf)
+    assert len(outcome.rounds) == 5
+    assert "0 to ∞" in str(outcome)
+
+
+def test_the_line_has_verdict_ratio_interval_and_effort() -> None:
+    line = str(exact(50e-6, 100e-6))
+    assert line.startswith("FASTER: 2\N{MULTIPLICATION SIGN} the baseline (1.98 to 2.02; ")
+    assert "rounds" in line
+
+
+def test_a_duel_can_be_written_as_json_with_its_rounds() -> None:
+    for outcome in (exact(50e-6, 100e-6), exact(1.0, 2.0)):
+        record = json.loads(json.dumps(outcome.to_dict(), allow_nan=False))
+        assert record["verdict"] == outcome.verdict
+        assert len(record["rounds"]) == len(outcome.rounds)
+        assert record["rounds"][0]["baseline"]["calls"] == outcome.rounds[0].baseline.calls
+
+
+def test_the_histogram_shows_the_ratios() -> None:
+    assert "2\N{MULTIPLICATION SIGN}" in exact(50e-6, 100e-6).histogram()
+
+
+@pytest.mark.parametrize("options", [{"margin": 0.0}, {"margin": math.nan}, {"budget_s": 0.0}, {"budget_s": math.inf}])
+def test_an_impossible_margin_or_budget_is_refused(options: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="positive margin and budget_s"):
+        exact(1e-3, 1e-3, **options)
+
+
+def test_the_error_for_code_that_is_not_python_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="is not valid Python"):
+        duel("1 +", "1")
+
+
+def test_an_exception_of_the_code_passes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        duel("1 / 0", "1")
+
+
+def test_real_code_against_itself_is_never_faster_or_slower() -> None:
+    for seed in range(3):
+        outcome = duel("sum(v)", "sum(v)", setup="v = list(range(1000))", margin=0.05, budget_s=0.3, seed=seed)
+        assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
+
+
+def test_real_code_that_does_twice_the_work_is_slower() -> None:
+    outcome = duel("total(2000)", "total(1000)", globals={"total": lambda n: sum(range(n))})
+    assert outcome.verdict is Finding.SLOWER
+    assert 0.35 < outcome.ratio < 0.7
+
+
+def test_each_side_has_its_own_setup_after_the_common_setup() -> None:
+    outcome = duel(
+        "found[999]",
+        "999 in found",
+        setup="values = range(1000)",
+        candidate_setup="found = dict.fromkeys(values)",
+        baseline_setup="found = list(values)",
+    )
+    assert outcome.verdict is Finding.FASTER
+    assert outcome.ratio > 5
+    assert not outcome.paired_processes
+
+
+@pytest.mark.parametrize("paired_processes", [False, True])
+def test_the_error_for_a_setup_that_is_not_python_is_one_sentence(paired_processes: bool) -> None:
+    with pytest.raises(UsageError, match="The setup is not valid Python"):
+        duel("1", "1", candidate_setup="1 +", paired_processes=paired_processes)
+
+
+def test_a_paired_process_with_ten_times_the_work_is_slower() -> None:
+    outcome = duel("sum(range(10_000))", "sum(range(1000))", paired_processes=True)
+    assert outcome.verdict is Finding.SLOWER
+    assert 0.05 < outcome.ratio < 0.2
+    assert outcome.paired_processes
+    assert not outcome.hidden_work
+    assert "pairs of processes" in str(outcome)
+
+
+def test_paired_processes_with_the_same_code_are_never_faster_or_slower() -> None:
+    outcome = duel("sum(v)", "sum(v)", setup="v = list(range(1000))", margin=0.05, budget_s=0.3, paired_processes=True)
+    assert outcome.verdict in {Finding.SAME, Finding.UNDECIDED}
+    assert len({round_.pair for round_ in outcome.rounds}) >= 5
+
+
+def test_a_sleeping_paired_process_is_measured_by_the_wall_clock() -> None:
+    outcome = duel("time.sleep(0.004)", "sum(range(20_000))", setup="import time", budget_s=0.5, paired_processes=True)
+    assert outcome.hidden_work
+    assert outcome.ratio < 0.7
+
+
+def ten_times() -> int:
+    return sum(range(10_000))
+
+
+def once() -> int:
+    return sum(range(1000))
+
+
+def test_functions_of_a_module_run_in_paired_processes() -> None:
+    assert duel(ten_times, once, paired_processes=True).verdict is Finding.SLOWER
+
+
+def test_the_error_for_code_that_cannot_be_sent_says_what_to_do() -> None:
+    with pytest.raises(UsageError, match="a statement with a setup"):
+        duel(lambda: 1, once, paired_processes=True)
+    with pytest.raises(UsageError, match="create them in setup="):
+        duel("f()", "f()", globals={"f": once}, paired_processes=True)
+
+
+SCRIPT = """
+from harness.paired.duel import duel
+
+def ten_times():
+    return sum(range(10_000))
+
+def once():
+    return sum(range(1000))
+
+GUARD
+    print(duel(ten_times, once, paired_processes=True).verdict)
+"""
+
+
+def run(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, *options, str(script) if not options else script.stem]
+    return subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("options", [(), ("-m",)], ids=["script", "module"])
+def test_a_script_runs_its_functions_in_paired_processes(tmp_path: Path, options: tuple[str, ...]) -> None:
+    script = tmp_path / "compare.py"
+    script.write_text(SCRIPT.replace("GUARD", "if __name__ == '__main__':"))
+    done = run(script, *options)
+    assert (done.stdout, done.stderr) == ("slower\n", "")
+
+
+def test_the_error_for_a_script_without_a_main_guard_names_the_guard(tmp_path: Path) -> None:
+    script = tmp_path / "compare.py"
+    script.write_text(SCRIPT.replace("GUARD", "if True:"))
+    done = run(script)
+    assert done.returncode == 1
+    assert 'Put the duel under if __name__ == "__main__".' in done.stderr

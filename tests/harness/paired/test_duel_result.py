@@ -1,0 +1,95 @@
+import json
+import math
+
+import pytest
+
+from harness.paired.decide import Rules
+from harness.paired.duel_result import Duel, Finding
+from harness.paired.rounds import Reading, Round, judge
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def rounds(ratio: float, *, pairs: int = 3, each: int = 40, sleep_s: float = 0.0) -> list[Round]:
+    """Return rounds of 100 calls that cost the candidate 10 µs each; some rounds are disturbed."""
+    return [
+        Round(
+            pair,
+            Reading(1e-3 * ratio * (1.5 if number % 13 == 0 else 1.0), 1e-3 * ratio, 100),
+            Reading(1e-3, 1e-3 + sleep_s, 100),
+            baseline_first=number % 2 == 0,
+        )
+        for pair in range(pairs)
+        for number in range(each)
+    ]
+
+
+def found(
+    ratio: float, *, paired_processes: bool = False, caveat: str = "", pairs: int = 3, sleep_s: float = 0.0
+) -> Duel:
+    outcome = judge(rounds(ratio, pairs=pairs, sleep_s=sleep_s), (1 / 1.02, 1.02), Rules(min_pairs=3))
+    return Duel.of(outcome, 0.02, paired_processes=paired_processes, caveat=caveat)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [(0.5, Finding.SLOWER), (1.0, Finding.SAME), (1.02, Finding.UNDECIDED), (2.0, Finding.FASTER)],
+)
+def test_the_tier_index_of_the_ratio_gives_the_verdict(ratio: float, verdict: Finding) -> None:
+    assert found(ratio).verdict is verdict
+
+
+def test_repr_is_one_short_line() -> None:
+    for outcome in (found(2.0), found(1.0, paired_processes=True), found(2.0, pairs=1)):
+        assert repr(outcome) == f"<Duel {outcome}>"
+        assert len(repr(outcome)) < 140
+        assert "\n" not in repr(outcome)
+
+
+def test_the_line_distinguishes_processes_from_loops() -> None:
+    assert "120 rounds, 3 pairs of loops" in str(found(2.0))
+    assert "120 rounds, 3 pairs of processes" in str(found(2.0, paired_processes=True))
+    assert "40 rounds, 1 pair of loops" in str(found(2.0, pairs=1))
+
+
+def test_the_line_of_an_estimate_gives_the_caveat() -> None:
+    assert str(found(2.0, caveat="no clock here")).endswith("An estimate: no clock here.")
+    assert "estimate" not in str(found(2.0))
+
+
+def test_the_table_has_one_line_per_pair_with_seconds_per_call() -> None:
+    title, names, _, *lines = found(2.0).table().splitlines()
+    assert title == str(found(2.0))
+    assert names.split() == ["pair", "rounds", "ratio", "baseline", "candidate"]
+    assert [line.split() for line in lines] == [
+        [str(number), "40", f"2{TIMES}", "20", "µs", "10", "µs"] for number in (1, 2, 3)
+    ]
+
+
+def test_the_table_shows_wall_times_with_hidden_work() -> None:
+    slept = found(2.0, sleep_s=9e-3)
+    assert slept.hidden_work
+    assert "100 µs" in slept.table()
+    assert f"0.2000{TIMES}" in slept.table()
+
+
+def test_a_notebook_shows_the_table_and_the_histogram_as_text() -> None:
+    page = found(2.0, caveat="a < b")._repr_html_()
+    assert page.startswith("<pre>FASTER")
+    assert "a &lt; b" in page
+    assert found(2.0).histogram() in page
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_from_dict_restores_the_duel(pairs: int) -> None:
+    outcome = found(2.0, pairs=pairs, paired_processes=True, caveat="because")
+    assert math.isinf(outcome.high) == (pairs == 1)
+    assert Duel.from_dict(json.loads(json.dumps(outcome.to_dict(), allow_nan=False))) == outcome
+
+
+def test_the_seconds_per_call_of_a_side_are_the_median_over_the_rounds() -> None:
+    assert found(2.0).candidate_s == pytest.approx(1e-5)
+    assert found(2.0).baseline_s == pytest.approx(2e-5)
+    slept = found(2.0, sleep_s=1.0)
+    assert slept.hidden_work
+    assert slept.candidate_s == pytest.approx((1e-3 + 1.0) / 100)

@@ -1,0 +1,100 @@
+import math
+from itertools import count
+
+import pytest
+
+from harness.errors import UsageError
+from harness.machine.clocks import FakeClock
+from harness.paired.noise import NOISY, WINDOW_S, Noise, aa_control, noise_of, p95
+from harness.paired.rounds import Reading
+from harness.rendering import units
+
+
+def blocks(*wall_s: float) -> list[Reading]:
+    """Return blocks of the same work with 1 ms of CPU time and the given wall times."""
+    return [Reading(1e-3, seconds) for seconds in wall_s]
+
+
+def test_the_95th_percentile_of_one_error_is_that_error() -> None:
+    assert p95([3.0]) == 3.0
+    assert p95(list(map(float, range(101)))) == 95.0
+
+
+def test_a_machine_without_changes_has_no_noise() -> None:
+    noise = noise_of(blocks(*[1e-3] * 200))
+    assert max(noise.unpaired) == max(noise.paired) == 0.0
+    assert not noise.noisy
+    assert str(noise) == "noise today: ±0 % unpaired, ±0 % in paired rounds"
+
+
+def test_a_machine_that_slows_down_changes_unpaired_errors_only() -> None:
+    window = [Reading(1e-3, 1e-3)] * 20 + [Reading(1.1e-3, 1.1e-3)] * 20
+    noise = noise_of(window * 4)
+    assert max(noise.unpaired) == pytest.approx(math.log(1.1), rel=0.2)
+    assert max(noise.paired) == 0.0
+    assert noise.noisy
+    assert str(noise) == f"noise today: ±{units.percent(noise.unpaired_p95)} unpaired, ±0 % in paired rounds"
+
+
+def test_waiting_for_the_core_changes_unpaired_errors_only() -> None:
+    noise = noise_of(blocks(*([1e-3] * 30 + [11e-3])))
+    assert len(noise.unpaired) == 1
+    assert max(noise.unpaired) > 0.3
+    assert max(noise.paired) == 0.0
+
+
+def test_the_series_is_cut_into_windows_and_kept_whole() -> None:
+    record = blocks(*[1e-3] * 130)
+    noise = noise_of(record)
+    assert len(noise.unpaired) == len(noise.paired) == pytest.approx(0.13 / WINDOW_S, abs=1)
+    assert noise.blocks == tuple(record)
+
+
+def test_one_bad_window_of_a_hundred_does_not_make_a_machine_noisy() -> None:
+    calm = tuple([0.0] * 100)
+    one_bad = Noise(unpaired=(*calm, 0.5), paired=calm, blocks=())
+    many_bad = Noise(unpaired=(*calm, *[NOISY * 2] * 10), paired=calm, blocks=())
+    assert (one_bad.noisy, many_bad.noisy) == (False, True)
+    assert max(one_bad.unpaired) == 0.5
+
+
+@pytest.mark.parametrize("record", [[], blocks(1e-3), blocks(1.0)])
+def test_a_record_without_a_window_of_two_blocks_is_refused(record: list[Reading]) -> None:
+    with pytest.raises(UsageError, match="record at least one"):
+        noise_of(record)
+
+
+def test_the_control_keeps_to_its_budget() -> None:
+    clock = FakeClock()
+    noise = aa_control(lambda: clock.advance(20e-6), budget_s=0.2, clock=clock, wall=clock)
+    assert sum(block.wall_s for block in noise.blocks) == pytest.approx(0.2, abs=1e-3)
+    assert max(noise.unpaired) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("budget_s", [0.0, 0.1, math.inf, math.nan])
+def test_a_budget_for_too_few_windows_is_refused(budget_s: float) -> None:
+    with pytest.raises(UsageError, match="budget_s"):
+        aa_control(budget_s=budget_s)
+
+
+def test_a_call_too_long_for_a_window_is_refused() -> None:
+    clock = FakeClock()
+    with pytest.raises(UsageError, match="One call takes"):
+        aa_control(lambda: clock.advance(0.05), clock=clock, wall=clock)
+
+
+def test_an_interrupted_block_does_not_count_as_a_long_call() -> None:
+    clock, calls = FakeClock(), count(1)
+
+    def quiet_while_the_block_is_sized() -> None:
+        number = next(calls)
+        clock.advance(15e-3 if number > 125 and number % 10 == 0 else 20e-6)
+
+    noise = aa_control(quiet_while_the_block_is_sized, clock=clock, wall=clock)
+    assert min(block.wall_s for block in noise.blocks) > 15e-3
+
+
+def test_the_real_machine_differs_from_itself_somewhat() -> None:
+    noise = aa_control(budget_s=0.2)
+    assert max(noise.unpaired) > 0
+    assert len(noise.blocks) > len(noise.unpaired) >= 2

@@ -1,0 +1,151 @@
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.machine.clocks import process_cpu
+from harness.paired import process_env
+
+linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs the affinity of Linux")
+
+WITH_THREADS = """
+import os, sys, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("ready", flush=True)
+for line in sys.stdin:
+    if line == "leave\\n":
+        os.sched_setaffinity(0, set(range(os.cpu_count())))
+    if line == "work\\n":
+        sum(range(200_000))
+    print("done", flush=True)
+"""
+
+
+@contextmanager
+def paired_process() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", WITH_THREADS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+        yield one
+        one.kill()
+
+
+def tell(one: subprocess.Popen[str], what: str) -> None:
+    assert one.stdin is not None
+    assert one.stdout is not None
+    one.stdin.write(what + "\n")
+    one.stdin.flush()
+    assert one.stdout.readline() == "done\n"
+
+
+def core() -> int:
+    return min(os.sched_getaffinity(0))
+
+
+@pytest.mark.skipif(not process_env.fixed_layout(), reason="needs setarch")
+def test_paired_processes_have_the_same_memory_layout() -> None:
+    command = process_env.command([sys.executable, "-c", "print(id(object()), id(len), hash('a'))"])
+    layouts = {
+        subprocess.run(command, env=process_env.ENVIRONMENT, capture_output=True, check=True).stdout for _ in range(3)
+    }
+    assert len(layouts) == 1
+
+
+def test_without_setarch_the_command_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_env, "fixed_layout", lambda: False)
+    assert process_env.command(["python", "-c", ""]) == ["python", "-c", ""]
+
+
+@pytest.mark.parametrize(
+    ("script", "trouble"),
+    [
+        ("exit 0", ""),
+        ("echo 'setarch: failed to set personality to x86_64: Operation not permitted' >&2; exit 1", "not permitted"),
+        ("exit 3", "setarch ends with status 3"),
+        (None, "setarch is missing"),
+    ],
+)
+def test_setarch_is_tried_to_find_out_whether_the_layout_can_be_fixed(
+    script: str | None, trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if script is not None:
+        (tmp_path / "setarch").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "setarch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(process_env, "why_layout_varies", process_env.why_layout_varies.__wrapped__)
+    assert trouble in process_env.why_layout_varies()
+    assert process_env.fixed_layout() == (not trouble)
+    assert (process_env.command(["python"]) == ["python"]) == bool(trouble)
+
+
+@linux
+def test_pinning_binds_every_thread() -> None:
+    with paired_process() as one:
+        process_env.pin(one.pid, core())
+        threads = [int(name) for name in os.listdir(f"/proc/{one.pid}/task")]  # noqa: PTH208 - names are wanted
+        assert len(threads) == 2
+        assert [os.sched_getaffinity(thread) for thread in threads] == [{core()}] * 2
+        assert process_env.is_pinned(one.pid, core())
+
+
+@linux
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")
+def test_a_process_that_leaves_its_core_is_detected() -> None:
+    with paired_process() as one:
+        process_env.pin(one.pid, core())
+        tell(one, "leave")
+        assert not process_env.is_pinned(one.pid, core())
+        assert process_env.is_pinned(one.pid, None)
+
+
+@linux
+def test_pinning_a_process_that_is_gone_raises() -> None:
+    with paired_process() as one:
+        pass
+    with pytest.raises(ProcessLookupError):
+        process_env.pin(one.pid, core())
+
+
+def test_pinning_to_no_core_does_nothing() -> None:
+    process_env.pin(2**22 + 1, None)
+    with process_env.pinned(None):
+        pass
+
+
+@linux
+def test_only_the_calling_thread_is_pinned_until_the_block_ends() -> None:
+    before = os.sched_getaffinity(0)
+    main = threading.main_thread().native_id
+    assert main is not None
+    seen: list[set[int]] = []
+
+    def other() -> None:
+        with process_env.pinned(core()):
+            seen.extend([os.sched_getaffinity(0), os.sched_getaffinity(main)])
+        seen.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert seen == [{core()}, before, before]
+
+
+@linux
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
+def test_on_a_shared_core_the_clock_shows_work_as_soon_as_it_is_done() -> None:
+    """A process on another core may see CPU time that is up to one timer tick old."""
+    with paired_process() as one, process_env.pinned(core()):
+        process_env.pin(one.pid, core())
+        clock = process_cpu(one.pid)
+        at_rest = clock()
+        assert clock() == at_rest
+        tell(one, "work")
+        worked = clock()
+        assert worked > at_rest
+        assert clock() == worked

@@ -1,0 +1,253 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+
+from harness.errors import FairclockError, MachineError, UsageError
+from harness.machine import clocks
+from harness.machine.clocks import Clock, FakeClock
+from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores
+from harness.paired import process_env, process_pairs
+from harness.paired.blocks import DEFAULT_CLOCK
+from harness.paired.loop_pairs import PairSource, TimedCode
+from harness.paired.paired_process_main import make_job
+from harness.paired.process_pairs import (
+    TURN_S,
+    PairedProcess,
+    PairedProcessError,
+    TimedWorker,
+    calls_in_a_turn,
+    start_process,
+    stop_all,
+)
+from harness.paired.rounds import Reading
+
+KIT = Path(__file__).parents[3]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU clock of another process")
+
+
+@contextmanager
+def ground(
+    candidate: str = "pass",
+    baseline: str = "pass",
+    *,
+    setup: str = "pass",
+    clock: Clock = DEFAULT_CLOCK,
+    wall: Clock = clocks.wall,
+    at_once: int = 1,
+) -> Iterator[PairSource]:
+    sides = TimedCode("baseline", baseline, setup), TimedCode("candidate", candidate, setup)
+    with process_pairs.process_pairs(sides, random.Random(1), clock, wall, at_once) as here:
+        yield here
+
+
+def running(pid: int | None = None) -> list[psutil.Process]:
+    """Return the running paired processes that a process started; by default, this process."""
+    return [child for child in psutil.Process(pid).children() if _is_a_running_paired_process(child)]
+
+
+def _is_a_running_paired_process(child: psutil.Process) -> bool:
+    try:
+        return "harness.paired.paired_process_main" in child.cmdline()
+    except psutil.NoSuchProcess:  # the process has ended, and its parent may not have read its exit status yet
+        return False
+
+
+def fake(call_s: float, overhead_s: float = 20e-6) -> TimedWorker:
+    """Return a worker whose calls and requests take known times, with one clock for CPU and wall time."""
+    clock = FakeClock()
+    return TimedWorker(lambda calls: clock.advance(overhead_s + calls * call_s), clock, clock)
+
+
+def test_a_turn_takes_the_time_of_its_calls_and_the_request() -> None:
+    turn = fake(call_s=1e-6).turn(100)
+    assert [turn.cpu_s, turn.wall_s, turn.calls] == pytest.approx([120e-6, 120e-6, 100])
+
+
+def test_a_turn_without_cpu_time_costs_its_wall_time() -> None:
+    still, wall = FakeClock(), FakeClock()
+    turn = TimedWorker(lambda calls: wall.advance(calls * 1e-6), still, wall).turn(100)
+    assert [turn.cpu_s, turn.wall_s] == pytest.approx([100e-6, 100e-6])
+
+
+def test_the_request_overhead_is_subtracted() -> None:
+    one = fake(call_s=1e-6)
+    overhead = one.turn(0)
+    net = one.net_turn(1000, overhead)
+    assert [net.cpu_s, net.wall_s, net.calls] == pytest.approx([1e-3, 1e-3, 1000])
+
+
+def test_at_most_half_of_a_turn_is_subtracted_as_overhead() -> None:
+    assert fake(call_s=1e-6).net_turn(10, Reading(25e-6, 25e-6)).cpu_s == pytest.approx(15e-6)
+
+
+@pytest.mark.parametrize("call_s", [1e-8, 1e-6, 1e-4])
+def test_a_turn_is_filled_with_calls(call_s: float) -> None:
+    filled_s = calls_in_a_turn(fake(call_s)) * call_s
+    assert 0.7 * TURN_S <= filled_s <= 1.2 * TURN_S
+
+
+def test_a_long_call_is_a_turn_by_itself() -> None:
+    assert calls_in_a_turn(fake(call_s=0.5)) == 1
+
+
+@linux
+def test_the_clock_of_a_process_counts_work_and_not_waiting() -> None:
+    with ground("sum(range(20_000))", "time.sleep(0.005)", setup="import time") as here, here.open_pair(0) as pair:
+        played = [pair.play(baseline_first=number % 2 == 0) for number in range(5)]
+    assert min(one.baseline.wall_s for one in played) >= 0.004
+    assert max(one.baseline.cpu_s for one in played) < 0.004
+    assert min(one.candidate.cpu_s / one.candidate.calls for one in played) > 20_000 * 1e-9
+
+
+def test_another_clock_of_the_caller_can_be_used() -> None:
+    with ground("time.sleep(0.005)", setup="import time", clock=clocks.wall) as here, here.open_pair(0) as pair:
+        assert pair.play(baseline_first=True).candidate.cpu_s >= 0.004
+
+
+@linux
+def test_the_caller_holds_a_lane_and_shares_its_core_with_the_paired_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        DIRECTORY_VARIABLE, str(tmp_path / "lanes")
+    )  # so that no other measurement uses these core locks
+    before, free = os.sched_getaffinity(0), free_cores()
+    with ground(at_once=2) as here, here.open_pair(0), here.open_pair(1):
+        (core,) = os.sched_getaffinity(0)
+        assert core not in free_cores()
+        assert [os.sched_getaffinity(one.pid) for one in running()] == [{core}] * 4
+    assert os.sched_getaffinity(0) == before
+    assert free_cores() == free
+
+
+def test_pairs_beyond_those_started_at_once_are_started_when_needed() -> None:
+    with ground(at_once=1) as here, here.open_pair(0):
+        assert len(running()) == 2
+        with here.open_pair(1) as pair:
+            assert len(running()) == 4
+            assert pair.play(baseline_first=True).pair == 1
+    assert running() == []
+
+
+def test_the_environment_has_only_those_variables_of_the_caller_that_python_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.delenv("SYSTEMROOT", raising=False)
+    variables = process_pairs.process_environment()
+    assert variables["LD_LIBRARY_PATH"] == "/nowhere"
+    assert set(variables) == {*process_env.ENVIRONMENT, "LD_LIBRARY_PATH", "PYTHONPATH", "FAIRCLOCK_PAIRED_PROCESS"}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message"),
+    [
+        (("1 +", "pass", "pass"), UsageError, "In the candidate: The statement is not valid Python"),
+        (
+            ("pass", "1 / 0", "pass"),
+            PairedProcessError,
+            "The baseline raised ZeroDivisionError: division by zero. Correct it",
+        ),
+        (
+            ("pass", "pass", "import nowhere"),
+            PairedProcessError,
+            "raised ModuleNotFoundError: No module named 'nowhere'",
+        ),
+        (("os._exit(7)", "pass", "import os"), PairedProcessError, "of the candidate ended with exit status 7"),
+    ],
+)
+def test_the_error_of_a_paired_process_is_one_sentence(
+    code: tuple[str, str, str], kind: type[FairclockError], message: str
+) -> None:
+    candidate, baseline, setup = code
+    with pytest.raises(kind) as caught, ground(candidate, baseline, setup=setup):
+        pass
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert running() == []
+
+
+def test_the_traceback_of_a_paired_process_is_added_as_a_note() -> None:
+    with pytest.raises(PairedProcessError) as caught, ground("int('x')"):
+        pass
+    assert "Traceback" in caught.value.__notes__[0]
+
+
+def test_without_the_cpu_clock_or_a_fixed_layout_the_result_is_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_pid: int) -> Clock:
+        raise MachineError("not on this system")
+
+    monkeypatch.setattr(process_pairs, "process_cpu", refuse)
+    monkeypatch.setattr(process_env, "fixed_layout", lambda: False)
+    with ground("time.sleep(0.005)", setup="import time") as here, here.open_pair(0) as pair:
+        assert here.caveat.startswith("times are wall times, because")
+        assert "; each process has its own memory layout" in here.caveat
+        assert pair.play(baseline_first=True).candidate.cpu_s >= 0.004
+
+
+def test_a_paired_process_does_not_start_a_duel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRCLOCK_PAIRED_PROCESS", "1")
+    with pytest.raises(UsageError, match="__main__"), ground():
+        pass
+
+
+def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_pairs, "_END_S", 0.1)
+    endless = PairedProcess("candidate", make_job("pass", "while True: pass"), start_process())
+    stop_all([endless])
+    assert not psutil.pid_exists(endless.pid)
+
+
+ENDLESS_DUEL = """
+from harness.paired.duel import duel
+while True:  # with so small a margin, a disturbed duel may come to a verdict
+    duel("total += 1", "total += 1", setup="total = 0", margin=1e-9, budget_s=1e6, paired_processes=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("busy", [False, True], ids=["at once", "while they take turns"])
+def test_an_interrupted_duel_leaves_no_process_behind(how: signal.Signals, busy: bool) -> None:
+    script = [sys.executable, "-c", ENDLESS_DUEL]
+    environment = {**os.environ, "PYTHONPATH": str(KIT)}
+    with subprocess.Popen(script, env=environment, stderr=subprocess.PIPE, text=True) as caller:
+        started = _wait_for_paired_processes(caller.pid, most_s=30)
+        if busy:
+            time.sleep(1)
+            started = _wait_for_paired_processes(
+                caller.pid, most_s=30
+            )  # no processes run between one pair of processes and the next
+        caller.send_signal(how)
+        _, told = caller.communicate(timeout=30)
+    assert started
+    assert ("KeyboardInterrupt" in told) == (how is signal.SIGINT)
+    assert told.count("Traceback") == (how is signal.SIGINT)
+    _, there = psutil.wait_procs(started, timeout=10)
+    assert [each for each in there if _runs(each)] == []
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Return whether a process has not ended. Process 1 has to collect it, and in a bare container that is pytest."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _wait_for_paired_processes(pid: int, most_s: float) -> list[psutil.Process]:
+    deadline_s = time.monotonic() + most_s
+    while not (started := running(pid)):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    return started

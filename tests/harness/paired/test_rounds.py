@@ -1,0 +1,204 @@
+import dataclasses
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from harness.paired.decide import DEFAULT, Estimate, MeasurementError, Rules, estimate
+from harness.paired.rounds import Pair, Reading, Round, contest, judge, make_reading, wall_ratio
+
+TIERS = (2.0, 4.0)
+
+
+def round_of(ratio: float, pair: int = 0, wall_stretch: float = 1.0) -> Round:
+    """Return a round of 10 ms for both sides together, so that seven rounds fill a slice of 0.07 s."""
+    candidate_s = 0.01 / (1 + ratio)
+    return Round(
+        pair,
+        Reading(candidate_s * ratio, candidate_s * ratio),
+        Reading(candidate_s, candidate_s * wall_stretch),
+        baseline_first=True,
+    )
+
+
+@dataclass
+class FakePairs:
+    """Fake pairs of processes. Their rounds of 10 ms have the ratio `ratio_of(pair number, round number)`."""
+
+    ratio_of: Callable[[int, int], float]
+    wall_stretch: float = 1.0
+    opened: list[int] = field(default_factory=list)
+    closed: list[int] = field(default_factory=list)
+    orders: list[bool] = field(default_factory=list)
+
+    @contextmanager
+    def open(self, number: int) -> Iterator[Pair]:
+        self.opened.append(number)
+        try:
+            yield FakePair(self, number)
+        finally:
+            self.closed.append(number)
+
+
+@dataclass
+class FakePair:
+    pairs: FakePairs
+    number: int
+    played: int = 0
+
+    def play(self, *, baseline_first: bool) -> Round:
+        self.pairs.orders.append(baseline_first)
+        played = round_of(self.pairs.ratio_of(self.number, self.played), self.number, self.pairs.wall_stretch)
+        self.played += 1
+        return dataclasses.replace(played, baseline_first=baseline_first)
+
+
+def test_a_clear_ratio_is_decided_by_five_pairs_of_one_slice() -> None:
+    pairs = FakePairs(lambda _pair, _round: 3.0)
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1))
+    assert outcome.tier_index == 1
+    assert pairs.opened == [0, 1, 2, 3, 4]
+    counts = Counter(round_.pair for round_ in outcome.rounds)
+    assert list(counts) == pairs.opened
+    assert set(counts.values()) <= {7, 8}  # rounding may make a sum of hundredths slightly shorter than a slice
+    assert outcome.estimate.ratio == pytest.approx(3.0)
+
+
+def test_every_pair_is_closed() -> None:
+    pairs = FakePairs(lambda _pair, _round: 3.0)
+    contest(pairs.open, TIERS, rng=random.Random(1))
+    assert sorted(pairs.closed) == pairs.opened
+
+
+def test_every_pair_is_closed_when_one_fails() -> None:
+    def fail(pair: int, played: int) -> float:
+        if (pair, played) == (1, 5):
+            raise OSError("the worker is gone")
+        return 3.0
+
+    pairs = FakePairs(fail)
+    with pytest.raises(OSError, match="the worker is gone"):
+        contest(pairs.open, TIERS, rng=random.Random(1))
+    assert sorted(pairs.closed) == pairs.opened == [0, 1]
+
+
+def test_at_a_threshold_it_measures_to_the_time_limit_and_gives_the_higher_tier_index() -> None:
+    pairs = FakePairs(lambda _pair, _round: 2.0)
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1))
+    assert outcome.undecided
+    assert outcome.tier_index is None
+    assert outcome.highest_tier_index() == 1
+    spent_s = sum(round_.wall_s for round_ in outcome.rounds)
+    assert DEFAULT.cap_s <= spent_s < DEFAULT.cap_s + 2 * DEFAULT.slice_s
+    assert pairs.opened == list(range(DEFAULT.max_pairs))
+
+
+def test_an_unclear_ratio_gets_more_pairs_and_then_all_continue_equally() -> None:
+    pairs = FakePairs(lambda _pair, played: (1.9, 2.0, 2.1)[played % 3])
+    outcome = contest(pairs.open, TIERS, Rules(max_pairs=6, cap_s=2.0), rng=random.Random(1))
+    assert outcome.undecided
+    assert pairs.opened == [0, 1, 2, 3, 4, 5]
+    counts = Counter(round_.pair for round_ in outcome.rounds)
+    assert max(counts.values()) - min(counts.values()) <= 8
+
+
+def test_a_further_pair_can_decide_after_five() -> None:
+    pairs = FakePairs(lambda pair, _round: (2.05, 2.08, 2.12, 2.16, 2.2)[pair] if pair < 5 else 2.12)
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1))
+    assert outcome.tier_index == 1
+    assert 5 < len(pairs.opened) <= 9
+
+
+@pytest.mark.parametrize("slice_s", [0.01, 0.07, 0.3])
+def test_there_are_no_more_looks_than_planned(slice_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+
+    def looking(ratios: Sequence[Sequence[float]], rules: Rules) -> Estimate:
+        looks.append(len(ratios))
+        return estimate(ratios, rules)
+
+    monkeypatch.setattr("harness.paired.rounds.estimate", looking)
+    rules = Rules(slice_s=slice_s)
+    contest(FakePairs(lambda _pair, _round: 2.0).open, TIERS, rules, rng=random.Random(1))
+    assert looks[:5] == [5, 6, 7, 8, 9]
+    assert len(looks) <= rules.looks
+
+
+def test_the_smallest_number_of_rounds_is_measured_beyond_the_time_limit() -> None:
+    pairs = FakePairs(lambda _pair, _round: 3.0, wall_stretch=2.0)
+    outcome = contest(pairs.open, TIERS, Rules(slice_s=1e-6, cap_s=1e-6), rng=random.Random(1))
+    assert outcome.tier_index == 1
+    assert len(outcome.rounds) == DEFAULT.min_pairs * DEFAULT.min_rounds
+
+
+def test_the_secret_generator_draws_which_side_begins() -> None:
+    first, again, other = (FakePairs(lambda _pair, _round: 3.0) for _ in range(3))
+    for pairs, seed in ((first, 1), (again, 1), (other, 2)):
+        contest(pairs.open, TIERS, rng=random.Random(seed))
+    assert first.orders == again.orders != other.orders
+    assert 8 <= sum(first.orders) <= 32  # of 35 to 40
+
+
+def test_judging_the_recorded_rounds_repeats_the_verdict() -> None:
+    scatter = random.Random(3)
+    pairs = FakePairs(lambda _pair, _round: 2.6 * scatter.lognormvariate(0, 0.05))
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1))
+    assert judge(outcome.rounds, TIERS) == outcome
+
+
+def test_sleeping_code_is_judged_by_the_wall_clock() -> None:
+    pairs = FakePairs(lambda _pair, _round: 3.0, wall_stretch=10.0)
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1))
+    assert outcome.hidden_work
+    assert outcome.tier_index == 0
+    assert outcome.estimate.ratio == pytest.approx(0.3)
+
+
+def test_a_busy_machine_that_slows_both_sides_is_not_hidden_work() -> None:
+    busy = Round(0, Reading(0.01, 0.04), Reading(0.005, 0.025), baseline_first=True)
+    assert not judge([busy] * 5, TIERS).hidden_work
+    sleeping = Round(0, Reading(0.01, 0.04), Reading(0.005, 0.065), baseline_first=True)
+    assert judge([sleeping] * 5, TIERS).hidden_work
+    assert not judge([busy, busy, sleeping], TIERS).hidden_work  # a single long round is an accident
+
+
+def test_the_ratio_can_be_that_of_wall_times() -> None:
+    pairs = FakePairs(lambda _pair, _round: 3.0, wall_stretch=1.25)
+    outcome = contest(pairs.open, TIERS, rng=random.Random(1), ratio_of=wall_ratio)
+    assert outcome.estimate.ratio == pytest.approx(2.4)
+    assert not outcome.hidden_work
+
+
+def test_ratios_are_per_call() -> None:
+    one = Round(0, Reading(0.01, 0.02, calls=10), Reading(0.01, 0.01, calls=30), baseline_first=False)
+    assert one.ratio == pytest.approx(3.0)
+    assert one.wall_ratio == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1e-9, math.nan, math.inf])
+def test_a_time_that_no_turn_can_take_is_refused(seconds: float) -> None:
+    with pytest.raises(MeasurementError, match="CPU clock"):
+        Reading(seconds, 1.0)
+    with pytest.raises(MeasurementError, match="wall clock"):
+        Reading(1.0, seconds)
+
+
+def test_a_reading_without_cpu_time_has_the_wall_time() -> None:
+    assert make_reading(1e-6, 3e-6, calls=2) == Reading(1e-6, 3e-6, calls=2)
+    assert make_reading(0.0, 3e-6, calls=2) == Reading(3e-6, 3e-6, calls=2)
+    with pytest.raises(MeasurementError, match="CPU clock"):
+        make_reading(0.0, 0.0)
+
+
+def test_a_turn_without_calls_is_refused() -> None:
+    with pytest.raises(MeasurementError, match="0 calls"):
+        Reading(1.0, 1.0, calls=0)
+
+
+def test_judging_no_rounds_is_an_error() -> None:
+    with pytest.raises(MeasurementError, match="no rounds"):
+        judge([], TIERS)

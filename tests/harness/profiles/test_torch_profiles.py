@@ -1,0 +1,237 @@
+"""Results of torch.profiler as rows, traces and flame graphs. All tests of a real profile share one profile."""
+
+import gzip
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from harness.errors import UsageError
+from harness.profiles import (
+    Frame,
+    NamedModules,
+    Operator,
+    columns,
+    flame_graph,
+    flame_graph_svg,
+    fold_up,
+    keep_stacks,
+    kineto,
+    named_modules,
+    operators,
+    own_cost_by_name,
+    placed,
+    read_stacks,
+    read_trace,
+    without_frames,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The profile of a product of two matrices: rows, printed table, trace and stacks."""
+
+    rows: tuple[Operator, ...]
+    by_shape: tuple[Operator, ...]
+    table: str
+    trace: Path
+    stacks: str
+    unasked: str
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("profiled")
+    network, x = torch.nn.Linear(32, 8), torch.rand(64, 32)
+    with (
+        profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True) as found,
+        record_function("product"),
+    ):
+        network(x)
+        x.t() @ x
+    found.export_chrome_trace(str(folder / "trace.json"))
+    texts = []
+    for config in (keep_stacks(), None):
+        with profile(activities=[ProfilerActivity.CPU], with_stack=True, experimental_config=config) as stacked:
+            network(x)
+        stacked.export_stacks(str(folder / "stacks.txt"))
+        texts.append((folder / "stacks.txt").read_text(encoding="utf-8"))
+    averages = found.key_averages()
+    by_shape = operators(found.key_averages(group_by_input_shape=True))
+    table = averages.table(sort_by="cpu_time_total")
+    return Run(operators(averages), by_shape, table, folder / "trace.json", *texts)
+
+
+def drawn(text: str) -> ET.Element:
+    return ET.fromstring(text)  # noqa: S314 - our own
+
+
+def test_rows_have_calls_times_bytes_and_operations(run: Run) -> None:
+    named = {each.name: each for each in run.rows}
+    product = named["aten::mm"]
+    assert (product.calls, product.flops) == (1, 2 * 32 * 64 * 32)
+    assert product.own_bytes == 4 * 32 * 32
+    assert 0 < product.own_s <= product.total_s < named["product"].total_s
+    own_s = [each.own_s for each in run.rows]
+    assert own_s == sorted(own_s, reverse=True)
+
+
+def test_rows_by_shape_have_the_shapes(run: Run) -> None:
+    assert "[32, 64]×[64, 32]" in {each.shapes for each in run.by_shape if each.name == "aten::mm"}
+    assert {each.shapes for each in run.rows} == {""}
+
+
+def test_a_printed_table_is_reduced_to_some_columns(run: Run) -> None:
+    lines = columns(run.table, "Name", "CPU total", "# of Calls").splitlines()
+    assert lines[0].split() == ["Name", "CPU", "total", "#", "of", "Calls"]
+    assert len(lines) == 1 + len(run.rows)
+    assert len(set(map(len, lines))) == 1
+    with pytest.raises(ValueError, match="not in list"):
+        columns(run.table, "Name", "CUDA total")
+
+
+def test_a_trace_has_the_table_s_times(run: Run) -> None:
+    trace = read_trace(run.trace)
+    calls = [each for each in trace.events if each.name == "aten::mm"]
+    (row,) = (each for each in run.rows if each.name == "aten::mm")
+    assert sum(each.duration_us for each in calls) / 1e6 == pytest.approx(row.total_s, rel=0.01, abs=1e-8)
+    (label,) = (each for each in trace.events if each.name == "product")
+    assert set(calls) < set(trace.within(label))
+    assert trace.partial_overlaps() == 0
+
+
+def event(name: str, start: float, length: float, tid: int | str = 1) -> dict[str, object]:
+    return {"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": start, "dur": length}
+
+
+def test_a_trace_may_be_a_list_or_gzipped_and_its_other_phases_are_counted(tmp_path: Path) -> None:
+    arrows = [{"ph": phase, "name": "to", "id": 1} for phase in "sf"]
+    found = [event("b", 2, 1), event("a", 0, 5), {"ph": "M", "name": "process_name"}, *arrows]
+    plain, packed = tmp_path / "plain.json", tmp_path / "packed.json.gz"
+    plain.write_text(json.dumps(found), encoding="utf-8")
+    packed.write_bytes(gzip.compress(json.dumps({"traceEvents": found}).encode()))
+    for file in (plain, packed):
+        trace = read_trace(file)
+        assert [each.name for each in trace.events] == ["a", "b"]
+        assert (trace.arrows, trace.phases["M"]) == (1, 1)
+
+
+def test_events_that_overlap_in_part_are_counted_by_thread(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    across = [event("a", 0, 5), event("b", 3, 5), event("c", 4, 9, tid="other"), event("d", 8, 2)]
+    file.write_text(json.dumps(across), encoding="utf-8")
+    assert read_trace(file).partial_overlaps() == 1
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[3]", '[{"ph": "X"}]', '{"traceEvents": 1}'])
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="not a trace"):
+        read_trace(file)
+
+
+def test_stacks_are_those_of_the_module_and_what_it_calls(run: Run) -> None:
+    stacks = read_stacks(run.stacks)
+    (linear,) = {frames[-1] for frames, _ in stacks if "linear" in frames[-1] and frames[-1].startswith("<")}
+    assert linear == "<linear>"
+    assert any(frame.startswith("nn.Module: Linear_") for frames, _ in stacks for frame in frames)
+
+
+def test_without_keep_stacks_the_profiler_keeps_no_stacks(run: Run) -> None:
+    """If this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim about it."""
+    assert run.stacks
+    assert run.unasked == ""
+
+
+def test_with_modules_names_no_module_outside_torchscript_and_its_warning_is_returned() -> None:
+    network = torch.nn.Linear(8, 8)
+    found = named_modules(lambda: network(torch.ones(8)))  # a warning would be an error here
+    assert found.events == 0
+    assert not found.warning or "deprecated" in found.warning
+
+
+def test_a_warning_of_the_call_itself_is_shown() -> None:
+    with pytest.warns(UserWarning, match="its own"):
+        named_modules(lambda: warnings.warn("its own", stacklevel=1))
+
+
+def test_a_torch_without_with_modules_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_it(*, activities: object) -> None: ...
+
+    monkeypatch.setattr(kineto, "profile", without_it)
+    assert named_modules(lambda: None) == NamedModules(None, "")
+
+
+def test_events_that_name_a_module_are_counted() -> None:
+    class Hooked(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with record_function("Module Hierarchy"):
+                return x + 1
+
+    assert named_modules(lambda: Hooked()(torch.ones(2))).events == 1
+
+
+def test_the_same_function_of_two_objects_is_one_frame() -> None:
+    text = (
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00aa> 3\n"
+        "a.py(1):_run;<built-in_method_add_of_Tensor_object_at_0x7f00bb> 4\n"
+        "a.py(1):_run;<built-in_method_relu_of_type_object_at_0x55> 2\n"
+    )
+    tree = fold_up(read_stacks(text))
+    (run,) = tree.above
+    assert (run.name, run.total, run.own) == ("a.py(1): run", 9, 0)
+    assert [(each.name, each.total) for each in run.above] == [("<add>", 7), ("<relu>", 2)]
+
+
+def test_frames_lie_above_their_callers_in_order_of_name() -> None:
+    tree = fold_up([(("b",), 1), (("a", "c"), 2), (("a",), 3), (("b", "c"), 4), ((), 5)])
+    boxes = [(each.frame.name, each.depth, each.start, each.frame.total) for each in placed(tree)]
+    assert boxes == [("all", 0, 0, 15), ("a", 1, 5, 5), ("c", 2, 8, 2), ("b", 1, 10, 5), ("c", 2, 11, 4)]
+    assert own_cost_by_name(tree) == {"c": 6, "all": 5, "a": 3, "b": 1}
+
+
+def test_the_cost_of_removed_frames_goes_to_the_frame_below() -> None:
+    stacks = without_frames([(("a", "call", "b"), 2), (("a", "call"), 1)], "^call$")
+    assert stacks == [(("a", "b"), 2), (("a",), 1)]
+
+
+def test_a_flame_graph_as_text_has_the_caller_below() -> None:
+    text = flame_graph(fold_up([(("train", "forward"), 3), (("train", "backward"), 1)]), width=40)
+    top, middle, bottom = text.splitlines()
+    assert bottom.startswith("▏all")
+    assert middle.startswith("▏train")
+    assert top.index("backward") < top.index("forward")
+
+
+def test_a_picture_has_one_box_per_frame_as_wide_as_its_share() -> None:
+    tree = fold_up([(("train", "<conv2d>"), 3), (("train", "nn.Module: A"), 1)])
+    svg = drawn(flame_graph_svg(tree, title="Where it goes", description="Of a test."))
+    boxes = {(group.findtext(f"{SVG}title") or "").split(": ")[0]: group for group in svg.iter(f"{SVG}g")}
+    widths = {name: float(boxes[name].find(f"{SVG}rect").attrib["width"]) for name in ("all", "train", "<conv2d>")}  # type: ignore[union-attr]
+    assert widths["train"] == widths["all"]
+    assert widths["<conv2d>"] == pytest.approx(0.75 * widths["all"], rel=0.01)
+    assert boxes["<conv2d>"].find(f"{SVG}rect").attrib["class"] == "native"  # type: ignore[union-attr]
+    said = svg.findtext(f"{SVG}desc") or ""
+    assert said.startswith("Of a test. 4 frames, 4 in all. Largest own cost: <conv2d> 75 %")
+    assert svg.findtext(f"{SVG}title") == "Where it goes"
+
+
+def test_a_picture_loads_nothing_and_escapes_names() -> None:
+    text = flame_graph_svg(fold_up([(('<script src="x">&\x07',), 1)]), title="<b>")
+    assert "<script" not in text
+    assert "href" not in text
+    assert drawn(text).findtext(f"{SVG}title") == "<b>"
+
+
+def test_a_tree_without_cost_is_refused() -> None:
+    for draw in (flame_graph, lambda root: flame_graph_svg(root, title="nothing")):
+        with pytest.raises(ValueError, match="cost above 0"):
+            draw(Frame("all", 0, ()))

@@ -1,0 +1,53 @@
+"""The stamp in a notebook shows whether a person has edited the notebook."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook, stamp_of
+
+CELLS = [Cell("a", "markdown", "# Title"), Cell("b", "code", "x = 1\ny = 2")]
+DATA = as_bytes(notebook(CELLS, made_of="it"))
+OTHER = as_bytes(notebook([Cell("a", "code", "z = 3")]))
+
+
+def changed(path: Path, **cell: object) -> Path:
+    whole = json.loads(DATA)
+    whole["cells"][1] |= cell
+    path.write_text(json.dumps(whole))
+    return path
+
+
+def test_a_stamp_holds_the_values_passed_to_notebook() -> None:
+    assert stamp_of(DATA, "made_of") == "it"
+    assert stamp_of(DATA) != stamp_of(OTHER) != ""
+
+
+def test_outputs_and_outer_white_space_do_not_count_as_an_edit(tmp_path: Path) -> None:
+    printed = [{"output_type": "stream", "name": "stdout", "text": "1"}]
+    path = changed(tmp_path / "a.ipynb", outputs=printed, execution_count=3, source=["x = 1\n", "y = 2\n"])
+    assert is_unedited(path, OTHER)
+
+
+@pytest.mark.parametrize("cell", [{"source": "x = 2"}, {"cell_type": "markdown"}, {"source": ["x = 1\n", "y=2"]}])
+def test_a_changed_text_or_kind_counts_as_an_edit(tmp_path: Path, cell: dict[str, object]) -> None:
+    assert not is_unedited(changed(tmp_path / "a.ipynb", **cell), OTHER)
+
+
+def test_cells_equal_to_the_new_notebook_do_not_count_as_an_edit_without_a_stamp(tmp_path: Path) -> None:
+    whole = json.loads(DATA)
+    del whole["metadata"]["fairclock"]
+    (tmp_path / "a.ipynb").write_text(json.dumps(whole))
+    assert is_unedited(tmp_path / "a.ipynb", DATA)
+    assert not is_unedited(tmp_path / "a.ipynb", OTHER)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"cells": 3}', b'{"cells": [3]}', b'{"metadata": {"fairclock": []}}'],
+)
+def test_a_file_that_is_not_a_notebook_counts_as_edited(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.ipynb").write_bytes(data)
+    assert stamp_of(data) == ""
+    assert not is_unedited(tmp_path / "a.ipynb", DATA)

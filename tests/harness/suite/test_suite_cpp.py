@@ -1,0 +1,100 @@
+"""Several C++ benchmarks in one library: which ones are compiled together, left out, or not compiled again."""
+
+import re
+from pathlib import Path
+
+import pytest
+from torch.utils.benchmark import Language
+
+from harness.storage.disk_cache import FOLDER_VARIABLE
+from harness.suite import TimerArgs, cpp
+from harness.suite.benchmark import Benchmark
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+
+
+def work(stmt: str, *, name: str = "a", setup: str = "", global_setup: str = "", threads: int = 1) -> Benchmark:
+    return Benchmark((name,), "Eager", "Forward", TimerArgs(stmt, setup, global_setup, threads, Language.CPP))
+
+
+class Compiler:
+    """A fake compiler that records its sources and refuses a source with one of these words."""
+
+    def __init__(self, refuses: str = "", *, names_it: bool = True) -> None:
+        self.sources: list[str] = []
+        self._refuses, self._names_it = refuses, names_it
+
+    def __call__(self, source: str, library: Path) -> str:
+        self.sources.append(source)
+        if self._refuses and self._refuses in source:
+            before = source[: source.index(self._refuses)]
+            where = re.findall(r"benchmark_\w+", before)[-1] if self._names_it else "somewhere"
+            return f"{where}.stmt:1:1: error: unknown name {self._refuses}\n"
+        library.write_text("library", encoding="utf-8")
+        return ""
+
+
+def test_many_benchmarks_share_one_library_under_each_of_their_names() -> None:
+    compiler = Compiler()
+    works = [work(f"x + {n};") for n in range(cpp.BATCH)]
+    assert cpp.build(works, 1, compiler=compiler) == {}
+    assert len(compiler.sources) == 1
+    assert len({cpp.library_of(each) for each in works}) == len(works)
+    assert all(cpp.library_of(each).read_text(encoding="utf-8") == "library" for each in works)
+
+
+def test_too_many_benchmarks_for_one_library_are_divided_evenly() -> None:
+    compiler = Compiler()
+    cpp.build([work(f"x + {n};") for n in range(cpp.BATCH + 2)], 1, compiler=compiler)
+    assert [source.count('extern "C"') for source in compiler.sources] == [9, 9]
+
+
+def test_two_cores_compile_half_of_the_benchmarks_each() -> None:
+    compiler = Compiler()
+    cpp.build([work(f"x + {n};") for n in range(8)], 2, compiler=compiler)
+    cpp.build([work(f"y + {n};") for n in range(7)], 2, compiler=compiler)
+    assert [source.count('extern "C"') for source in compiler.sources] == [4, 4, 7]
+
+
+def test_a_built_benchmark_is_not_built_again_and_the_same_code_only_once() -> None:
+    compiler = Compiler()
+    cpp.build([work("x;"), work("x;", name="b"), work("x;", threads=2)], 1, compiler=compiler)
+    cpp.build([work("x;"), work("y;")], 1, compiler=compiler)
+    assert [source.count('extern "C"') for source in compiler.sources] == [1, 1]
+
+
+@pytest.mark.parametrize("names_it", [True, False])
+def test_a_benchmark_that_does_not_compile_is_left_out_and_reported(names_it: bool) -> None:
+    works = [work(f"x + {n};") for n in range(4)] + [work("nonsense;")]
+    done: list[int] = []
+    failures = cpp.build(works, 1, done.append, compiler=Compiler("nonsense", names_it=names_it))
+    assert list(failures) == works[-1:]
+    assert "unknown name nonsense" in failures[works[-1]]
+    assert [cpp.library_of(each).exists() for each in works] == [True] * 4 + [False]
+    assert sum(done) == len(works)
+
+
+def test_a_global_setup_comes_before_all_functions_and_its_code_stays_with_its_benchmarks() -> None:
+    compiler = Compiler()
+    works = [
+        work("x;", global_setup="#include <a>\n"),
+        work("y;", global_setup="#include <b>"),
+        work("z;"),
+        work("f();", global_setup="int f() { return 1; }"),
+    ]
+    cpp.build(works, 1, compiler=compiler)
+    together, apart = compiler.sources
+    assert together.index("#include <a>") < together.index("#include <b>") < together.index('extern "C"')
+    assert together.count('extern "C"') == 3
+    assert "int f()" not in together
+    assert apart.index("int f() { return 1; }") < apart.index('extern "C"')
+    assert apart.count('extern "C"') == 1
+
+
+def test_python_is_not_compiled() -> None:
+    compiler = Compiler()
+    assert cpp.build([Benchmark(("a",), "", "", TimerArgs("x"))], 1, compiler=compiler) == {}
+    assert compiler.sources == []

@@ -1,0 +1,184 @@
+"""The list of benchmarks that a grouped definition describes."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch.utils.benchmark import Language
+
+from harness.errors import UsageError
+from harness.suite import (
+    AutogradMode,
+    AutoLabels,
+    GroupedModules,
+    GroupedSetup,
+    GroupedStmts,
+    RuntimeMode,
+    TimerArgs,
+    materialize,
+)
+from harness.suite.benchmark import LANGUAGES, Benchmark
+from harness.suite.command import benchmarks_of
+
+HERE = Path(__file__).parent / "pytorch_shaped"
+SETUP = GroupedSetup("x = torch.ones(2)", "auto x = torch::ones({2});", "#include <numbers>")
+
+
+def kinds(flat: tuple[tuple[tuple[str, ...], AutoLabels, TimerArgs], ...]) -> list[str]:
+    return [
+        " ".join([kind.runtime.value, kind.autograd.value, LANGUAGES[kind.language], str(args.num_threads)])
+        for _, kind, args in flat
+    ]
+
+
+def test_one_definition_gives_all_combinations_in_a_fixed_order() -> None:
+    group = GroupedStmts(
+        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, num_threads=(1, 2)
+    )
+    assert kinds(materialize({("a",): group})) == [
+        f"{runtime} {autograd} {language} {threads}"
+        for runtime in ("Eager", "TorchScript")
+        for autograd in ("Forward", "Forward + Backward")
+        for language in ("Python", "C++")
+        for threads in (1, 2)
+    ]
+
+
+def test_the_global_setup_goes_with_everything_in_cpp_and_with_nothing_in_python() -> None:
+    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True)
+    found = [
+        (kind.language, "#include <numbers>" in args.global_setup) for _, kind, args in materialize({("a",): group})
+    ]
+    assert found == [(Language.PYTHON, False), (Language.CPP, True)] * 2
+
+
+def test_statements_are_called_scripted_and_followed_by_a_backward_pass() -> None:
+    group = GroupedStmts("y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True)
+    stmts = [args.stmt for _, _, args in materialize({("a",): group})]
+    inputs = "std::vector<torch::jit::IValue> boxed_inputs({torch::jit::IValue(x)});"
+    boxed = f"{inputs}\nauto y = jit_model.forward(boxed_inputs);"
+    assert stmts == [
+        "y = x * 2",
+        "auto y = x * 2;",
+        "y = x * 2\ny.backward()",
+        "auto y = x * 2;\ny.backward();",
+        "y = jit_model(x)",
+        boxed,
+        "y = jit_model(x)\ny.backward()",
+        f"{boxed}\ny.toTensor().backward();",
+    ]
+
+
+def test_a_model_is_set_up_and_called_by_its_signature() -> None:
+    group = GroupedModules("model = torch.nn.ReLU()", "auto model = torch::nn::ReLU();", SETUP, "f(x) -> None")
+    python, cpp = (args for _, _, args in materialize({("a",): group}))
+    assert (python.stmt, cpp.stmt) == ("model(x)", "model->forward(x);")
+    assert python.setup.splitlines()[-1] == "model = torch.nn.ReLU()"
+    assert cpp.setup.splitlines()[-1] == "auto model = torch::nn::ReLU();"
+
+
+def test_a_language_that_was_not_given_has_no_benchmarks() -> None:
+    python = GroupedModules(
+        "model = torch.nn.ReLU()", setup=GroupedSetup("x = 1"), signature="f(x) -> y", torchscript=True
+    )
+    assert kinds(materialize({("a",): python})) == ["Eager Forward Python 1", "TorchScript Forward Python 1"]
+    assert kinds(materialize({("a",): GroupedStmts(cpp_stmt="x;")})) == ["Eager Forward C++ 1"]
+
+
+def test_a_benchmark_holds_the_source_of_its_scripted_model() -> None:
+    group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", torchscript=True)
+    eager, *_, scripted = (args for _, _, args in materialize({("a",): group}))
+    assert eager.scripted == ""
+    assert scripted.scripted == "def model(x):\n    y = x * 2\n    return y\n"
+    assert "jit_model = torch.jit.load" in materialize({("a",): group})[1][2].setup
+
+
+def test_compiled_benchmarks_are_python_only_and_come_between_eager_and_torchscript() -> None:
+    group = GroupedStmts(
+        "y = x * 2", "auto y = x * 2;", SETUP, "f(x) -> y", torchscript=True, autograd=True, compiled=True
+    )
+    flat = materialize({("a",): group})
+    assert kinds(flat)[4:6] == ["Compiled Forward Python 1", "Compiled Forward + Backward Python 1"]
+    assert [kind.split()[0] for kind in kinds(flat)] == ["Eager"] * 4 + ["Compiled"] * 2 + ["TorchScript"] * 4
+    (_, _, forward), (_, _, backward) = flat[4:6]
+    assert forward.stmt == "y = compiled_model(x)"
+    assert backward.stmt == "y = compiled_model(x)\ny.backward()"
+    assert forward.compiled == "def model(x):\n    y = x * 2\n    return y\n"
+    assert (forward.scripted, flat[0][2].compiled, flat[-1][2].compiled) == ("", "", "")
+
+
+@pytest.mark.parametrize("autograd", [False, True])
+def test_the_setup_of_a_compiled_benchmark_makes_inputs_and_calls_the_model_first(autograd: bool) -> None:
+    group = GroupedStmts("y = x * 2", setup=SETUP, signature="f(x) -> y", autograd=autograd, compiled=True)
+    args = materialize({("a",): group})[-1][2]
+    calls: list[str] = []
+    output = SimpleNamespace(backward=lambda: calls.append("backward"))
+
+    def compiled_model(_: torch.Tensor) -> SimpleNamespace:
+        calls.append("call")
+        return output
+
+    exec(args.setup, {"torch": torch, "compiled_model": compiled_model})  # noqa: S102 - text that was made just now
+    assert calls == ["call", *(["backward"] if autograd else [])] * 3
+
+
+def test_compiling_needs_a_signature_and_python() -> None:
+    with pytest.raises(UsageError, match="signature"):
+        GroupedStmts("x + 1", compiled=True)
+    with pytest.raises(UsageError, match="Python statement"):
+        GroupedModules(cpp_model_setup="auto model = torch::nn::ReLU();", signature="f(x) -> y", compiled=True)
+
+
+def test_timer_args_are_passed_on_unchanged() -> None:
+    args = TimerArgs("x", "x = 1", num_threads=3)
+    assert materialize({("a",): args}) == (
+        (("a",), AutoLabels(RuntimeMode.EXPLICIT, AutogradMode.EXPLICIT, Language.PYTHON), args),
+    )
+
+
+def shaped_for_pytorch(folder: Path) -> Path:
+    """Return the definitions for PyTorch's suite with only their imports changed."""
+    for name in ("setup", "standard"):
+        text = (HERE / f"{name}.txt").read_text(encoding="utf-8")
+        changed = text.replace("from core.", "from harness.suite.").replace(
+            "from definitions.setup", "from shaped_setup"
+        )
+        assert changed != text
+        (folder / ("shaped_setup.py" if name == "setup" else "standard.py")).write_text(changed, encoding="utf-8")
+    return folder / "standard.py"
+
+
+@pytest.fixture
+def shaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Benchmark, ...]:
+    monkeypatch.syspath_prepend(tmp_path)
+    return benchmarks_of(shaped_for_pytorch(tmp_path))
+
+
+def test_definitions_for_pytorchs_suite_need_only_other_imports(shaped: tuple[Benchmark, ...]) -> None:
+    assert len(shaped) == 61
+    assert len({work.key for work in shaped}) == len(shaped)
+    assert sum(work.is_cpp for work in shaped) == 30
+    assert sum(work.args.num_threads == 2 for work in shaped) == 8
+    assert [work.title for work in shaped if work.label[0] == "variants" and work.is_cpp][
+        -1
+    ] == "variants · whole · Eager · Forward · C++"
+    assert all(
+        work.args.global_setup == "constexpr int64_t FIRST = 0;\n"
+        for work in shaped
+        if work.label[0] == "variants" and work.is_cpp
+    )
+
+
+def test_the_error_for_a_file_without_benchmarks_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "empty.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="does not define BENCHMARKS"):
+        benchmarks_of(file)
+    file.write_text(
+        "1 / 0  # of another size: what was compiled from the first text is not taken for it\n", encoding="utf-8"
+    )
+    with pytest.raises(UsageError, match="ZeroDivisionError"):
+        benchmarks_of(file)
+    with pytest.raises(UsageError, match="no file"):
+        benchmarks_of(tmp_path / "missing.py")

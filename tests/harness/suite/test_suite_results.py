@@ -1,0 +1,184 @@
+"""The files of a suite's run: results at the end, a journal until then. A killed run continues from its journal."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import UsageError
+from harness.machine.environment import Environment
+from harness.suite import TimerArgs, pool, runner
+from harness.suite.benchmark import Benchmark
+from harness.suite.compare import Comparison
+from harness.suite.results import Journal, Result, Suite, SuiteSettings, load, save
+
+HERE = Environment.capture(ask_cuda=False)
+SETTINGS = SuiteSettings()
+WORKS = tuple(Benchmark((name,), "", "", TimerArgs(name)) for name in "abc")
+
+
+def result(work: Benchmark, **found: Any) -> Result:
+    return replace(Result.of(work), **found)
+
+
+def test_load_returns_what_save_wrote(tmp_path: Path) -> None:
+    whole = Suite(
+        HERE, SETTINGS, (result(WORKS[0], times_s=(1e-6, 2e-6), cores=(1,), instructions=(500, 400, 402), number=100),)
+    )
+    save(whole, tmp_path / "out.json")
+    assert load(tmp_path / "out.json") == whole
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"environment": {}}'])
+def test_the_error_for_any_other_file_is_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "out.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"[Mm]easure again"):
+        load(tmp_path / "out.json")
+
+
+def test_an_old_file_without_left_out_is_still_read() -> None:
+    record = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1e-6,)),)).to_dict()
+    del record["results"][0]["left_out"]
+    assert Suite.from_dict(record).results[0].left_out == ""
+    del record["results"][0]["failure"]
+    with pytest.raises(UsageError, match=r"[Mm]easure again"):
+        Suite.from_dict(record)
+
+
+def test_a_left_out_benchmark_is_tried_again_and_earlier_measurements_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    results = (result(WORKS[0], left_out="no compiler"), result(WORKS[1], times_s=(1.0,), uncounted="none"))
+    save(Suite(HERE, SETTINGS, results), out)
+    monkeypatch.setattr(runner, "lacking", lambda work: "no compiler" if work.key == WORKS[1].key else "")
+    monkeypatch.setattr(pool, "serve_all", lambda *_: None)
+    first, second = runner.measure(WORKS[:2], out, SETTINGS, count=False).results
+    assert first.left_out == ""
+    assert (second.left_out, second.times_s) == ("", (1.0,))
+
+
+def test_the_first_of_several_counts_is_left_out() -> None:
+    assert result(WORKS[0], instructions=(900, 400, 402, 401), number=100).instructions_per_run == 4.01
+    assert result(WORKS[0], instructions=(900,), number=100).instructions_per_run == 9
+    assert result(WORKS[0]).instructions_per_run is None
+
+
+def test_a_journal_is_resumed_even_with_an_incomplete_last_line(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    first = Journal(out, HERE, SETTINGS)
+    first.begin()
+    first.keep(result(WORKS[0], times_s=(1.0,)))
+    first.keep(result(WORKS[0], times_s=(1.0,), instructions=(7,), number=1))
+    with first.path.open("a", encoding="utf-8") as file:
+        file.write('{"label": ["b"], "runt')
+    again = Journal(out, HERE, SETTINGS)
+    assert again.resume(out) == 1
+    assert again.results[WORKS[0].key].instructions == (7,)
+
+
+def test_a_run_does_not_continue_with_other_settings_or_on_another_machine(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    save(Suite(HERE, SETTINGS, ()), out)
+    with pytest.raises(UsageError, match="settings"):
+        Journal(out, HERE, SuiteSettings(number=7)).resume(out)
+    with pytest.raises(UsageError, match="python: 2"):
+        Journal(out, replace(HERE, python="2.7"), SETTINGS).resume(out)
+
+
+Serve = Callable[[Any, Benchmark, Sequence[int]], None]
+
+
+@pytest.fixture
+def requested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the workers by fake wall times, and return the names of the requested benchmarks."""
+    names: list[str] = []
+
+    class Instant:
+        def run(self, request: Mapping[str, Any], _: float) -> Mapping[str, Any]:
+            if request["stmt"] in names:
+                pytest.fail(f"{request['stmt']} was measured twice")
+            if len(names) == 1 and not interrupted:
+                interrupted.append(1)
+                raise KeyboardInterrupt
+            names.append(request["stmt"])
+            return {"times_s": [1.0 + len(names)], "runs_per_sample": 1}
+
+    def serve_all(
+        _mode: str, widths: Mapping[int, Sequence[Benchmark]], _jobs: int, serve: Serve, _failed: object
+    ) -> None:
+        for work in widths.get(1, ()):
+            serve(Instant(), work, (0,))
+
+    interrupted: list[int] = []
+    monkeypatch.setattr(pool, "serve_all", serve_all)
+    return names
+
+
+def test_a_stopped_run_continues_where_it_stopped(tmp_path: Path, requested: list[str]) -> None:
+    out = tmp_path / "out.json"
+    with pytest.raises(KeyboardInterrupt):
+        runner.measure(WORKS, out, SETTINGS, count=False)
+    assert requested == ["a"]
+    assert not out.exists()
+    suite = runner.measure(WORKS, out, SETTINGS, count=False)
+    assert requested == ["a", "b", "c"]
+    assert [each.times_s for each in suite.results] == [(2.0,), (3.0,), (4.0,)]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_finished_run_measures_only_new_benchmarks_unless_fresh(tmp_path: Path, requested: list[str]) -> None:
+    out = tmp_path / "out.json"
+    requested += ["x"]
+    with pytest.raises(KeyboardInterrupt):
+        runner.measure(WORKS[:1], out, SETTINGS, count=False)
+    runner.measure(WORKS[:1], out, SETTINGS, count=False)
+    runner.measure(WORKS[:2], out, SETTINGS, count=False)
+    assert requested == ["x", "a", "b"]
+    requested.clear()
+    requested += ["x", "y"]
+    runner.measure(WORKS, out, SETTINGS, count=False, fresh=True)
+    assert requested == ["x", "y", "a", "b", "c"]
+
+
+def test_a_failed_benchmark_is_tried_again(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    save(Suite(HERE, SETTINGS, (result(WORKS[0], failure="it was raining"),)), out)
+    journal = Journal(out, HERE, SETTINGS)
+    journal.resume(out)
+    assert journal.results[WORKS[0].key].failure == ""
+
+
+def test_two_runs_are_matched_by_name_and_kind() -> None:
+    def run(counts: Mapping[str, int], seconds: float) -> Suite:
+        works = [Benchmark((name,), "", "", TimerArgs(f"{name} in {seconds}")) for name in counts]
+        found = zip(works, counts.values(), strict=True)
+        return Suite(
+            HERE, SETTINGS, tuple(result(w, times_s=(seconds,), instructions=(n,), number=1) for w, n in found)
+        )
+
+    found = Comparison.of(run({"a": 1000, "b": 500, "c": 1}, 1.0), run({"a": 1001, "b": 600, "d": 1}, 1.5))
+    assert [round(each.count_change or 0, 6) for each in found.changes] == [0.001, 0.2]
+    assert [each.time_change for each in found.changes] == [0.5, 0.5]
+    assert [each.label for each in (*found.only_first, *found.only_second)] == [("c",), ("d",)]
+    assert "instructions: 1 of 2 within 0.5 %; the median change is 0.1 %, the largest 20 %." in found.summary()
+    assert "wall times: 0 of 2" in found.summary()
+    assert found.table().to_text().count("\n") == 3
+
+
+def test_a_comparison_lists_differences_of_the_machines_and_works_without_counts() -> None:
+    timed = Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1.0,)),))
+    found = Comparison.of(timed, replace(timed, environment=replace(HERE, torch="1.0")))
+    assert f"The runs differ in torch: {HERE.torch}, 1.0." in found.summary()
+    assert "No benchmark has instructions in both runs." in found.summary()
+
+
+def test_the_file_is_plain_json_with_raw_samples(tmp_path: Path) -> None:
+    save(Suite(HERE, SETTINGS, (result(WORKS[0], times_s=(1.0, 2.0)),)), tmp_path / "out.json")
+    record = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert record["results"][0]["times_s"] == [1.0, 2.0]
+    assert record["environment"]["python"] == HERE.python

@@ -1,0 +1,145 @@
+"""Grids on a fake clock with known costs of each cell, so that every figure is exact."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch.utils.benchmark import Measurement
+
+from harness.errors import UsageError
+from harness.torch_benchmark.grid import Colour, Grid, GridCell, grid
+
+
+class Machine:
+    """A fake clock that moves with work and a little with each reading; it records every call of a function."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.calls: list[str] = []
+        self.threads: set[int] = set()
+
+    def clock(self) -> float:
+        self.now_s += 1e-9
+        return self.now_s
+
+    def worker(self, name: str, start_s: float, each_s: float) -> Callable[[int], None]:
+        def work(size: int) -> None:
+            self.now_s += start_s + each_s * size
+            self.calls.append(name)
+            self.threads.add(torch.get_num_threads())
+
+        return work
+
+
+def measured(sizes: tuple[int, ...] = (1, 10, 100), threads: tuple[int, ...] = (1,), turns: int = 3) -> Grid:
+    machine = Machine()
+    functions = {"light": machine.worker("light", 1e-3, 1e-3), "heavy": machine.worker("heavy", 20e-3, 2e-4)}
+    return grid(
+        functions, lambda size: (size,), sizes, threads=threads, label="work", turns=turns, timer=machine.clock, seed=1
+    )
+
+
+def test_every_cell_is_measured_with_its_own_function_size_and_threads() -> None:
+    found = measured(threads=(1, 2))
+    assert (found.names, found.sizes, found.threads) == (("light", "heavy"), (1, 10, 100), (1, 2))
+    assert len(found.cells) == 12
+    assert math.isclose(found.median_s("light", 10, 2), 11e-3, rel_tol=1e-3)
+    assert math.isclose(found.median_s("heavy", 100), 40e-3, rel_tol=1e-3)
+
+
+def test_the_fastest_function_at_each_size_has_the_smallest_median() -> None:
+    found = measured()
+    assert [found.fastest(size) for size in found.sizes] == ["light", "light", "heavy"]
+    assert [ratio > 1 for ratio in found.ratios("heavy", "light")] == [True, True, False]
+
+
+def test_the_turns_of_a_cell_become_one_measurement_with_all_their_samples() -> None:
+    one, three = measured(turns=1), measured(turns=3)
+    place = GridCell("heavy", 10, 1)
+    assert isinstance(three.cells[place], Measurement)
+    assert len(three.cells[place].times) >= 3
+    assert len(one.cells[place].times) >= 1
+
+
+def test_the_turns_of_the_functions_are_interleaved() -> None:
+    machine = Machine()
+    functions = {name: machine.worker(name, 1e-3, 0.0) for name in "ab"}
+    grid(functions, lambda size: (size,), (1, 2, 3), turns=4, min_run_time=0.02, timer=machine.clock, seed=3)
+    half = len(machine.calls) // 2
+    for part in (machine.calls[:half], machine.calls[half:]):
+        assert 0.2 < part.count("a") / len(part) < 0.8
+
+
+def test_each_cell_runs_on_its_number_of_threads_and_the_old_one_is_restored() -> None:
+    before = torch.get_num_threads()
+    machine = Machine()
+    grid({"f": machine.worker("f", 1e-3, 0)}, lambda n: (n,), (1,), threads=(1, 2), turns=1, timer=machine.clock)
+    assert machine.threads == {1, 2}
+    assert torch.get_num_threads() == before
+
+
+def test_torchs_table_has_one_row_per_size_and_one_column_per_function() -> None:
+    text = str(measured(threads=(1, 2)).compare())
+    assert "work" in text
+    header, *rows = [line for line in text.splitlines() if "|" in line]
+    assert [cell.strip() for cell in header.split("|")] == ["", "light", "heavy"]
+    assert [row.split("|")[0].strip() for row in rows] == ["1", "10", "100"] * 2
+    assert "1 threads" in text
+    assert "2 threads" in text
+
+
+@pytest.mark.parametrize("colour", ["rowwise", "columnwise"])
+def test_colours_are_written_only_on_request(colour: Colour) -> None:
+    found = measured()
+    assert "\033[" not in str(found.compare())
+    assert "\033[" in str(found.compare(colour=colour))
+
+
+def test_the_project_table_holds_raw_seconds() -> None:
+    table = measured().table()
+    assert [column.name for column in table.columns] == ["threads", "size", "light", "heavy"]
+    light = table.rows[0][2]
+    assert isinstance(light, float)
+    assert math.isclose(light, 2e-3, rel_tol=1e-3)
+
+
+def test_plot_and_svg_show_a_curve_for_each_function_and_number_of_threads() -> None:
+    one, two = measured(), measured(threads=(1, 2))
+    assert one.plot().splitlines()[-1].split()[:4] == ["●", "light", "○", "heavy"]
+    assert "heavy, 2 threads" in two.plot()
+    assert "work: time of a call against the size" in two.svg()
+    assert "light, 1 thread: 2.00 ms at 1" in two.svg()
+
+
+def test_the_error_for_a_missing_cell_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="no cell for 'light' at 7 on 1 threads; it has light, heavy at 1, 10, 100"):
+        measured().median_s("light", 7)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"functions": {}},
+        {"sizes": ()},
+        {"sizes": (1, 1)},
+        {"sizes": (0, 1)},
+        {"threads": ()},
+        {"threads": (0,)},
+        {"turns": 0},
+        {"min_run_time": 0.0},
+        {"min_run_time": math.nan},
+    ],
+)
+def test_an_empty_grid_is_refused_before_anything_runs(wrong: dict[str, object]) -> None:
+    def never(_size: int) -> tuple[object, ...]:
+        raise AssertionError
+
+    arguments: dict[str, object] = {"functions": {"f": never}, "inputs": never, "sizes": (1,), **wrong}
+    with pytest.raises(UsageError):
+        grid(**arguments)  # type: ignore[arg-type]
+
+
+def test_an_exception_of_a_function_passes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        grid({"f": lambda n: 1 / (n - 1)}, lambda n: (n,), (1,))

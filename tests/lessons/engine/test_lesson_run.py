@@ -1,0 +1,161 @@
+import json
+import math
+
+import pytest
+import small_lesson
+from sessions import Play
+
+from lessons.engine import Choice, Lesson, Page, Standing
+from lessons.engine.predict import PredictionResult
+
+
+def test_a_lesson_shows_its_code_its_claims_and_its_key_points(prepare: Play) -> None:
+    played = prepare()
+    played.session.play()
+    text = played.out.getvalue()
+    assert "1 of 2 · Twice" in text
+    assert "   1 │ def double(number: float):" in text
+    assert "   6 │     return double(number)" in text
+    assert "   1 │ import math" in text
+    assert "✓  twice one is two" in text
+    assert "It is two." in text
+    assert "That was four_times." in text
+    assert "· three" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+def test_no_line_is_wider_than_the_terminal_or_100_columns(prepare: Play, width: int) -> None:
+    played = prepare(width=width)
+    played.session.play()
+    assert max(len(line) for line in played.out.getvalue().splitlines()) <= min(width, 100)
+
+
+def test_claims_are_recorded_with_measured_value_bounds_and_verdict(prepare: Play) -> None:
+    played = prepare()
+    played.session.play()
+    record = played.session.record()
+    assert record.complete
+    assert [(claim.id, claim.measured.middle, claim.standing) for claim in record.claims] == [
+        ("twice-is-two", 2.0, Standing.HELD),
+        ("root", 2.0, Standing.HELD),
+    ]
+
+
+def test_a_fast_run_calls_the_step_with_its_fast_arguments(prepare: Play) -> None:
+    played = prepare(fast=True)
+    played.session.play()
+    claims = played.session.record().claims
+    assert (claims[0].measured.middle, claims[0].standing) == (1.0, Standing.REFUTED)
+
+
+def test_noise_makes_only_the_claims_inconclusive_that_use_it(prepare: Play) -> None:
+    played = prepare(noise=0.5)
+    played.session.play()
+    assert [claim.standing for claim in played.session.record().claims] == [
+        Standing.HELD,
+        Standing.INCONCLUSIVE,
+    ]
+    assert "the machine was too noisy" in " ".join(played.out.getvalue().split())
+
+
+def test_predictions_are_compared_with_the_measurement(prepare: Play) -> None:
+    played = prepare(typed=["b", "7 units"])
+    played.session.play()
+    text = " ".join(played.out.getvalue().split())
+    assert "Your answer: no. The right answer: yes. It always is." in text
+    assert "And four times 2?" in text
+    assert "Your answer: 7 units. It is close to 8 units." in text
+    first, second = played.session.record().steps
+    assert first.prediction == PredictionResult("Is `twice` more than once?", "no", "yes", right=False)
+    assert second.prediction is not None
+    assert second.prediction.right
+
+
+def test_a_skipped_prediction_is_recorded_as_skipped(prepare: Play) -> None:
+    played = prepare(typed=["", ""])
+    played.session.play()
+    prediction = played.session.record().steps[0].prediction
+    assert prediction is not None
+    assert (prediction.answer, prediction.truth, prediction.right) == (None, "yes", None)
+
+
+def test_leaving_at_a_prompt_keeps_the_steps_done(prepare: Play) -> None:
+    played = prepare(typed=["a"])
+    with pytest.raises(EOFError):
+        played.session.play()
+    record = played.session.record()
+    assert not record.complete
+    assert [step.name for step in record.steps] == ["twice"]
+    assert [len(each.steps) for each in played.kept] == [1]
+
+
+def test_pictures_have_the_name_of_lesson_and_step_and_an_alternative_text(prepare: Play) -> None:
+    played = prepare()
+    played.session.play()
+    assert list(played.saved) == ["small_lesson-twice-samples"]
+    assert "<title>three samples</title>" in played.saved["small_lesson-twice-samples"]
+
+
+def test_the_json_record_has_null_for_numbers_that_are_not_finite(prepare: Play) -> None:
+    played = prepare(noise=math.inf)
+    played.session.play()
+    text = json.dumps(played.session.record().to_json(), allow_nan=False)
+    claims = json.loads(text)["claims"]
+    assert claims[0]["verdict"] == "held"
+    assert claims[1]["noise"] is None
+
+
+def test_an_answer_that_a_run_could_not_decide_is_neither_right_nor_wrong(prepare: Play) -> None:
+    played = prepare()
+    prediction = Choice("Yes?", {"a": "yes"})
+    page = Page(played.session.screen, 0.0, {}, {}, played.saved.__setitem__, prediction, prediction.parse("a"))
+    page.reveal(None, "Too loud.")
+    assert page.prediction_result == PredictionResult("Yes?", "yes", None, None)
+    assert "Your answer: yes. This run gives no clear answer. Too loud." in played.out.getvalue()
+
+
+def broken(*, settle: bool, reveal: bool) -> Lesson:
+    lesson = Lesson(__file__, title="Broken", objective="None.", minutes=1)
+
+    @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}))
+    def one() -> int:
+        return 1
+
+    is_one = one.claim("one", "one is one", equals=1)
+
+    @one.explain
+    def _(page: Page, result: int) -> None:
+        if settle:
+            page.settle(is_one, result)
+        if reveal:
+            page.reveal("a")
+
+    return lesson
+
+
+def test_a_claim_that_is_not_settled_is_an_error(prepare: Play) -> None:
+    with pytest.raises(RuntimeError, match=r"declares the claims \['one'\], but it settled \[\]"):
+        prepare(broken(settle=False, reveal=True)).session.play()
+
+
+def test_a_question_whose_answer_is_not_revealed_is_an_error(prepare: Play) -> None:
+    with pytest.raises(RuntimeError, match="does not reveal"):
+        prepare(broken(settle=True, reveal=False)).session.play()
+
+
+def test_a_claim_that_is_not_declared_is_an_error(prepare: Play) -> None:
+    lesson = broken(settle=True, reveal=True)
+    lesson.steps[0].claims = {}
+    with pytest.raises(ValueError, match="not declared"):
+        prepare(lesson).session.play()
+
+
+def test_fast_arguments_must_be_arguments_of_the_step() -> None:
+    lesson = Lesson(__file__, title="Short", objective="None.", minutes=1)
+    with pytest.raises(TypeError, match="has no parameter seconds"):
+        lesson.step("One", fast={"seconds": 1})(lambda: None)
+
+
+def test_two_claims_of_a_lesson_cannot_have_the_same_id() -> None:
+    with pytest.raises(TypeError, match="another claim of this lesson has the id root"):
+        small_lesson.twice.claim("root", "again")

@@ -1,0 +1,88 @@
+import inspect
+import runpy
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import small_lesson
+
+from lessons.engine.source import code_of, imports_of, prose_of
+
+
+def test_the_shown_code_has_no_docstring_and_no_decorators_of_the_engine() -> None:
+    assert small_lesson.twice.code == "def twice(number: float = 1.0):\n    return double(number)"
+    assert small_lesson.twice.code.splitlines()[-1] in inspect.getsource(small_lesson.twice.function)
+    assert small_lesson.twice.given_code == "def double(number: float):\n    return 2 * number"
+
+
+def test_the_shown_code_runs_when_pasted() -> None:
+    namespace: dict[str, object] = {}
+    exec(small_lesson.twice.shown_code, namespace)  # noqa: S102
+    exec(small_lesson.four_times.shown_code, namespace)  # noqa: S102
+    exec("results = twice(), four_times()", namespace)  # noqa: S102
+    assert namespace["results"] == (small_lesson.twice(), small_lesson.four_times())
+
+
+def test_the_introduction_is_the_docstring_in_paragraphs() -> None:
+    assert prose_of(small_lesson.twice.function) == "Double a number.\n\nThat is all there is to it."
+
+
+def test_other_decorators_are_part_of_the_code() -> None:
+    @contextmanager
+    def nothing():  # type: ignore[no-untyped-def]  # noqa: ANN202 - its text is what is tested
+        yield
+
+    assert code_of(nothing).startswith("@contextmanager\ndef nothing")
+
+
+ANNOTATED = """
+def annotated(
+    first: dict[str, int],
+    *,  # fmt: skip
+    second: str = "-> no annotation: #noqa",
+) -> dict[
+    str,
+    int,
+]:
+    # noqa: D103
+    def inner(third: int) -> tuple[list[int], str]:  # type: ignore[return-value]  # for the test
+        return first[third:]  # a comment for people
+
+    return {"->": inner(2)}  # noqa: ERA001
+"""
+
+
+def test_return_annotations_and_comments_for_tools_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(ANNOTATED)
+    assert code_of(runpy.run_path(str(tmp_path / "a.py"))["annotated"]).splitlines() == [
+        "def annotated(",
+        "    first: dict[str, int],",
+        "    *,",
+        '    second: str = "-> no annotation: #noqa",',
+        "):",
+        "    def inner(third: int):",
+        "        return first[third:]  # a comment for people",
+        "",
+        '    return {"->": inner(2)}',
+    ]
+
+
+def test_a_long_import_has_one_name_on_each_line(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    names = ["a_very_long_name", "another_very_long_name", "a_third_very_long_name"]
+    file.write_text(f"from somewhere import {', '.join(names)}\n")
+    imports = imports_of(file, needed_by=" + ".join(names))
+    assert imports == f"from somewhere import (\n    {names[0]},\n    {names[1]},\n    {names[2]},\n)"
+
+
+def test_a_lambda_has_no_code_to_show() -> None:
+    function = lambda: None  # noqa: E731 - the test needs a function without a body
+    with pytest.raises(TypeError, match="neither a function nor a class"):
+        code_of(function)
+
+
+def test_only_the_imports_that_the_code_uses_are_returned() -> None:
+    file = Path(small_lesson.__file__)
+    assert imports_of(file, needed_by="math.sqrt(2)") == "import math"
+    assert imports_of(file, needed_by="Choice, textwrap") == "import textwrap\nfrom lessons.engine import Choice"
+    assert imports_of(file, needed_by="1 + 1") == ""
