@@ -371,9 +371,11 @@ def _(page: Page, found: Freed) -> None:
     ]
     columns = {"object": None, "growth while in use": units.size, "growth after freeing": units.size}
     page.table(Table.of("The growth of resident memory", columns, rows))
-    stays = found.small_freed_bytes / found.small_bytes
+    # An object adds nothing if it fits into memory that the process has freed before.
+    large_stays = found.large_freed_bytes / found.large_bytes if found.large_bytes else math.nan
+    stays = found.small_freed_bytes / found.small_bytes if found.small_bytes else math.nan
     page.reveal(Interval.exact(1 - stays), f"{units.percent(1 - stays)} of the strings' memory returned to the system.")
-    page.settle(LARGE_GOES_BACK, found.large_freed_bytes / found.large_bytes)
+    page.settle(LARGE_GOES_BACK, large_stays)
     page.settle(SMALL_STAYS, stays)
     page.say(
         f"The strings that are still in use take {units.size(found.in_use_bytes)}.",

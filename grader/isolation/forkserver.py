@@ -202,10 +202,10 @@ class ForkServer:
                 said = f"The submission wrote {written_bytes / (1 << 30):.1f} GiB to disk."
                 raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write less data.")
 
-    def peak_bytes(self, worker: ForkedWorker) -> int:
-        """Return the peak memory of a worker so far, in bytes (`peak_memory`)."""
+    def memory(self, worker: ForkedWorker) -> peak_memory.Memory:
+        """Return the memory of a worker so far."""
         with self._process.access():
-            return peak_memory.peak_bytes(worker.pid)
+            return peak_memory.memory(worker.pid)
 
     def check_no_helpers(self, cores: Cores) -> None:
         """Raise `WorkerFault` if the tree has unknown processes, or a process that is not bound to exactly `cores`.

@@ -23,8 +23,9 @@ Known ways to hide memory, and the defence against each:
 - *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
   returns large blocks in these workers (`Limits.returns_memory`).
 
-Library code that a function runs counts too: about 25 MiB for torch, for the submission and for the baseline. So a
-baseline should use several times as much memory.
+Pages of files, such as torch's code, do not count, because their number depends on the machine. The worker's pages are
+counted before the last call, and subtracted from the peak. At most as many pages are subtracted as the baseline's
+worker had. So a submission gains little if it maps a file after its peak.
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from dataclasses import replace
 from typing import Final
 
 from grader.isolation.forkserver import ForkServer
+from grader.isolation.peak_memory import Memory
 from grader.records import Attempt, Speed, Status
 from grader.seeds import generator
 from grader.session import Session
@@ -54,16 +56,20 @@ def compare(
     supply = Supply(exam, generator(*seed, "measured"))
     drawn = supply.draw(CALLS)
     with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
-        baseline_bytes, plain = measure(task, trusted, task.baseline, drawn)
+        reference, plain = measure(task, trusted, task.baseline, drawn)
     with blame_submission(task.name):
-        own_bytes, answers = measure(task, tree, source, drawn)
+        own, answers = measure(task, tree, source, drawn)
     for one, answer, other in zip(drawn, answers, plain, strict=True):
         one.check(answer, other, "when its memory was measured")
-    return compared(task, baseline_bytes, own_bytes)
+    return compared(task, reference, own)
 
 
-def compared(task: Task, baseline_bytes: int, own_bytes: int) -> Attempt:
-    """Return an attempt with the ratio of the two peaks in bytes, the tier reached, and a sentence for the student."""
+def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
+    """Return an attempt with the ratio of the two peaks, the tier reached, and a sentence for the student. Pure.
+
+    The pages of files are subtracted from both peaks: from the submission's peak at most as many as the baseline had.
+    """
+    baseline_bytes, own_bytes = baseline.peak - baseline.files, own.peak - min(own.files, baseline.files)
     ratio = baseline_bytes / max(own_bytes, 1)
     speed = Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier_of(ratio, task.tiers))
     part = percent(own_bytes / baseline_bytes, 2)
@@ -71,8 +77,11 @@ def compared(task: Task, baseline_bytes: int, own_bytes: int) -> Attempt:
     return Attempt(Status.PASSED, said, speed=speed)
 
 
-def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[int, list[Answer]]:
-    """Load a source text in a new worker of `tree`, and call it on each input. Return its peak memory and answers."""
+def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[Memory, list[Answer]]:
+    """Load a source text in a new worker of `tree`, and call it on each input. Return its memory and its answers.
+
+    The pages of files are counted before the last call.
+    """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
     input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
     output_bytes = max(one.size_bytes for one in drawn)
@@ -81,11 +90,12 @@ def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -
         one.begin()
         one.load(source)
         for given in drawn:
+            files = one.memory().files
             one.outputs.poison(given.size_bytes)
             claim = one.call(task.name, given.packed)
             unchanged = given.packed.unchanged(one.inputs)
             answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
-        return one.peak_bytes(), answers
+        return one.memory()._replace(files=files), answers
 
 
 def _padded(count: int) -> int:

@@ -16,6 +16,7 @@ from grader.errors import MachineError, WorkerFault
 from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation.forkserver import ForkServer
+from grader.isolation.peak_memory import Memory
 from grader.limits import Limits
 from grader.records import Status
 from grader.trials.deadline import Deadline
@@ -124,16 +125,16 @@ class WorkerClient:
             self._server.check_no_helpers(self._cores)
 
     def begin(self) -> None:
-        """Prepare `peak_bytes`: from now on, a new process in the process tree is detected. Call this before `load`.
+        """Prepare `memory`: from now on, a new process in the process tree is detected. Call this before `load`.
 
         Raise `MachineError` if this machine does not show the memory of a process.
         """
         with self._running():
             self._server.pin(None)
-            self._server.peak_bytes(self._forked)
+            self._server.memory(self._forked)
 
-    def peak_bytes(self) -> int:
-        """Return the peak memory of the worker so far, in bytes (`isolation.peak_memory`).
+    def memory(self) -> Memory:
+        """Return the memory of the worker so far.
 
         Raise `WorkerFault` if another process worked for the submission.
         """
@@ -141,7 +142,7 @@ class WorkerClient:
         with self._running():
             self._server.check_no_helpers(None)
             try:
-                return self._server.peak_bytes(self._forked)
+                return self._server.memory(self._forked)
             except MachineError:  # `begin` could read the memory, so the submission is to blame
                 said = "The memory of the submission's process could not be read when it was measured."
                 help_text = "Do not change the process, and do not end its first thread."

@@ -104,7 +104,7 @@ def test_no_name_of_a_process_changes_what_is_made_of_it(own: tuple[ForkServer, 
     assert one.values("f", [{"value": name.hex()}], lambda _name, _arguments: None, 1)["answer"] == 0
     tree.watch(LIMITS)
     one.check_no_helpers()
-    assert 1 << 20 < one.peak_bytes() < 300 << 20
+    assert 1 << 20 < one.memory().peak < 300 << 20
     assert tree.spent_s() > 0
 
 

@@ -67,6 +67,11 @@ def test_small_objects_that_went_back_change_the_words(prepare: Play, lesson: Le
     assert standings == {"large-goes-back": "held", "small-stays": "refuted"}
 
 
+def test_objects_that_add_no_memory_decide_nothing(prepare: Play, lesson: Lesson) -> None:
+    _, standings = explained(prepare, lesson, "freed_and_still_there", MODULE.Freed(0, 0, 0, 0, 1))
+    assert standings == {"large-goes-back": "inconclusive", "small-stays": "inconclusive"}
+
+
 def test_a_table_with_temporary_arrays_refutes_that_it_omits_them(prepare: Play, lesson: Lesson) -> None:
     texts = {"b = a * 2": 1.0, "c = (a + b) * (a - b)": 3.0, "del a": -1.0}
     lines = tuple(Line(n, text, 90 * MIB, more * 40e6, 1) for n, (text, more) in enumerate(texts.items()))

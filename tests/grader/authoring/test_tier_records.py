@@ -110,7 +110,7 @@ def copied(tmp_path: Path) -> Task:
         ("scores.py", '"""Task (b)', '"""Task (B)', True),
         ("scores.py", "Profile plain(x)", "Profile it", True),
         ("scores.py", "# ", "#  ", True),
-        ("scores.py", "ROWS, LENGTH = 128", "ROWS, LENGTH = 127", False),
+        ("scores.py", "ROWS, LENGTH = 48", "ROWS, LENGTH = 47", False),
         ("known/scores/baseline.py", "x * 0.4", "x * 0.5", False),
         ("known/scores/tier1_median_once.py", "limit = 3", "limit = 4", False),
         ("known/scores/tier2_before_the_loop.py", "limits = 3", "limits = 4", True),

@@ -76,7 +76,7 @@ def test_memory_is_seen_of_a_process_whose_first_thread_has_ended() -> None:
         used = tree_usage.of_process(process.pid)
         assert used.memory_bytes > 64 << 20
         assert used.tasks == 2
-        assert peak_memory.peak_bytes(process.pid) > 64 << 20
+        assert peak_memory.memory(process.pid).peak > 64 << 20
 
 
 def test_clock_affinity_and_children_are_seen_of_a_process_whose_first_thread_has_ended() -> None:
@@ -113,7 +113,7 @@ def test_no_name_changes_what_is_read_of_a_process(renamed: subprocess.Popen[str
     assert [amount for amount in AMOUNTS if status.get(amount, 0) < 1] == []
     assert status["Threads"] == 1
     assert tree_usage.of_process(renamed.pid).memory_bytes > 1 << 20
-    assert peak_memory.peak_bytes(renamed.pid) > 1 << 20
+    assert peak_memory.memory(renamed.pid).peak > 1 << 20
     assert proc.ended_children(renamed.pid) == 0
     assert list(proc.processes(renamed.pid)) == [renamed.pid]
 

@@ -20,16 +20,16 @@ def test_what_is_still_shared_at_the_end_is_taken_off_and_nothing_else() -> None
         "Anonymous": 100 * MIB,
         "Pss_Anon": 60 * MIB,
     }  # two processes share 80 MiB, and half of each page counts for each
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB}, rollup) == 70 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB}, rollup) == 71 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "RssFile": 0}, rollup).peak == 70 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB, "RssFile": 0}, rollup).peak == 71 * MIB
 
 
 def test_what_a_process_began_with_is_no_credit_once_it_was_given_away() -> None:
     """Both processes had at most 120 MiB. The second released 40 of its 80 shared MiB before it allocated 40 more."""
     kept = {"Anonymous": 120 * MIB, "Pss_Anon": 80 * MIB}
     dropped = {"Anonymous": 120 * MIB, "Pss_Anon": 100 * MIB}
-    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB}, kept) == 40 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB}, dropped) == 80 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB, "RssFile": 0}, kept).peak == 40 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB, "RssFile": 0}, dropped).peak == 80 * MIB
 
 
 def test_a_kernel_that_does_not_tell_is_named() -> None:
@@ -40,7 +40,7 @@ def test_a_kernel_that_does_not_tell_is_named() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_process_that_is_gone_is_no_fault_of_the_machines() -> None:
     with pytest.raises(ProcessLookupError):
-        peak_memory.peak_bytes(1 << 22)
+        peak_memory.memory(1 << 22)
 
 
 def nothing(_began_with: mmap.mmap) -> None: ...
@@ -87,13 +87,13 @@ def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
             os._exit(0)
         try:
             os.read(read, 1)
-            own = peak_memory.peak_bytes(pid) - peak_memory._fields(pid, "status")["RssFile"]
+            memory = peak_memory.memory(pid)
         finally:
             os.kill(pid, 9)
             os.waitpid(pid, 0)
             os.close(read)
             os.close(write)
-    assert least * MIB <= own <= most * MIB
+    assert least * MIB <= memory.peak - memory.files <= most * MIB
 
 
 def test_amounts_are_read_in_bytes() -> None:

@@ -16,6 +16,7 @@ from trees import bare
 from grader.errors import GraderFault, WorkerFault
 from grader.grade import grade_task
 from grader.isolation.forkserver import ForkServer
+from grader.isolation.peak_memory import Memory
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Cost, Status
@@ -66,7 +67,8 @@ def tree(session: Session) -> Iterator[ForkServer]:
 def held_mib(task: Task, tree: ForkServer, source: str) -> float:
     assert isinstance(task.exam, TensorExam)
     drawn = Supply(task.exam, np.random.default_rng(0)).draw(peak_memory.CALLS)
-    return peak_memory.measure(task, tree, source, drawn)[0] / MIB
+    memory = peak_memory.measure(task, tree, source, drawn)[0]
+    return (memory.peak - memory.files) / MIB
 
 
 def test_less_memory_is_a_higher_tier_and_both_peaks_are_told(task: Task, session: Session) -> None:
@@ -185,8 +187,34 @@ def test_a_faulty_baseline_is_the_kits_fault(task: Task, session: Session) -> No
 
 
 def test_tiers_are_met_at_their_very_edge(task: Task) -> None:
-    at_the_edge, below = (peak_memory.compared(task, 200 * MIB, own_bytes) for own_bytes in (100 * MIB, 100 * MIB + 1))
+    baseline = Memory(230 * MIB, 30 * MIB)
+    at_the_edge, below = (peak_memory.compared(task, baseline, Memory(most, 0)) for most in (100 * MIB, 100 * MIB + 1))
     assert at_the_edge.speed is not None
     assert below.speed is not None
     assert (at_the_edge.speed.tier, below.speed.tier) == (2, 1)
     assert "100 MiB, 50 % of the baseline's 200 MiB" in at_the_edge.rationale
+
+
+def test_pages_of_files_do_not_count_up_to_as_many_as_the_baseline_has(task: Task) -> None:
+    baseline = Memory(230 * MIB, 30 * MIB)
+    alike, hidden = (peak_memory.compared(task, baseline, Memory(130 * MIB, files * MIB)) for files in (30, 90))
+    assert alike.speed == hidden.speed
+    assert "100 MiB, 50 % of the baseline's 200 MiB" in alike.rationale
+
+
+AFTER_THE_PEAK = f"""
+import mmap, torch
+LIBRARY = open(torch.__path__[0] + "/lib/libtorch_cpu.so", "rb")
+kept = []
+def negate(x):
+    {SCRATCH}
+    kept.append(mmap.mmap(LIBRARY.fileno(), 100 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ))
+    kept[-1].find(b"no such bytes in it")
+    return -x
+"""
+
+
+def test_pages_of_a_file_that_are_mapped_after_the_peak_do_not_hide_it(task: Task, session: Session) -> None:
+    verdict = grade_task(task, hand_in(AFTER_THE_PEAK), session)
+    assert verdict.attempt.speed is not None, verdict.attempt
+    assert verdict.attempt.speed.tier == 0
