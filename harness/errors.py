@@ -12,7 +12,7 @@ class FairclockError(Exception):
 
 
 class MachineError(FairclockError):
-    """The machine lacks something that is needed.
+    """The machine lacks something that a measurement or command needs, such as a program or a device.
 
     If it can be installed, the message gives the command that installs it.
     """

@@ -26,12 +26,14 @@ from typing import Final
 from harness.errors import UsageError
 
 CHECKED_ON: Final = ((3, 11), (3, 12), (3, 13), (3, 14), (3, 15))
-"""The tested versions of CPython. In the test, generated programs were translated to plain instructions, and these were
-executed one by one. The results were the same as CPython's. `tests/grader/tasks/test_13_run.py` repeats this test on
-the running version."""
+"""The versions of CPython with which this module was tested.
+
+The test (`tests/grader/tasks/test_13_run.py`) runs generated programs with CPython, and also instruction by instruction
+as `plain_instructions` returns them. The results must be equal.
+"""
 
 NO_EFFECT: Final = frozenset({"RESUME", "NOP", "CACHE", "PRECALL", "EXTENDED_ARG", "TO_BOOL", "NOT_TAKEN"})
-"""Opcodes that do not change the value stack. The plain instructions do not contain them."""
+"""Opcodes that do not change the value stack. `plain_instructions` leaves them out."""
 
 PLAIN_NAMES: Final = {
     "LOAD_FAST": "LOAD_FAST",
@@ -57,7 +59,7 @@ PLAIN_NAMES: Final = {
     "POP_JUMP_FORWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
     "POP_JUMP_BACKWARD_IF_TRUE": "POP_JUMP_IF_TRUE",
 }
-"""The plain name of each opcode, for all versions of CPython."""
+"""The name that `plain_instructions` gives to each opcode of the supported versions of CPython."""
 
 DOUBLE_OPCODES: Final = {
     "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
@@ -65,7 +67,7 @@ DOUBLE_OPCODES: Final = {
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
 }
-"""Opcodes that combine two plain instructions, each for one local variable."""
+"""Opcodes that load or store two local variables. Each one is translated to two instructions."""
 
 JUMPS: Final = frozenset({"JUMP", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE"})
 
@@ -80,7 +82,7 @@ class UnknownOpcodeError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One plain instruction. The argument of a jump is the index of the instruction to which it jumps."""
+    """An instruction that `plain_instructions` returns. The argument of a jump is the index of its target."""
 
     name: str
     argument: Constant = None
@@ -90,7 +92,7 @@ class Instruction:
 
 
 NO_ARGUMENT: Final = frozenset({"POP_TOP", "UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_NOT", "RETURN_VALUE"})
-"""The names of the plain instructions that have no argument."""
+"""The names of the instructions that have no argument."""
 
 
 def is_checked_version() -> bool:
@@ -105,7 +107,7 @@ def version_note() -> str:
 
 
 def plain_instructions(code: CodeType) -> tuple[Instruction, ...]:
-    """Return the plain instructions of a code object.
+    """Translate a code object to instructions that are the same for every version of CPython, and return them.
 
     Raise `UnknownOpcodeError` if an opcode is unknown or has an unexpected argument. The message names the opcode, and
     the running and the tested versions of Python.

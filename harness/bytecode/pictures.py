@@ -36,7 +36,6 @@ def _slot(step: StackStep, level: int) -> str:
 
 
 def _after(step: StackStep) -> str:
-    """Return the text below an instruction: its argument, the variable that it stored, or the function's result."""
     one = step.instruction
     if one.name == "STORE_FAST":
         return _shortened(f"{one.argument} = {step.names[str(one.argument)]}")

@@ -1,4 +1,4 @@
-"""Store the counts of snippets for later runs: one JSON file per snippet."""
+"""Store the instruction counts of code snippets for later runs: one JSON file per snippet."""
 
 import json
 from typing import Any, Final

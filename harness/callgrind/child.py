@@ -51,8 +51,8 @@ _gc.freeze()
 _atexit.register(_instrumentation, "off")
 _instrumentation("on")
 """
+# Compiling with `torch/extension.h` instead would take half a minute.
 _HEADERS = "#include <torch/csrc/Exceptions.h>\n#include <torch/csrc/utils/pybind.h>\n"
-"""The includes of an extension. Compiling with `torch/extension.h` would take half a minute."""
 
 _ON_CPP = """struct Instrumentation {
   Instrumentation() { CALLGRIND_START_INSTRUMENTATION; }
@@ -62,10 +62,10 @@ _ON_CPP = """struct Instrumentation {
 
 
 def main(described: str, answer: str) -> None:
-    """Count the instructions of snippets. `described` holds the snippets as JSON.
+    """Count the instructions of code snippets, and write one line of JSON per snippet to the file `answer`.
 
-    For each snippet, one line of JSON is written to the file `answer`. All snippets have the same program, because
-    torch compiles equal code only once per process.
+    `described` holds the snippets as JSON. They must all contain the same code, because torch compiles equal code only
+    once per process. They may differ in their environment variables.
     """
     lines = []
     with tempfile.TemporaryDirectory(prefix="fairclock-shim-") as folder:
@@ -112,7 +112,6 @@ def _collect(snippet: dict[str, Any], setup: str) -> tuple[CallgrindStats, ...]:
 
 
 def _extension(snippet: dict[str, Any], folder: Path) -> str:
-    """Compile the C++ extension of a snippet, and return the setup code that imports it as `extension`."""
     from torch.utils.cpp_extension import load_inline  # noqa: PLC0415 - slow to import, and rarely needed
 
     load_inline(  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Count Python statements and C++ snippets with `Timer.collect_callgrind`, several at the same time, with a cache.
+"""Count the instructions of Python statements and C++ snippets with `Timer.collect_callgrind`, with a cache.
 
 A count takes tens of seconds, mostly to import torch under valgrind and to compile. So counts run in separate processes
 (`harness.callgrind.child`), as many at the same time as there are cores. The counts are stored in the user's cache
@@ -29,11 +29,10 @@ from harness.errors import MachineError
 from harness.storage import disk_cache
 
 CHOOSING: Final = ("ATEN_CPU_CAPABILITY", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX")
-"""Environment variables with which libraries choose among several versions of their machine code."""
+"""Environment variables that change the machine code that libraries run, and with it the number of instructions."""
 
 _POLL_S: Final = 0.1
 _TIMEOUT_S: Final = 900.0
-"""Time limit for a process that counts snippets, in seconds."""
 
 
 def software(*, compiles: bool) -> dict[str, object]:
@@ -49,12 +48,13 @@ def software(*, compiles: bool) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Code to count: the arguments of `torch.utils.benchmark.Timer`. A count is for `number` runs of the statement.
+    """Code whose instructions are counted: a statement with its setup, as for `torch.utils.benchmark.Timer`.
 
-    `language` is "python" or "cpp". `repeats` is the number of counts per process, `runs` the number of processes.
-    `extension` is the source of a C++ module that `load_inline` compiles first, and `functions` are the module's
-    functions. Setup and statement use this module under the name `extension`. Its source can use `at::Tensor`, but must
-    include the headers of everything else. `environment` is added to the environment variables of the counted process.
+    A count is for `number` runs of the statement. `language` is "python" or "cpp". `repeats` is the number of counts
+    per process, `runs` the number of processes. `extension` is the source of a C++ module that `load_inline` compiles
+    first, and `functions` are the module's functions. Setup and statement use this module under the name `extension`.
+    Its source can use `at::Tensor`, but must include the headers of everything else. `environment` is added to the
+    environment variables of the counted process.
     """
 
     stmt: str
@@ -81,10 +81,10 @@ class Snippet:
 
     @property
     def program(self) -> str:
-        """A digest of the program that the snippet compiles.
+        """A digest of the snippet's code without its environment variables.
 
-        Snippets with the same digest are counted in one process. For a snippet without compiled code, the digest is
-        `key`.
+        Snippets with the same digest are counted in one process, which compiles their code only once. For a snippet
+        without compiled code, the digest is `key`.
         """
         code = (self.language, self.stmt, self.setup, self.global_setup, self.extension, self.functions)
         return disk_cache.digest({"code": code}) if self.compiles else self.key
@@ -92,7 +92,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The counts of one snippet, one per repeat of each run. If nothing was counted, `reason` states why."""
+    """The instruction counts of one snippet. If nothing was counted, `reason` states why."""
 
     all: tuple[CallgrindStats, ...] = ()
     reason: str = ""
@@ -168,8 +168,6 @@ def _run_side_by_side(missing: Mapping[str, Snippet]) -> dict[str, Counted]:
 
 
 class _Child:
-    """A running process that counts the snippets of one program. `__exit__` ends the process and its children."""
-
     def __init__(self, snippets: Sequence[Snippet]) -> None:
         self._snippets = snippets
         self._folder = tempfile.TemporaryDirectory(prefix="fairclock-callgrind-")
@@ -198,7 +196,6 @@ class _Child:
         self._folder.cleanup()
 
     def poll(self) -> list[Counted] | None:
-        """Return the counts of each snippet, or None if the process is still running."""
         code = self._popen.poll()
         if code is None and time.monotonic() - self._began_s < _TIMEOUT_S:
             return None

@@ -23,18 +23,19 @@ from harness.storage import disk_cache
 DICTIONARY_LOOKUPS: Final = re.compile(
     r":(lookdict\w*|(unicode|generic|dict)keys_\w*lookup\w*|_Py_dict_lookup\w*)(\.\w+)*( \[|$)"
 )
-"""The names of CPython's functions for dictionary lookups since Python 3.7. Their number of steps depends on hashes, so
-their counts are noisy.
+"""The names of CPython's functions for dictionary lookups since Python 3.7.
 
-torch's `FunctionCounts.denoise` removes only `lookdict_unicode`, which has another name since Python 3.11."""
+torch's `FunctionCounts.denoise` removes only `lookdict_unicode`, which has another name since Python 3.11.
+"""
 
+# The text that Callgrind writes for a function without a name. A recursive function may have a number after its
+# address.
 _NAMELESS: Final = re.compile(r"(?P<address>[^:]*:0x[0-9a-f]+)(?:'\d+)?(?: \[(?P<object>[^\]]*)\])?")
-"""The text that Callgrind writes for a function without a name. A recursive function may have a number after its
-address."""
 
 LOOKS: Final = 2000
-"""Number of lookups of the key in each script, for each of several ways to look up a key."""
+"""The number of repetitions of each kind of dictionary lookup in the counted scripts."""
 
+# Five keys have the same preferred slot in a hash table of eight slots.
 _SCRIPT: Final = """
 def crowded(keys):
     keys = list(keys)
@@ -50,8 +51,6 @@ name = compile(list(words)[PLACE], "", "eval")
 for _ in range(LOOKS):
     eval(name, {}, words), eval(name, words, {})
 """
-"""A script that looks up keys in dictionaries. Five keys have the same preferred slot in a hash table of eight slots.
-"""
 
 
 def searches(counts: FunctionCounts) -> FunctionCounts:
@@ -63,8 +62,8 @@ def searches(counts: FunctionCounts) -> FunctionCounts:
 def search_names(functions: Iterable[str]) -> frozenset[str]:
     """Return the names of all `functions` that look up keys in dictionaries.
 
-    The result is empty if no function is found by its name or by the experiment. The experiment runs only if functions
-    of Python have no names. It needs valgrind and takes about two seconds, once for each version of Python.
+    If the functions of Python have no names, an experiment finds them by their instruction counts. It needs valgrind
+    and takes about two seconds, once for each version of Python. The result is empty if no function is found.
     """
     functions = list(functions)
     named = frozenset(function for function in functions if DICTIONARY_LOOKUPS.search(function))
@@ -81,9 +80,10 @@ def is_nameless(function: str) -> bool:
 
 @cache
 def nameless() -> frozenset[str]:
-    """Return the addresses of Python's functions for dictionary lookups, which the experiment finds.
+    """Find CPython's functions for dictionary lookups by an experiment, and return their addresses.
 
-    If instructions cannot be counted, the result is empty. The result is stored in the cache folder.
+    The experiment counts the instructions of two scripts whose lookups take different numbers of steps. If instructions
+    cannot be counted, the result is empty. It is stored in the cache folder.
     """
     if tools.lacking():
         return frozenset()
@@ -108,9 +108,10 @@ def _experiment() -> frozenset[str]:
 
 
 def longer_in(last_key: FunctionCounts, first_key: FunctionCounts) -> frozenset[str]:
-    """Return the addresses of nameless functions that need more instructions to find the last key than the first key.
+    """Return the addresses of nameless functions that need more instructions in `last_key` than in `first_key`.
 
-    The difference must be at least one instruction per lookup.
+    The arguments are the counts of scripts that look up the last and the first key of a dictionary. The difference must
+    be at least one instruction per lookup.
     """
     return frozenset(
         address

@@ -32,8 +32,6 @@ class Profile:
 
 @dataclass
 class _Reader:
-    """The state while a profile is read: the name for each number, and the function to which the next line belongs."""
-
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     object: str = ""
     file: str = ""
@@ -58,7 +56,6 @@ class _Reader:
         return self.names.get((kind, number), f"({number})")
 
     def specify(self, key: str, value: str) -> None:
-        """Read a line "key=value" that names the function to which the next lines belong."""
         if key == "ob":
             self.object = self.name("ob", value)
         elif key in {"fl", "fi", "fe"}:
@@ -78,7 +75,7 @@ class _Reader:
             self.call_follows = True
 
     def spend(self, cost: int) -> None:
-        """Add instructions to the current function. If they belong to a call, add them to its inclusive count only."""
+        # The instructions of a call belong only to the caller's inclusive count.
         self.inclusive[self.function] += 0 if self.call_follows and self.called == self.function else cost
         if self.call_follows:
             self.call_follows = False

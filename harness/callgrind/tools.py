@@ -37,8 +37,8 @@ def lacking_compiler() -> str:
 def environment(shims: Path | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment variables of a counted process: a fixed hash seed, and this interpreter first on PATH.
 
-    The interpreter must be first, because `collect_callgrind` starts the first `python` on PATH. If `shims` is given,
-    this folder comes before it.
+    The interpreter must be first, because `collect_callgrind` starts the first `python` on PATH. Only the folder
+    `shims` comes before it.
     """
     folders = [str(shims)] if shims else []
     path = os.pathsep.join([*folders, str(Path(sys.executable).parent), base.get("PATH", os.defpath)])

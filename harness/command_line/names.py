@@ -12,7 +12,7 @@ CLOSE = 0.5
 def named(given: str, there_are: Iterable[str], what: str = "lesson") -> str:
     """Return the lesson that `given` names, such as "2", "02", "02_timeit", "timeit_vs_timer" or the whole name.
 
-    If no lesson or several lessons match, raise `UsageError` with similar names.
+    If no lesson or several lessons match, raise `UsageError` with similar names. `what` is the noun in this message.
     """
     aliases = {name: lesson_aliases(name) for name in there_are}
     return one_of(given, aliases, matches(given, aliases), what)
@@ -41,7 +41,8 @@ def one_of(
 ) -> str:
     """Return the only name in `found`. Raise `UsageError` if `found` is empty or has several names.
 
-    The error message lists similar names and the names in `listed` (by default, all names in `aliases`).
+    The error message calls a name a `what`, such as "lesson". It lists similar names and the names in `listed` (by
+    default, all names in `aliases`).
     """
     if len(found) == 1:
         return found[0]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
-"""A guard as torch prints it: the argument, its dtype and its size. A size of None means any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +21,9 @@ class Captured:
 
 
 def captured(function: Callable[..., object], *inputs: object) -> Captured:
-    """Return information on the graphs that torch captures for a call with these inputs, without compiling the graphs.
+    """Return information on the graphs that torch captures for a call with these inputs. Do not compile them.
 
-    Afterwards, torch compiles functions again that were already compiled, because their compiled code is discarded.
+    This discards the code that torch has compiled before. torch compiles those functions again at their next call.
     """
     import torch._dynamo  # noqa: PLC0415 - takes seconds
 
@@ -33,9 +32,10 @@ def captured(function: Callable[..., object], *inputs: object) -> Captured:
 
 
 def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
-    """Return one text per compiled version of a function, with its guards on tensors. The oldest version comes first.
+    """Return one text per compiled version of a function: the conditions (guards) on tensors for using it.
 
-    `function` is the original function, not the result of `torch.compile`. Other kinds of guards are left out.
+    The oldest version comes first. `function` is the original function, not the result of `torch.compile`. Other kinds
+    of guards are left out.
     """
     from torch._dynamo.eval_frame import _debug_get_cache_entry_list  # noqa: PLC0415 - takes seconds
 

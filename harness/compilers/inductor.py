@@ -23,8 +23,8 @@ from harness.storage import disk_cache
 
 CACHE_VARIABLE: Final = "TORCHINDUCTOR_CACHE_DIR"
 THREADS_VARIABLE: Final = "TORCHINDUCTOR_COMPILE_THREADS"
-"""Environment variable for the number of Inductor's processes. With 1, it starts none, so no process stays after a
-measurement."""
+"""Environment variable for the number of processes in which Inductor, torch's compiler, compiles. With 1, Inductor
+starts no process, so that none keeps running after a measurement."""
 
 _KERNEL: Final = re.compile(r"r?'''(.*?)'''", re.DOTALL)
 
@@ -85,8 +85,8 @@ def prepare() -> None:
 def kernel_of(compiled: Callable[[Tensor], object], x: Tensor) -> str:
     """Call a compiled function with `x`, and return the C++ code that Inductor writes for it, or "".
 
-    Afterwards, torch compiles functions again that were already compiled, because this function calls
-    `torch._dynamo.reset`.
+    This discards the code that torch has compiled before (`torch._dynamo.reset`). torch compiles those functions again
+    at their next call.
     """
     from torch._inductor.utils import run_and_get_code  # noqa: PLC0415 - takes seconds, and needs the variables set
 

@@ -31,7 +31,6 @@ KIND: Final = "starts"
 """The name of the folder in the cache that holds the measured times."""
 
 _TIMEOUT_S: Final = 300.0
-"""Time limit for each of the two processes, in seconds."""
 
 _DRIVER: Final = """
     import json, sys, time
@@ -49,7 +48,7 @@ _DRIVER: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The wall times of one start of a program, in seconds: of the imports, the first call and the second call."""
+    """The wall times of one start of a program, in seconds: the imports, the first call and the second call."""
 
     import_s: float
     first_s: float
@@ -60,7 +59,7 @@ class Start:
 class Starts:
     """The times of two starts of a program, with empty and with filled caches.
 
-    `measured` is the date, such as 2026-01-31. If there are no times, `reason` is not empty.
+    `measured` is the date, such as 2026-01-31. If there are no times, `reason` states why.
     """
 
     empty: Start | None = None
@@ -81,7 +80,7 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
 
     `program` is Python source code that defines `call()`. Each start is a new process. The two processes share cache
     folders for numba and Inductor, which are empty at the first start and filled at the second start. With
-    `measuring=False`, no process starts, and if the times are not in the cache, the result has a reason.
+    `measuring=False`, times that are not in the cache are not measured.
     """
     key = _key(program)
     with contextlib.suppress(KeyError, TypeError):

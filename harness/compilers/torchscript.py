@@ -16,9 +16,8 @@ from typing import Final
 
 import torch
 
+# The beginning of torch's warnings about TorchScript: a DeprecationWarning up to torch 2.13, a FutureWarning in 2.15.
 _WARNINGS: Final = r"`torch\.jit\."
-"""The beginning of torch's warnings about TorchScript. They are of the type DeprecationWarning up to torch 2.13, and
-FutureWarning in 2.15."""
 
 _UNSUPPORTED: Final = re.compile(r"is not supported in Python")
 

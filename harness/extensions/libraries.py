@@ -108,8 +108,5 @@ def build(source: str, name: str) -> Build:
 
 
 def _linker_flags() -> tuple[str, ...]:
-    """Return the flags for the linker of macOS.
-
-    They allow the library to use Python's symbols without containing them, because the process that loads it has them.
-    """
+    # On macOS, a library may use Python's symbols without containing them only with these flags.
     return ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()

@@ -1,8 +1,8 @@
 """Measure how many CPU cores other processes use while a `with` block runs.
 
-The CPU time of these processes is called background load. It slows baseline and candidate of a pair by the same factor,
-so the ratios of paired rounds do not show it. A measurement that needs all cores must check the load, for example a
-measurement of the gain from a second thread.
+The CPU time of these processes is called background load. It slows two programs that run in alternation by the same
+factor, so it hardly changes the ratio of their times. A measurement that needs all cores must check the load, for
+example a measurement of the gain from a second thread.
 """
 
 import math

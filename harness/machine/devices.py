@@ -24,7 +24,7 @@ Work = Callable[[], object]
 class Event(Protocol):
     """A position in a device's queue, with the time when the device reaches it.
 
-    Synchronize before you read the time.
+    Call the device's `synchronize` before you read the time.
     """
 
     def seconds_since(self, earlier: "Event") -> float:
@@ -113,9 +113,9 @@ class Cuda:
 class SimulatedStream:
     """A thread that runs work from a queue in order, as a CUDA stream does.
 
-    A launch takes microseconds, even if the work takes a long time. If one piece of work raises an exception, the work
-    that is queued behind it does not run, as on a GPU. The next `synchronize` raises this exception, and then the
-    stream works again. For the stream's work, torch uses only one thread.
+    If one piece of work raises an exception, the work that is queued behind it does not run, as on a GPU. The next
+    `synchronize` raises this exception, and then the stream works again. For the stream's work, torch uses only one
+    thread.
     """
 
     name = "simulated stream"

@@ -45,10 +45,10 @@ SETTINGS = (
 GIL_ON = "on"
 GIL_OFF = "off"
 GIL_ON_AGAIN = "on in a free-threaded build"
-"""The states of the global interpreter lock (GIL), which lets only one thread at a time run Python code.
+"""The GIL is on, although this is a free-threaded build of Python, in which the GIL is normally off.
 
-In a free-threaded build of Python, the GIL is normally off. `PYTHON_GIL=1` or `-X gil=1` switches it on, and so does
-the import of an extension module that needs it."""
+`PYTHON_GIL=1` or `-X gil=1` switches it on, and so does the import of an extension module that needs it.
+"""
 
 _KINDS: Mapping[str, type | UnionType] = {
     "cores": int,
@@ -56,10 +56,8 @@ _KINDS: Mapping[str, type | UnionType] = {
     "cuda_device": str | NoneType,
     "settings": Mapping,
 }
-"""The types of the fields that are not text."""
 
 _NO_INFLUENCE = frozenset({"kit"})
-"""Fields that do not change the speed of code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Environment:
     def from_dict(cls, record: Mapping[str, object]) -> Self:
         """Return the environment that `to_dict` converted to `record`. Raise `UsageError` for any other dictionary.
 
-        A record without `gil` is older than this field. It is assumed to be from the usual build of Python.
+        A record without the field `gil` was written before this field existed. Its Python is assumed to have a GIL.
         """
         record = {"gil": GIL_ON, **record}
         for field in fields(cls):

@@ -27,19 +27,19 @@ folder."""
 
 _DIRECTORY = Path("/tmp/fairclock-lanes")  # noqa: S108 - shared by all users on purpose; nothing is read from it
 
+# Seconds between two attempts to get a lane. This is short compared with a measurement of 0.5 s.
 _POLL_S = 0.02
-"""Seconds between two attempts to get a lane. This is short compared with a measurement of 0.5 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The cores that this process has reserved until the end of the `with` block."""
+    """Reserved CPU cores: no other measurement uses them until the end of the `with` block."""
 
     cores: tuple[int, ...]
 
     @property
     def core(self) -> int:
-        """The first core of the lane. A lane of width 1 has only this core."""
+        """The first reserved core. A lane of width 1 has only this core."""
         return self.cores[0]
 
 
@@ -47,8 +47,8 @@ class Lane:
 def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, width: int = 1) -> Iterator[Lane]:
     """Wait until `width` of the given `cores` are free, and reserve them until the end of the `with` block.
 
-    By default, `cores` are all cores that this process may use. Two threads of a process cannot reserve the same core,
-    just like two processes. A forked child shares its parent's lane.
+    By default, `cores` are all cores that this process may use. Two threads of one process cannot reserve the same core
+    either. A forked child shares its parent's cores.
 
     Raise `MachineError` if the cores are not free within `timeout_s` seconds (0: try once; None: wait forever). Raise
     `UsageError` if this process may use none of `cores`, or fewer physical cores than `width`.
@@ -72,7 +72,7 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
 
 
 def free_cores() -> tuple[int, ...]:
-    """Return the cores that this process may use and that no lane has reserved now."""
+    """Return the cores that this process may use and that no measurement has reserved now."""
     free = []
     for core in _candidates(None):
         descriptor = _try_lock(core)
@@ -83,7 +83,7 @@ def free_cores() -> tuple[int, ...]:
 
 
 def physical_cores() -> int:
-    """Return the number of physical cores on which this process may measure at the same time."""
+    """Return the number of physical cores that this process may use. Two hyperthreads of a core count once."""
     return len(_candidates(None))
 
 
@@ -115,9 +115,7 @@ def _physical(core: int) -> int:
 
 
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
-    """Lock `width` cores, and return the descriptor of each core's lock file.
-
-    If fewer cores are free, lock none and return None.
+    """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none.
 
     If a process locked only a part of its cores, two processes could wait for each other forever.
     """

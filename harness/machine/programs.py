@@ -18,10 +18,9 @@ _INSTALL: Final = {
     "brew": "brew install",
 }
 
+# The version in the name of the Debian package that has the headers of this Python. The package `python3-dev` has only
+# the headers of Debian's default version.
 _VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
-"""The version in the name of the Debian package that has the headers of this Python.
-
-The package `python3-dev` has only the headers of Debian's default version."""
 
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {

@@ -18,7 +18,6 @@ MIB: Final = 1 << 20
 
 _FIGURES: Final = r" +(?P<usage>-?[\d.]+) MiB +(?P<increment>-?[\d.]+) MiB +(?P<times>\d+)   "
 _ROW: Final = re.compile(rf"^ *(?P<line>\d+)(?:{_FIGURES}| {{41}}| *$)(?P<text>.*)$")
-"""A row of the table that memory_profiler prints: line number, three figures or spaces, and the text of the line."""
 
 
 @dataclass(frozen=True, slots=True)

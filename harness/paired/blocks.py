@@ -19,29 +19,32 @@ from harness.machine.clocks import Clock
 from harness.paired.rounds import Reading, make_reading
 
 BLOCK_S = 0.2e-3
-"""Length of a block in seconds. It is far below a scheduler's time slice (3 ms or more on Linux). It is also below the
-bursts of 1 ms in which another virtual machine on the same host slows a core. On a shared virtual machine with 2 cores,
-the same code was compared with itself. The interquartile range of the ratios was 4 to 8 % with blocks of 0.8 ms, and
-0.5 to 2.5 % with blocks of 0.2 ms. With blocks of 0.1 ms, the first block of a round has an error of 0.4 %, because
-other code ran before it."""
+"""Length of a block in seconds. A block is a number of calls that are timed together.
 
+The operating system and other virtual machines on the same host interrupt a core for 1 ms or more. On a shared machine,
+ratios of blocks of 0.8 ms had an interquartile range of 4 to 8 %. With blocks of 0.2 ms, it was only 0.5 to 2.5 %.
+Blocks of 0.1 ms are too short: the code that ran before changes the time of the first block by 0.4 %.
+"""
+
+# The number of blocks that `calibrate` times for each number of calls. If a block takes 20 ms or more, it times only
+# one.
 _TRIES = 8
-"""The number of blocks that `calibrate` times for each number of calls. If a block takes 20 ms or more, it times only
-one."""
 
+# If a block takes more seconds, the reason is its code, because interruptions last only a few milliseconds.
 _BEYOND_INTERRUPTION_S = 100 * BLOCK_S
-"""If a block takes more seconds, the reason is its code, because interruptions last only a few milliseconds."""
 
 Statement = str | Callable[[], object]
 """The code to time: a statement, as for `timeit`, or a function without arguments."""
 
 TimingLoop = Callable[[int], Reading]
-"""A function that runs a statement as one block with the given number of calls, and returns the times of the block."""
+"""A function that runs a statement a number of times, and returns the times of all these calls together."""
 
 DEFAULT_CLOCK: Clock = clocks.wall if sys.platform == "win32" else clocks.thread_cpu
 """The default clock for ratios: the CPU clock of the thread. On Windows, it is the wall clock, because Windows updates
 a thread's CPU clock only 64 times per second."""
 
+# The loop is a generator, so the setup runs only once for all blocks. The names of the setup are local variables, which
+# are fast, as in `timeit`.
 _LOOP = """\
 def _timing_loop(_function, _clock, _wall, _repeat, _reading):
     _SETUP
@@ -56,8 +59,6 @@ def _timing_loop(_function, _clock, _wall, _repeat, _reading):
         _wall_s = _wall() - _wall_s
         _calls = yield _reading(_cpu_s, _wall_s, _calls)
 """
-"""The source of the timing loop. The loop is a generator, so the setup runs only once for all blocks. The names of the
-setup are local variables, which are fast, as in `timeit`."""
 
 
 def timing_loop(
@@ -68,7 +69,7 @@ def timing_loop(
     clock: Clock = DEFAULT_CLOCK,
     wall: Clock = clocks.wall,
 ) -> TimingLoop:
-    """Run `setup`, and return a new function that times blocks of `statement`.
+    """Run `setup`, and return a function that runs `statement` a number of times and returns the times.
 
     `clock` is the CPU clock, `wall` the wall clock. The statement can use names that the setup defines, and the names
     in a copy of `globals`.
@@ -93,11 +94,9 @@ def timing_loop(
 def calibrate(loop: TimingLoop) -> Reading:
     """Find how many calls take about `BLOCK_S` seconds, and return the times of a block with this number of calls.
 
-    The attribute `calls` of the result is the number of calls.
-
-    The number of calls is doubled until a block takes at least half of `BLOCK_S`. In shorter blocks, reading the clocks
-    would take a large part of the time. For each number of calls, the shortest of several blocks is used, because an
-    interrupted block is longer.
+    The attribute `calls` of the result is the number of calls. It is doubled until a block takes at least half of
+    `BLOCK_S`. In shorter blocks, reading the clocks would take a large part of the time. For each number of calls, the
+    shortest of several blocks is used, because an interrupted block is longer.
     """
     loop(1)
     calls = 1
@@ -142,13 +141,10 @@ def _shortest(loop: TimingLoop, calls: int) -> Reading:
 
 
 class _Splice(ast.NodeTransformer):
-    """A syntax tree transformer that replaces each statement which is only a known name by other statements."""
-
     def __init__(self, bodies: Mapping[str, list[ast.stmt]]) -> None:
         self.bodies = bodies
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
-        """Return the statements that replace `node`, or `node` itself if it is not a known name."""
         return self.bodies.get(node.value.id, node) if isinstance(node.value, ast.Name) else node
 
 

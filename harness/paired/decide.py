@@ -1,6 +1,7 @@
 """Compute an interval for the true ratio of two costs, and a verdict, from the ratios of measured rounds.
 
-All functions are pure: no clock, no randomness, no process.
+A round times a baseline and a candidate one directly after the other. A pair is a newly started baseline and candidate,
+which run many rounds. A contest consists of all rounds of several pairs. A slice is a series of rounds of one pair.
 
 A verdict states which thresholds the true ratio reaches. The tiers of a task are such thresholds, for example ratios of
 2, 4 and 8. A duel has the thresholds 1 / (1 + margin) and 1 + margin. Its verdict is SLOWER below them, SAME between
@@ -62,28 +63,33 @@ from harness.errors import FairclockError
 
 _NORMAL = NormalDist()
 
+# The standard deviation of a normal distribution divided by its median absolute deviation.
 _NORMAL_SD_PER_MAD = 1 / _NORMAL.inv_cdf(0.75)
-"""The standard deviation of a normal distribution divided by its median absolute deviation."""
 
+# A higher correlation of neighbouring rounds cannot be distinguished from a change of layout.
 _MAX_CORRELATION = 0.95
-"""Upper limit for the correlation of neighbouring rounds. A higher correlation cannot be distinguished from a change of
-layout."""
 
 OUTLIER_RATE = 0.02
-"""The assumed share of pairs that have an error of any size in one direction. Two outliers among five pairs do not
-change the majority. With five pairs and 16 looks, a look errs in one direction with a probability of at most 0.03 %. If
-5 % of the pairs were outliers, a majority would err with a probability of 0.26 %. With 10 % outliers, it would err with
-1.3 % (`majority_error`)."""
+"""The assumed share of pairs (of a baseline process and a candidate process) with an error of any size in one
+direction.
+
+With five pairs, two outliers do not change the majority. If 5 % of the pairs were outliers, a majority would err with a
+probability of 0.26 %, and with 10 % outliers, with 1.3 % (`majority_error`).
+"""
 
 BENEFIT = 1.1
-"""An uncertain tier is granted if its threshold is at most this factor times the measured ratio. At the time limit, an
-interval is usually a few per cent wide, even on a busy machine. A candidate could make the interval wider with its own
-noise, and must not earn a tier in this way. The caller passes a smaller factor if a control measurement showed less
-noise."""
+"""A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
+
+A tier is in doubt if the interval contains its threshold at the time limit. The interval is usually a few per cent wide
+then, even on a busy machine. The limit is needed because a candidate could make the interval wider with its own noise.
+The caller passes a smaller factor if a control measurement showed less noise.
+"""
 
 LOOK_GROWTH = 1.25
-"""When all pairs are open, there is a look each time the measuring time has grown by this factor. Between two looks,
-the interval shrinks by a tenth. So a verdict takes at most a quarter more time than necessary."""
+"""After the last pair was added, the interval is computed again each time the measuring time has grown by this factor.
+
+The interval then shrinks by a tenth. So a verdict takes at most a quarter more time than necessary.
+"""
 
 
 class MeasurementError(FairclockError):
@@ -92,36 +98,36 @@ class MeasurementError(FairclockError):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The error rate and the time limits of a contest. Times are wall times of baseline and candidate together."""
+    """The error rate and the time limits of a comparison of baseline and candidate. Times are wall times."""
 
     error_rate: float = 0.01
-    """Probability that an interval of a contest does not contain the true ratio, at any look, in either direction."""
+    """Probability that, in one comparison, any of the computed intervals misses the true ratio, in either direction."""
 
     layout_sd: float = 0.005
     """Standard deviation of a pair's log ratio that memory layout alone causes. Between newly started processes without
     address randomisation, 0.0015 to 0.0065 were measured."""
 
     min_pairs: int = 5
-    """Number of pairs before the first verdict. Of five pairs, two wrong pairs are still a minority."""
+    """Number of pairs (of a baseline process and a candidate process) before the first verdict. Of five pairs, two
+    wrong pairs are still a minority."""
 
     max_pairs: int = 9
-    """The largest number of pairs. Each additional pair makes the interval narrower, but by less than the pair before.
-    """
+    """The largest number of pairs (of a baseline process and a candidate process). Each additional pair makes the
+    interval narrower, but by less than the pair before."""
 
     min_rounds: int = 7
-    """Smallest number of rounds in a slice. With fewer than five rounds, five pairs give no interval at this error
-    rate."""
+    """Smallest number of rounds that a pair measures at a time. With fewer than five rounds, five pairs give no
+    interval at this error rate."""
 
     slice_s: float = 0.07
-    """Measuring time of one slice in seconds. A slice is a series of rounds of one pair. After a slice, there may be a
-    look. A clear verdict takes `min_pairs` slices."""
+    """Seconds for which one pair measures rounds before the next pair continues. A clear verdict takes `min_pairs`
+    times as long."""
 
     cap_s: float = 6.0
-    """Time limit of a contest in seconds. `min_pairs` slices of `min_rounds` rounds are measured even if they take
+    """Time limit of all measurements in seconds. `min_pairs` pairs measure `min_rounds` rounds each even if they take
     longer."""
 
     def __post_init__(self) -> None:
-        """Raise `MeasurementError` if no verdict is possible with these rules."""
         if not (0 < self.error_rate < 1 and min(self.layout_sd, self.slice_s, self.cap_s) > 0):
             raise MeasurementError("Give an error_rate within (0, 1), and positive layout_sd, slice_s, cap_s.")
         if not (1 <= self.min_pairs <= self.max_pairs and self.min_rounds >= 1):
@@ -129,10 +135,10 @@ class Rules:
 
     @property
     def looks(self) -> int:
-        """The largest number of looks of a contest.
+        """The largest number of times that the interval is computed.
 
-        A look is a computation of the interval. While pairs are added, there is one look per slice. Later there is one
-        look each time the measuring time has grown by the factor `LOOK_GROWTH`.
+        While pairs are added, it is computed after each pair. Later it is computed each time the measuring time has
+        grown by the factor `LOOK_GROWTH`.
         """
         growth = self.cap_s / (self.max_pairs * self.slice_s)
         later = math.ceil(math.log(growth, LOOK_GROWTH)) if growth > 1 else 0
@@ -144,7 +150,7 @@ DEFAULT = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated ratio of a contest with its interval. The ratio is the median of the pairs' medians.
+    """The estimated ratio of the baseline's cost to the candidate's cost, with its interval from `low` to `high`.
 
     The interval is (0, ∞) if there are too few rounds.
     """
@@ -162,9 +168,9 @@ class Estimate:
 
 
 def estimate(ratios: Sequence[Sequence[float]], rules: Rules = DEFAULT) -> Estimate:
-    """Return the estimated ratio of baseline and candidate, with its interval.
+    """Return the estimated ratio of the baseline's cost to the candidate's cost, with its confidence interval.
 
-    `ratios` has a sequence for each pair, with the ratios of its rounds in order.
+    `ratios` has a sequence for each pair of processes, with the ratios of its rounds in order.
 
     Raise `MeasurementError` if there are no rounds, or if a ratio is not a positive finite number.
     """
@@ -193,7 +199,7 @@ def tier_index(estimate: Estimate, thresholds: Sequence[float]) -> int | None:
 
 
 def highest_tier_index(estimate: Estimate, thresholds: Sequence[float], benefit: float = BENEFIT) -> int:
-    """Return the largest number of thresholds that the true ratio may reach. The grader grants uncertain tiers with it.
+    """Return the largest number of the ascending `thresholds` that the true ratio may reach.
 
     The true ratio is assumed to be at most the upper end of the interval, and at most `benefit` times the measured
     ratio. Raise `MeasurementError` if there are too few rounds for an interval.
@@ -206,10 +212,7 @@ def highest_tier_index(estimate: Estimate, thresholds: Sequence[float], benefit:
 
 
 def majority_error(pairs: int, q: float) -> float:
-    """Return the probability that more than half of the pairs err.
-
-    Each pair errs independently with probability `q`.
-    """
+    """Return the probability that more than half of `pairs` pairs err, each independently with probability `q`."""
     return sum(math.comb(pairs, k) * q**k * (1 - q) ** (pairs - k) for k in range(pairs // 2 + 1, pairs + 1))
 
 
@@ -226,7 +229,6 @@ def _log(ratio: float) -> float:
 
 
 def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rules: Rules) -> tuple[float, float]:
-    """Return a pair's two allowances: how far its median log ratio may lie above and below the true log ratio."""
     z = _deviations(len(pairs), rules)
     # The variance of a pair's median is proportional to 1 / rounds, and the mean of these variances is needed.
     rounds = len(pairs) / sum(1 / len(pair) for pair in pairs)
@@ -246,13 +248,12 @@ def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rule
 
 
 def _robust_sd(values: Sequence[float]) -> float:
-    """Return an estimate of the standard deviation. One outlier among three or more values changes it only a little."""
     centre = median(values)
     return _NORMAL_SD_PER_MAD * median(abs(value - centre) for value in values)
 
 
 def _rounds_per_independent_round(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> float:
-    """Return v of the module's docstring: the number of rounds with as much information as one independent round."""
+    # This is v of the module's docstring.
     agreeing = neighbours = 0
     for pair, centre in zip(pairs, medians, strict=True):
         signs = [(value > centre) - (value < centre) for value in pair]
@@ -269,12 +270,8 @@ def _rounds_per_independent_round(pairs: Sequence[Sequence[float]], medians: Seq
 
 @lru_cache(maxsize=256)
 def _deviations(pairs: int, rules: Rules) -> float:
-    """Return z of the module's docstring: the allowance of a pair in standard deviations of layout and noise.
-
-    Each direction gets half of the error rate, and each look gets an equal part of this half. This part is the
-    probability that a majority of the pairs errs, which determines q. A part of q is for outliers, and the rest
-    determines z.
-    """
+    # This is z of the module's docstring. Each direction gets half of the error rate, and each look gets an equal part
+    # of this half. This part is the probability that a majority of the pairs errs, which determines q.
     error = rules.error_rate / 2 / rules.looks
     low, high = 0.0, 0.5
     while high - low > 1e-9:

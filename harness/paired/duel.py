@@ -35,13 +35,14 @@ from harness.paired.rounds import contest
 __all__ = ["LAYOUT_SD", "MARGIN", "Duel", "Finding", "PairedProcessError", "duel"]
 
 MARGIN: Final = 0.01
-"""Smaller differences get the verdict SAME. The margin is twice `LAYOUT_SD`. With it, a duel of usual length still
-detects a slowdown of 3 % on a busy machine (`tests/benchmarks/verdicts.py --reach` counts how often)."""
+"""Smaller relative differences get the verdict SAME (0.01 is 1 %). The margin is twice `LAYOUT_SD`. With it, a duel of
+usual length still detects a slowdown of 3 % on a busy machine (`tests/benchmarks/verdicts.py --reach` counts how
+often)."""
 
 LAYOUT_SD: Final = 0.005
-"""Standard deviation of a pair's log ratio that new loops and a new setup cause. New loops of the same code differed by
-0.2 to 0.5 % if one C call took most of the time. If bytecode took most of the time, they differed by about 1 %. If the
-pairs of a duel differ by more, their measured spread is used (`harness.paired.decide`)."""
+"""Standard deviation of a log ratio that newly compiled timing loops and a new setup cause. New loops of the same code
+differed by 0.2 to 0.5 % if one C call took most of the time. If bytecode did, they differed by about 1 %. If they
+differ by more in a duel, their measured spread is used (`harness.paired.decide`)."""
 
 
 def duel(
@@ -95,10 +96,6 @@ def duel(
 
 
 def _rules(budget_s: float, round_s: float) -> Rules:
-    """Return rules of a contest with the time limit `budget_s`, even if this time is too short for a verdict.
-
-    `round_s` is the length of a round in seconds.
-    """
     usual = Rules()
     fitting = int(budget_s / (usual.min_pairs * round_s))
     return replace(

@@ -14,7 +14,7 @@ from harness.rendering.tables import Column, Table
 
 
 class Finding(StrEnum):
-    """The verdict of a duel: how fast the candidate is compared with the baseline."""
+    """The verdict of a duel: whether the candidate is faster or slower than the baseline, or equally fast."""
 
     SLOWER = "slower"
     SAME = "same"
@@ -47,7 +47,10 @@ class Duel:
 
     @classmethod
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
-        """Return the result of a duel from its contest with the thresholds 1 / (1 + margin) and 1 + margin."""
+        """Return the result of a duel with the measurements `outcome`.
+
+        The thresholds of `outcome` must be 1 / (1 + margin) and 1 + margin.
+        """
         known = outcome.estimate
         verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
         hidden = outcome.hidden_work
@@ -57,12 +60,15 @@ class Duel:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """The ratio of each round, measured with the CPU clock, or with the wall clock if `hidden_work` is true."""
+        """The baseline's time ÷ the candidate's time in each round.
+
+        Times are CPU times, or wall times if `hidden_work` is true.
+        """
         return tuple(self._ratio(round_) for round_ in self.rounds)
 
     @property
     def pairs(self) -> int:
-        """The number of pairs. Each pair has its own memory layout."""
+        """The number of newly started pairs of baseline and candidate. Each has its own memory layout."""
         return len({round_.pair for round_ in self.rounds})
 
     @property

@@ -1,7 +1,7 @@
-"""Pairs of timing loops in this process, for duels.
+"""Compile timing loops for the baseline and the candidate of a duel, in this process.
 
-A `PairSource` opens new pairs when `harness.paired.rounds.contest` needs them. In each pair, the setups of baseline and
-candidate run in random order, because the first setup may get faster memory.
+A `PairSource` opens new pairs of loops when `harness.paired.rounds.contest` needs them. In each pair, the setups of
+baseline and candidate run in random order, because the first setup may get faster memory.
 """
 
 import random
@@ -15,7 +15,7 @@ from harness.paired.blocks import Statement, TimingLoop, calibrate, gc_off_one_t
 from harness.paired.rounds import PairFactory, Reading, Round
 
 Turn = Callable[[], Reading]
-"""A function that runs one block of the baseline or of the candidate and returns its times."""
+"""A function that runs one block of calls of the baseline or of the candidate, and returns its times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class TimedCode:
 
 @dataclass(frozen=True, slots=True)
 class TurnPair:
-    """A pair that is ready to run rounds. The functions `baseline` and `candidate` each run one block of calls."""
+    """A baseline and a candidate that are ready to be timed. Each function runs one block of calls."""
 
     number: int
     baseline: Turn
     candidate: Turn
 
     def play(self, *, baseline_first: bool) -> Round:
-        """Run one round and return its times. The baseline runs first if `baseline_first` is true."""
+        """Time the baseline and the candidate once each, in the order of `baseline_first`, and return the times."""
         if baseline_first:
             baseline = self.baseline()
             candidate = self.candidate()
@@ -48,11 +48,10 @@ class TurnPair:
 
 @dataclass(frozen=True, slots=True)
 class PairSource:
-    """A source of new pairs for a duel.
+    """A source of newly started baselines and candidates for a duel. The function `open_pair` starts one of each.
 
-    The function `open_pair` opens a pair. `round_s` is the length of a round in seconds.
-
-    `caveat` is the reason why times are only estimates on this machine, or "".
+    `round_s` is the length of a round in seconds. `caveat` is the reason why times are only estimates on this machine,
+    or "".
     """
 
     open_pair: PairFactory

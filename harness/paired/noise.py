@@ -19,7 +19,7 @@ from harness.paired.rounds import Reading, Round
 from harness.rendering import units
 
 NOISY = 0.02
-"""The smallest unpaired error at which a machine counts as noisy: twice a duel's usual margin."""
+"""The smallest error of unpaired comparisons at which a machine counts as noisy: twice a duel's usual margin."""
 
 WINDOW_S = 0.04
 """Length of one comparison of the code with itself in seconds: two halves of 0.02 s, or about 25 rounds of blocks."""
@@ -31,10 +31,8 @@ _FEWEST_WINDOWS = 4
 class Noise:
     """The errors of comparisons of code with itself, as |log ratio|: 0.031 is 3.1 %.
 
-    There is one error per window, a short part of the series of timed blocks.
-
-    `unpaired` holds the errors of comparisons of the two halves of a window, `paired` the errors of comparisons of
-    neighbouring blocks. `blocks` is the whole series.
+    The series of timed blocks is divided into windows. For each window, `unpaired` holds the error of comparing its two
+    halves, and `paired` the error of comparing neighbouring blocks. `blocks` is the whole series.
     """
 
     unpaired: tuple[float, ...]

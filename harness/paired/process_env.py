@@ -38,11 +38,9 @@ ENVIRONMENT: Final = {
 """All environment variables of a paired process. It gets no variable of the caller.
 
 With `OMP_WAIT_POLICY=PASSIVE`, OpenMP threads sleep while they wait for work. Otherwise they would keep the pair's core
-busy for milliseconds after each call, while the other process is timed.
-
-Huge pages for malloc (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`) and `PYTHONMALLOC=malloc` are not used. With them, pairs
-with a large error were as frequent as before, only for other kinds of work (`tests/benchmarks/layouts.py` compares all
-variants)."""
+busy for milliseconds after each call, while the other process is timed. Huge pages for malloc and `PYTHONMALLOC=malloc`
+are not used, because pairs with a large error were as frequent with them (`tests/benchmarks/layouts.py`).
+"""
 
 
 _SETARCH: Final = ("setarch", platform.machine(), "-R")

@@ -31,24 +31,25 @@ from harness.paired.paired_process_main import PAIRED_PROCESS_VARIABLE, Failure,
 from harness.paired.rounds import Reading, make_reading
 
 TURN_S: Final = 0.4e-3
-"""Length of a turn (a timed block of calls in a paired process) in seconds. Turns of 0.4 ms and of 1 ms were compared
-with seven busy processes on two cores. In one second, the shorter turns gave a ratio with an error two to six times
-smaller. They are interrupted less often. Turns of 0.2 ms are too short: the process that ran before then changes their
-time. The request overhead is 4 to 6 µs per turn."""
+"""Length of a timed block of calls in a paired process, in seconds.
 
+On a busy machine, blocks of 1 ms are interrupted more often, and the error of a ratio was two to six times larger.
+Blocks of 0.2 ms are too short: the process that ran before changes their time. The request overhead is 4 to 6 µs per
+block.
+"""
+
+# The median time of these requests for zero calls is the request overhead.
 _NULL_TURNS: Final = 9
-"""Number of turns with zero calls for each new process. The median of their times is the request overhead."""
 
 _WARM_UP_TURNS: Final = 3
-"""Number of turns of each new process whose times are not used."""
 
+# A process that has not ended by itself after this time is killed.
 _END_S: Final = 2.0
-"""Time that a paired process has to end by itself after its pipes are closed, in seconds. Then it is killed."""
 
 _KIT: Final = Path(__file__).parents[2]
 
+# Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows.
 _NEEDED_TO_START: Final = ("LD_LIBRARY_PATH", "SYSTEMROOT")
-"""Environment variables of the caller that a Python interpreter may need to start, on Linux and on Windows."""
 
 
 COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
@@ -169,14 +170,14 @@ class TimedWorker:
     wall: Clock
 
     def turn(self, calls: int) -> Reading:
-        """Run `calls` calls, and return their times, which include the request overhead."""
+        """Run `calls` calls, and return their times, which include the overhead of the request."""
         began_wall_s, began_s = self.wall(), self.clock()
         self.run_calls(calls)
         ended_s, ended_wall_s = self.clock(), self.wall()
         return make_reading(ended_s - began_s, ended_wall_s - began_wall_s, max(calls, 1))
 
     def net_turn(self, calls: int, overhead: Reading) -> Reading:
-        """Run `calls` calls, and return their times without the request overhead.
+        """Run `calls` calls, and return their times without the overhead of the request.
 
         At least half of each measured time is returned, so that the times are always positive.
         """
@@ -265,13 +266,12 @@ def stop_all(started: Sequence[PairedProcess]) -> None:
 
 
 def calls_in_a_turn(one: TimedWorker) -> int:
-    """Return the number of calls that take this worker about `TURN_S` seconds."""
+    """Return the number of calls that take this worker about `TURN_S` seconds together."""
     block = calibrate(one.turn)
     return max(1, round(block.calls * TURN_S / block.wall_s))
 
 
 def _request_overhead(*pair: TimedWorker) -> Reading:
-    """Return the median times of a request for zero calls. The workers of the pair are measured in alternation."""
     empty = [one.turn(0) for _ in range(_NULL_TURNS) for one in pair]
     return Reading(median(null.cpu_s for null in empty), median(null.wall_s for null in empty))
 
@@ -291,7 +291,6 @@ def _chosen_clock(clock: Clock, wall: Clock) -> Clock | None:
 
 
 def _caveat(*, by_wall: bool) -> str:
-    """Return the reason why ratios are only estimates on this machine, or "" if they are exact."""
     lacks = []
     if by_wall:
         lacks.append("times are wall times, because this system does not show the CPU clock of another process")
@@ -302,7 +301,6 @@ def _caveat(*, by_wall: bool) -> str:
 
 @contextmanager
 def _core() -> Iterator[int | None]:
-    """Hold a lane and yield its core. On Windows, which has no lanes, yield None."""
     if sys.platform == "win32":
         yield None
         return

@@ -29,16 +29,17 @@ from harness.paired.decide import (
 )
 
 HIDDEN_WORK = 3.0
-"""The limit beyond which the CPU clock misses work of the candidate. The wall time is divided by the CPU time, for the
-candidate and for the baseline. If the candidate's quotient is more than 3 times the baseline's quotient, the CPU clock
-misses work of the candidate. Other programs make wall times two to four times as long, but in the same way for
-candidate and baseline. So the two quotients are similar for honest code. If a candidate sleeps or computes outside the
-CPU clock's process, they differ by much more than a factor of 3."""
+"""If the CPU clock misses work of the candidate, its wall time ÷ CPU time is more than this factor times the
+baseline's.
+
+Other programs make wall times two to four times as long, but in the same way for candidate and baseline. If a candidate
+sleeps or computes outside the process that the CPU clock measures, the factor is much larger.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The CPU time and the wall time of one turn, in seconds, for all its `calls` calls together.
+    """The CPU time and the wall time of a timed block of calls, in seconds, for all its `calls` calls together.
 
     Raise `MeasurementError` if a time is not positive and finite, or if there are no calls.
     """
@@ -48,7 +49,6 @@ class Reading:
     calls: int = 1
 
     def __post_init__(self) -> None:
-        """Raise `MeasurementError` if no ratio can be computed from these times."""
         for clock, seconds in (("CPU", self.cpu_s), ("wall", self.wall_s)):
             if not 0 < seconds < math.inf:
                 raise MeasurementError(
@@ -63,22 +63,20 @@ class Reading:
 
 
 def make_reading(cpu_s: float, wall_s: float, calls: int = 1) -> Reading:
-    """Return the `Reading` of a turn (a block of calls) from its times.
+    """Return the `Reading` of a block of calls. If the CPU clock did not advance, use the wall time as the CPU time.
 
-    If the CPU clock did not advance, the wall time replaces the CPU time.
-
-    In a virtual machine, a CPU clock may not advance during a turn. The system subtracts the time that the host used
-    for other machines, sometimes too late and from the next turn. On a shared machine with 2 cores, this happened in 1
-    of 30,000 turns of 60 µs. The wall time is never shorter than the true CPU time.
+    In a virtual machine, a CPU clock may not advance during a block. The system subtracts the time that the host used
+    for other machines, sometimes too late and from the next block. On a shared machine with 2 cores, this happened in 1
+    of 30,000 blocks of 60 µs. The wall time is never shorter than the true CPU time.
     """
     return Reading(cpu_s if cpu_s > 0 else wall_s, wall_s, calls)
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The times of one round: a turn (a block of calls) of the baseline, and a turn of the candidate.
+    """The times of a block of calls of the baseline and of a block of the candidate, run one after the other.
 
-    `pair` is the number of the pair that ran the round. Each pair has its own memory layout.
+    `pair` is the number of the pair that ran both blocks. Each pair has its own memory layout.
     """
 
     pair: int
@@ -101,39 +99,40 @@ class Round:
 
     @property
     def wall_s(self) -> float:
-        """The wall time of both turns together, in seconds."""
+        """The wall time of baseline and candidate together, in seconds."""
         return self.baseline.wall_s + self.candidate.wall_s
 
 
 class Pair(Protocol):
-    """The interface of a pair: a baseline and a candidate that are ready to run rounds."""
+    """The interface of a baseline and a candidate that are ready to be timed."""
 
     def play(self, *, baseline_first: bool) -> Round:
-        """Run one round and return its times. The baseline runs first if `baseline_first` is true."""
+        """Time the baseline and the candidate once each, in the order of `baseline_first`, and return the times."""
         ...
 
 
 PairFactory = Callable[[int], AbstractContextManager[Pair]]
-"""A function that opens a new pair. Its argument is the number of the pair, counted from 0. The rounds of the pair get
-the same number."""
+"""A function that starts a new baseline and a new candidate. Its argument is the number of this pair, counted from 0,
+which the pair's rounds contain."""
 
 RatioOf = Callable[[Round], float]
-"""A function that returns the ratio of a round. Use `wall_ratio` for work on several threads."""
+"""A function that returns the ratio of a round: the baseline's time ÷ the candidate's time. Use `wall_ratio` for work
+on several threads."""
 
 
 def cpu_ratio(round_: Round) -> float:
-    """Return the ratio of a round's CPU times."""
+    """Return the baseline's CPU time per call ÷ the candidate's CPU time per call."""
     return round_.ratio
 
 
 def wall_ratio(round_: Round) -> float:
-    """Return the ratio of a round's wall times."""
+    """Return the baseline's wall time per call ÷ the candidate's wall time per call."""
     return round_.wall_ratio
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a contest: its rounds, the estimated ratio, and the number of thresholds that the ratio reaches.
+    """All rounds of a comparison of baseline and candidate, the estimated ratio, and how many thresholds it reaches.
 
     `tier_index` is this number, or None if the interval still contained a threshold at the time limit. `hidden_work`
     means that the CPU clock missed work of the candidate, so the ratios are those of wall times.
@@ -147,7 +146,7 @@ class Outcome:
 
     @property
     def undecided(self) -> bool:
-        """Whether the contest ended before it was clear how many thresholds the ratio reaches."""
+        """Whether the measurements ended before it was clear how many thresholds the ratio reaches."""
         return self.tier_index is None
 
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
@@ -169,12 +168,12 @@ def contest(
     rng: random.Random,
     ratio_of: RatioOf | None = None,
 ) -> Outcome:
-    """Measure rounds on new pairs until it is clear which `thresholds` the ratio reaches, or until the time limit.
+    """Time baseline and candidate until it is clear which `thresholds` the ratio reaches, or until the time limit.
 
-    Each slice of rounds uses a new pair, until there are `max_pairs` pairs. Each later slice uses the pair with the
-    least measuring time so far. All pairs stay open to the end. When there are `min_pairs` pairs, the ratio is
-    estimated after each slice. When there are `max_pairs` pairs, it is estimated each time the measuring time has grown
-    by the factor `LOOK_GROWTH`. `Rules.looks` is the largest number of these estimates.
+    Rounds are measured in slices of `slice_s` seconds. Each slice starts a new pair of baseline and candidate, until
+    there are `max_pairs` pairs. Each later slice uses the pair with the least measuring time so far. When there are
+    `min_pairs` pairs, the ratio is estimated after each slice. When there are `max_pairs` pairs, it is estimated each
+    time the measuring time has grown by the factor `LOOK_GROWTH`.
 
     `rng` draws the order of baseline and candidate in each round. The candidate must not be able to read the seed of
     `rng`. Without `ratio_of`, the ratios are those of CPU times, or those of wall times if more than half of the rounds
@@ -210,11 +209,9 @@ def judge(
     *,
     ratio_of: RatioOf | None = None,
 ) -> Outcome:
-    """Return the outcome of rounds that were already measured, for example of rounds from a file.
+    """Return the result of rounds that were already measured, for example of rounds from a file.
 
-    `ratio_of` returns the ratio of a round, as for `contest`.
-
-    Raise `MeasurementError` if there are no rounds.
+    `ratio_of` returns the ratio of a round, as for `contest`. Raise `MeasurementError` if there are no rounds.
     """
     tally = _Tally(ratio_of)
     tally.add(rounds)
@@ -222,13 +219,10 @@ def judge(
 
 
 def _shows_hidden_work(ratio: float, wall_ratio: float) -> bool:
-    """Return whether a round's wall ratio and CPU ratio show that the CPU clock misses work of the candidate."""
     return ratio > HIDDEN_WORK * wall_ratio
 
 
 class _Tally:
-    """The rounds of a contest and their ratios, by pair. Each ratio is computed only once."""
-
     def __init__(self, ratio_of: RatioOf | None) -> None:
         self._may_hide = ratio_of is None
         self._ratio_of = ratio_of or cpu_ratio
@@ -238,7 +232,6 @@ class _Tally:
         self._hiding = 0
 
     def add(self, rounds: Iterable[Round]) -> None:
-        """Add new rounds and compute their ratios."""
         for round_ in rounds:
             ratio = self._ratio_of(round_)
             self._rounds.append(round_)
@@ -250,21 +243,16 @@ class _Tally:
 
     @property
     def hidden_work(self) -> bool:
-        """Whether more than half of the rounds show hidden work.
-
-        On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
-        """
+        # On a busy machine, some rounds of honest code show hidden work too, but fewer than half.
         return 2 * self._hiding > len(self._rounds)
 
     def outcome(self, thresholds: Sequence[float], rules: Rules) -> Outcome:
-        """Return the outcome of all rounds that were added."""
         ratios = self._wall_ratios if self.hidden_work else self._ratios
         known = estimate(list(ratios.values()), rules)
         return Outcome(tuple(self._rounds), known, tuple(thresholds), tier_index(known, thresholds), self.hidden_work)
 
 
 def _slice(pair: Pair, rules: Rules, rng: random.Random) -> list[Round]:
-    """Return new rounds of `pair`: rounds for `slice_s` seconds, and at least `min_rounds` rounds."""
     rounds: list[Round] = []
     spent_s = 0.0
     while len(rounds) < rules.min_rounds or spent_s < rules.slice_s:

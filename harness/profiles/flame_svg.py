@@ -12,13 +12,12 @@ from harness.rendering import svg, units
 
 _WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
 _CHARACTER: Final = 6.7
-"""The width of one character in a box, in units of the picture."""
 
+# A box that is at most this wide has no edge, because an edge would cover the whole box.
 _THIN: Final = 2.0
-"""A box that is at most this wide has no edge, because an edge would cover the whole box."""
 
+# The smallest width of a box, so that every frame is visible.
 _NARROWEST: Final = 0.4
-"""The smallest width of a box, so that every frame is visible."""
 
 KINDS: Final = (
     ("module", "a module of the network", r"^nn\.Module: "),
@@ -26,9 +25,10 @@ KINDS: Final = (
     ("torch", "PyTorch's own Python", r"^torch/|[/\\]torch[/\\]"),
     ("own", "everything else: your code", r""),
 )
-"""The kinds of frames: CSS class, text of the legend, pattern. The first pattern that matches the frame's name is used.
-"""
+"""The kinds of frames in a flame graph: CSS class, text of the legend, pattern. The first pattern that matches the
+frame's name is used."""
 
+# On any background, boxes have light colours and dark letters, with a contrast of at least 9:1.
 _STYLE: Final = """\
 .ground { fill: #c6cad1 } .module { fill: #9dc6f0 } .native { fill: #f6b37f } .torch { fill: #d8d3c8 }
 .own { fill: #a5dba0 }
@@ -36,8 +36,6 @@ _STYLE: Final = """\
 .boxes g:hover rect { stroke: #161616 } .boxes .thin { stroke: none }
 @media (prefers-color-scheme: dark) { .boxes rect { stroke: #14171c } .boxes g:hover rect { stroke: #ffffff } }
 """
-"""CSS rules of the picture. On any background, boxes have light colours and dark letters, with a contrast of at least
-9:1."""
 
 
 def flame_graph_svg(root: Frame, *, title: str, description: str = "", unit: units.Format = units.number) -> str:
@@ -84,7 +82,6 @@ def _box(each: Placed, root: Frame, deepest: int, unit: units.Format) -> str:
 
 
 def _kind(each: Placed) -> str:
-    """Return the CSS class of a frame's box."""
     if not each.depth:
         return "ground"
     return next(name for name, _, pattern in KINDS if re.search(pattern, each.frame.name))

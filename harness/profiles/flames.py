@@ -1,4 +1,4 @@
-"""Combine call stacks to a tree, and draw the tree as a flame graph in text.
+"""Combine call stacks into a tree, and draw the tree as a flame graph in text.
 
 Each stack has a cost. Stacks that begin with the same frames share these frames. The width of a frame is the cost of
 all stacks that contain it. Frames with the same caller are sorted by name, not by time.
@@ -12,8 +12,8 @@ from typing import Final
 ALL: Final = "all"
 """The name of the frame at the bottom of a flame graph. This frame contains all stacks."""
 
+# A frame of a C++ function: its name, and the object that it belongs to, with the object's address.
 _BUILTIN: Final = re.compile(r"<(?:built-in_)?(?:method|function)_(.+?)(?:_of_.*)?>")
-"""The pattern of a frame of a C++ function: its name, and the object that it belongs to, with the object's address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A frame with its position: `depth` is the number of frames below it, `start` the total cost to the left of it."""
+    """A frame with its position in a flame graph.
+
+    `depth` is the number of frames below it, `start` the total cost to the left of it.
+    """
 
     frame: Frame
     depth: int
@@ -64,7 +67,7 @@ def fold_up(stacks: Iterable[tuple[Sequence[str], float]], name: str = ALL) -> F
 
 
 def without_frames(stacks: Iterable[tuple[Sequence[str], float]], pattern: str) -> list[tuple[tuple[str, ...], float]]:
-    """Return the stacks without the frames whose name matches `pattern`. Their cost is added to the frame below."""
+    """Remove the frames whose name matches `pattern` from all stacks. Their cost is added to the frame below."""
     left_out = re.compile(pattern)
     return [(tuple(frame for frame in frames if not left_out.search(frame)), cost) for frames, cost in stacks]
 

@@ -15,7 +15,7 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile
 
 QUIET: Final = "99"
-"""A log level that is higher than the level of all lines of the profiler."""
+"""A log level above that of all messages of the profiler, so that none is printed."""
 
 os.environ.setdefault("KINETO_LOG_LEVEL", QUIET)
 

@@ -47,7 +47,7 @@ def operators(averages: Iterable[Any]) -> tuple[Operator, ...]:
 def columns(printed: str, *names: str) -> str:
     """Return only the named columns of a table that PyTorch printed. All columns are too wide for a terminal.
 
-    Lines without columns are left out, and so are all lines of a stack but the first. Raise `ValueError` if a column is
+    Lines outside the table are left out. Of a stack, only the first line is kept. Raise `ValueError` if a column is
     missing.
     """
     lines = printed.splitlines()
@@ -68,6 +68,5 @@ def _is_row(line: str, rule: str) -> bool:
 
 
 def _aligned(row: list[str], widths: list[int]) -> str:
-    """Return one line of a table. The first cell is aligned to the left, all other cells to the right."""
     others = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
     return "  ".join([row[0].ljust(widths[0]), *others]).rstrip()

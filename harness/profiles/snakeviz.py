@@ -26,14 +26,13 @@ LOOPBACK: Final = "127.0.0.1"
 START_S: Final = 30.0
 """Time limit for the start of the server, in seconds."""
 
+# The server process ends when its standard input is closed. So it also ends if the process that started it is killed.
 _CHILD: Final = """
 import os, sys, threading
 threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
 from snakeviz.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""The program of the server process. It runs SnakeViz, and ends when its standard input is closed. So it also ends if
-the process that started it is killed."""
 
 WORKER_LIBRARIES: Final = ("immutable", "lodash")
 """Libraries that the page's web worker loads from a public host, or from the SnakeViz server if this host cannot be
@@ -133,7 +132,6 @@ def free_port() -> int:
 
 
 def _address(process: subprocess.Popen[str]) -> str:
-    """Wait until SnakeViz prints the address of its page, and return this address."""
     assert process.stdout is not None
     deadline = threading.Timer(START_S, process.kill)
     deadline.start()
@@ -147,5 +145,4 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def _within_html(script: str) -> str:
-    """Return a script with every `</script` escaped, so that an HTML page can contain it."""
     return script.replace("</script", r"<\/script")

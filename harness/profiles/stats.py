@@ -13,9 +13,9 @@ Key = tuple[str, int, str]
 
 QUOTE = "'"
 
+# For each caller of a function: calls, outer calls, own seconds and cumulative seconds. The module `profile` records
+# only the number of calls for a caller.
 _Callers = dict[Key, tuple[int, int, float, float] | int]
-"""For each caller of a function: calls, outer calls, own seconds and cumulative seconds. The module `profile` records
-only the number of calls for a caller."""
 
 _Entry = tuple[int, int, float, float, _Callers]
 
@@ -87,7 +87,6 @@ def _source(profile: cProfile.Profile | Path) -> cProfile.Profile | str:
 
 
 def _name(key: Key) -> str:
-    """Return the name of a function. For a builtin function, the text that pstats adds is removed."""
     name: object = key[2]
     if not isinstance(name, str):
         return key[0]  # the module `profile` stores the profiled code there

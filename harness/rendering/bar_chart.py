@@ -8,7 +8,6 @@ from harness.rendering.units import Format, known, number
 
 _WIDTH, _ROW, _TOP, _LABELS, _VALUES = 760, 22, 34, 420, 90
 _LONGEST = 62
-"""The largest number of characters of a label. In a longer label, `…` replaces the middle."""
 
 
 def bar_chart_svg(

@@ -18,13 +18,11 @@ MARKS = "●○▲△■□◆◇"
 """The marks of up to eight curves. They differ in shape, because some readers cannot distinguish colours."""
 
 BOTH = "✕"
-"""The mark of a character of the terminal in which two curves have a point."""
+"""The mark that is drawn in the terminal where points of two curves have the same position."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """A logarithmic scale that maps `low` to 0 and `high` to 1."""
-
     low: float
     high: float
 
@@ -82,8 +80,8 @@ def _filled(entries: Sequence[str], width: int) -> list[str]:
 
 
 _WIDTH, _HEIGHT, _MARGIN = 520, 300, 34
+# Each colour has a contrast of at least 4.5:1 with white.
 _COLOURS = ("#1f5f99", "#b3261e", "#2d6a1f", "#6a3d9a", "#7a4b00", "#00606b", "#8c1d5a", "#444444")
-"""The colours of up to eight curves. Each colour has a contrast of at least 4.5:1 with white."""
 
 
 def curves_svg(

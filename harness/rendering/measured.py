@@ -14,10 +14,9 @@ from harness.rendering import units
 MOST_DIGITS: Final = 3
 """The largest number of significant digits of a ratio, even if its interval supports more."""
 
+# Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one.
+# Source: Review of Particle Physics, introduction, section 5.3, "Rounding".
 _TWO_DIGITS_BELOW: Final = 3.55
-"""Half of the interval's width keeps two digits if its first two digits, as d.d, are below this value, otherwise one.
-
-Source: Review of Particle Physics, introduction, section 5.3, "Rounding"."""
 
 
 def digits(value: float, low: float, high: float) -> int:
@@ -64,16 +63,13 @@ def _end(value: float, place: int, rounding: str) -> str:
 
 
 def _place(value: float, low: float, high: float) -> int:
-    """Return the power of ten of the last digit that is printed."""
     return _exponent(value) - digits(value, low, high) + 1
 
 
 def _exponent(value: float) -> int:
-    """Return the power of ten of the first digit of the rounded number: 1 for 9.996, which is rounded to 10.0."""
     return int(f"{value:.{MOST_DIGITS - 1}e}".partition("e")[2])
 
 
 def _text(value: float, place: int, rounding: str) -> str:
-    """Return a number rounded to the power of ten `place`, with spaces between thousands."""
     rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(place), rounding=rounding)
     return f"{rounded:,f}".replace(",", " ")

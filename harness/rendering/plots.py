@@ -17,7 +17,7 @@ _WIDTHS = "▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """The number of samples in each of `len(counts)` equally wide parts of [low, high]."""
+    """A histogram's counts: the number of samples in each of `len(counts)` equally wide parts of [low, high]."""
 
     low: float
     high: float

@@ -8,11 +8,11 @@ import html
 from collections.abc import Iterable
 from typing import Final
 
+# These colours have a contrast of at least 4.5:1 with white.
 INK: Final = "#222222"
 AXIS: Final = "#444444"
 BLUE: Final = "#3b6ea5"
 RED: Final = "#b3261e"
-"""The colours `INK`, `AXIS`, `BLUE` and `RED` have a contrast of at least 4.5:1 with white."""
 
 LIGHT_AND_DARK: Final = """\
 svg:root { background: #ffffff } .paper { fill: #ffffff } .words { fill: #222222 }

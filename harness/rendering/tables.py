@@ -19,7 +19,7 @@ Row = tuple[Cell, ...]
 """A row of a table: one cell per column."""
 
 Heads = Mapping[str, Callable[[float], str] | None]
-"""The name of each column, with the function that formats its numbers. None stands for the function `number`."""
+"""The name of each column of a table, with the function that formats its numbers. None stands for the usual format."""
 
 
 @dataclass(frozen=True, slots=True)

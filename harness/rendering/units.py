@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 UNKNOWN = "n/a"
-"""The text that is printed for an unknown value, for example for one that was not measured."""
+"""The text that is printed for an unknown value, for example a value that was not measured."""
 
 Format = Callable[[float], str]
 """A function that converts a number to text, such as `seconds` or `ratio`."""

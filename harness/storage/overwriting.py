@@ -11,10 +11,10 @@ class EditedFileError(UsageError):
 
 
 def refuse_edited(path: Path, *, force: bool, is_ours: Callable[[Path], bool] = lambda _path: False) -> None:
-    """Raise `EditedFileError` if a person may have edited the file at `path`, unless `force` is given.
+    """Raise `EditedFileError` if a person may have edited the file at `path`, unless `force` is true.
 
-    An empty file counts as unedited. For any other existing file, `is_ours(path)` returns whether the whole content is
-    from fairclock.
+    A missing or empty file counts as unedited. For any other file, `is_ours(path)` returns whether fairclock wrote its
+    whole content.
     """
     if force or not path.is_file():
         return

@@ -52,7 +52,7 @@ class TimerArgs:
 
 
 class RuntimeMode(enum.Enum):
-    """The mode in which a statement runs. EXPLICIT stands for the unknown mode of `TimerArgs` that a person wrote."""
+    """How a statement runs. EXPLICIT marks benchmarks whose `TimerArgs` a person wrote."""
 
     EAGER = "Eager"
     COMPILED = "Compiled"
@@ -61,7 +61,7 @@ class RuntimeMode(enum.Enum):
 
 
 class AutogradMode(enum.Enum):
-    """Whether a benchmark includes a backward pass. EXPLICIT is for `TimerArgs` that a person wrote."""
+    """Whether a benchmark includes a backward pass. EXPLICIT marks benchmarks whose `TimerArgs` a person wrote."""
 
     FORWARD = "Forward"
     FORWARD_BACKWARD = "Forward + Backward"

@@ -41,7 +41,7 @@ class Benchmark:
 
     @property
     def code(self) -> dict[str, Any]:
-        """The arguments of `Timer` as a dictionary for JSON."""
+        """The arguments of torch's `Timer` for this benchmark, as a dictionary for JSON."""
         return {**asdict(self.args), "language": LANGUAGES[self.args.language]}
 
     @classmethod

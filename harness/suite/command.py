@@ -155,14 +155,11 @@ def _show(suite: Suite, out: Path) -> int:
 
 
 def _summed_up(what: str, reasons: Sequence[str]) -> None:
-    """Print each reason once, with the number of benchmarks that have this reason."""
     for reason, number in Counter(reasons).items():
         print(f"{what} ({number}): {reason}", file=sys.stderr)
 
 
 class _Bar:
-    """A progress bar with the name of the current phase. If the output is not a terminal, nothing is shown."""
-
     def __init__(self) -> None:
         console = Console(stderr=True)
         columns = (
@@ -176,7 +173,6 @@ class _Bar:
         self._tasks: dict[str, object] = {}
 
     def advance(self, what: str, total: int, more: int) -> None:
-        """Show the phase `what`, and advance its progress bar by `more` benchmarks."""
         if total and what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         if total:

@@ -30,8 +30,8 @@ BATCH: Final = 16
 s."""
 
 LEAST: Final = 4
-"""The smallest number of benchmarks for which an additional library saves time, although torch's headers are read
-again."""
+"""The smallest number of benchmarks for which compiling a second library at the same time is faster, although torch's
+headers are then read twice."""
 
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")
 
@@ -46,6 +46,7 @@ _PRELUDE: Final = """\
 #include <string>
 """
 
+# Only the loop of the benchmark and two short calls are counted.
 _GAUGE: Final = """
 namespace {
 
@@ -79,7 +80,6 @@ thread_local std::string failure;
 
 }  // namespace
 """
-"""C++ code that times and counts a benchmark. Only the loop of the benchmark and two short calls are counted."""
 
 _FUNCTION: Final = """
 extern "C" const char* {name}(int64_t g_number, int64_t g_repeats, bool g_counting, double* g_seconds) {{
@@ -151,10 +151,7 @@ def build(
 
 
 def _batches(missing: Mapping[str, Benchmark], jobs: int) -> Iterator[dict[str, Benchmark]]:
-    """Yield groups of benchmarks. Each group is compiled to one library.
-
-    The global setups of a group are all equal, or they all contain only includes.
-    """
+    # The global setups of a group are all equal, or they all contain only includes.
     groups: dict[str, dict[str, Benchmark]] = {}
     for name, benchmark in missing.items():
         groups.setdefault(_own_globals(benchmark), {})[name] = benchmark
@@ -173,7 +170,6 @@ def _own_globals(benchmark: Benchmark) -> str:
 
 
 def _build(batch: Mapping[str, Benchmark], compiler: Compiler, done: Callable[[int], None]) -> dict[str, str]:
-    """Compile one library with all benchmarks that compile. Return the errors of the others by function name."""
     failures: dict[str, str] = {}
     rest = dict(batch)
     while rest:
@@ -249,7 +245,6 @@ def command() -> tuple[str, ...]:
 
 
 def _first_error(messages: str, name: str) -> str:
-    """Return the compiler's first error message about the function `name`, without this long name."""
     lines = messages.splitlines()
     errors = [line for line in lines if "error" in line]
     mine = [line for line in errors if name in line] or errors or lines or ["the compiler printed nothing"]

@@ -14,7 +14,6 @@ from harness.suite.api import AutogradMode, AutoLabels, GroupedBenchmark, Runtim
 from harness.suite.types import FlatDefinition, FlatIntermediateDefinition
 
 _INCLUDES = "#include <string>\n#include <vector>\n#include <torch/script.h>\n"
-"""The includes that C++ code needs to call a TorchScript model."""
 
 WARM_UPS = 3
 """Number of calls before a measurement. `torch.compile` compiles at the first call. TorchScript compiles after a few
@@ -67,7 +66,6 @@ def _eager_model(benchmark: GroupedBenchmark) -> str | None:
 
 
 def _stmt(benchmark: GroupedBenchmark, kind: AutoLabels) -> str | None:
-    """Return the statement to measure, or None if the definition has no statement in this language."""
     is_cpp = kind.language is Language.CPP
     signature = benchmark.signature
     if kind.runtime is RuntimeMode.COMPILED:

@@ -27,9 +27,9 @@ from harness.paired import process_env
 START_S: Final = 180.0
 """Time limit for the start of a worker, in seconds. Under valgrind, importing torch takes 15 s on an idle machine."""
 
+# Seconds between two checks whether a worker still runs. If a child process of the worker keeps the pipe open, the pipe
+# does not show that the worker has ended.
 _POLL_S: Final = 0.5
-"""Seconds between two checks whether a worker still runs. If a child process of the worker keeps the pipe open, the
-pipe does not show that the worker has ended."""
 
 MAX_MESSAGE: Final = 300
 """Number of characters of a worker's last output that an error message shows."""
@@ -37,7 +37,7 @@ MAX_MESSAGE: Final = 300
 ROOT: Final = Path(__file__).parent.parent.parent
 
 Answer = Mapping[str, Any]
-"""The result of a request: a measurement, or a dictionary with the reason as "failure"."""
+"""A message from or to a worker, as JSON. If a benchmark fails, the worker's answer has the reason as "failure"."""
 
 
 class WorkerDied(Exception):  # noqa: N818 - it reports a failed benchmark, not an error of the suite
@@ -135,16 +135,17 @@ class Worker:
 
 
 Serve = Callable[[Worker, Any, Sequence[int]], None]
-"""A function that makes a worker run one item on the given cores, and stores the result."""
+"""A function that makes a worker measure a benchmark on the given cores, and stores the result."""
 
 
 def serve_all(
     mode: str, widths: Mapping[int, Sequence[Any]], jobs: int, serve: Serve, failed: Callable[..., None]
 ) -> None:
-    """Run all items in workers. `widths` maps numbers of threads to items. Items with the most threads run first.
+    """Measure all benchmarks in worker processes. `widths` maps a number of threads to its benchmarks.
 
-    At most `jobs` workers run at the same time, each in its own lane. `serve(worker, item, cores)` runs an item. If it
-    raises `WorkerDied`, `failed(item, why)` is called, and the next item gets a new worker.
+    At most `jobs` workers run at the same time, each on its own reserved cores. Benchmarks with the most threads run
+    first. `serve(worker, item, cores)` measures a benchmark. If it raises `WorkerDied`, `failed(item, why)` is called,
+    and a new worker runs the next benchmark.
     """
     physical = lanes.physical_cores()
     for threads in sorted(widths, reverse=True):

@@ -164,7 +164,7 @@ def save(suite: Suite, path: Path) -> None:
 
 
 class Journal:
-    """The results of an unfinished run, in `FILE.part`. If a benchmark has several lines, the last one counts."""
+    """The results of an unfinished run, stored in `FILE.part`. A later line replaces earlier lines of a benchmark."""
 
     def __init__(self, out: Path, environment: Environment, settings: SuiteSettings) -> None:
         self.path = out.with_name(f"{out.name}.part")
@@ -201,11 +201,11 @@ class Journal:
             )
 
     def _take(self, results: Iterable[Result]) -> None:
-        """Add results of an earlier run. Benchmarks that failed or were left out will be measured again."""
+        # Benchmarks that failed or were left out will be measured again.
         self.results |= {result.key: replace(result, failure="", left_out="") for result in results}
 
     def begin(self) -> None:
-        """Write a new journal file with all results of earlier runs that were loaded."""
+        """Write a new journal file with all results that `resume` has loaded."""
         with self.path.open("w", encoding="utf-8") as file:
             file.write(f"{json.dumps(self._head)}\n")
             file.writelines(f"{json.dumps(result.to_dict())}\n" for result in self.results.values())

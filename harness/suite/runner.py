@@ -23,11 +23,11 @@ from harness.suite.pool import Worker, WorkerDied
 from harness.suite.results import Journal, Result, Suite, SuiteSettings, save
 
 LIMIT_S: Final = 60.0
-"""Time limit in seconds for measuring the wall times of one benchmark, in addition to the requested measuring time."""
+"""Time limit in seconds for the wall times of a benchmark without `torch.compile`, besides its measuring time."""
 
 COMPILE_LIMIT_S: Final = 300.0
-"""The limit instead of `LIMIT_S` for a benchmark with `torch.compile`. Compiling takes seconds on an idle machine, and
-minutes on a busy machine."""
+"""Time limit in seconds for the wall times of a benchmark with `torch.compile`, besides its measuring time. Compiling
+takes seconds on an idle machine, and minutes on a busy machine."""
 
 COUNT_LIMIT_S: Final = 300.0
 """Time limit for the counts of one benchmark, in seconds. Under valgrind, code takes fifty times as long."""
@@ -100,7 +100,6 @@ class Run:
             self._keep(benchmark, failure=why)
 
     def _measurable(self) -> list[Benchmark]:
-        """Return the benchmarks that have not failed and were not left out."""
         results = {benchmark: self._result(benchmark) for benchmark in self._benchmarks}
         return [benchmark for benchmark, result in results.items() if not result.failure and not result.left_out]
 

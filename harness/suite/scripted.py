@@ -41,8 +41,6 @@ def make(source: str) -> Path:
 
 
 class _Source:
-    """A Python module that defines a model."""
-
     model: torch.nn.Module
 
 

@@ -83,7 +83,6 @@ def _answer(answers: int, answer: dict[str, Any]) -> None:
 
 
 def _time(request: dict[str, Any]) -> dict[str, Any]:
-    """Measure a benchmark with `Timer.blocked_autorange`, and return its wall times."""
     names = _prepare(request)
     if request["library"]:
         timer = Timer(num_threads=request["num_threads"])
@@ -95,11 +94,8 @@ def _time(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _count(request: dict[str, Any]) -> dict[str, Any]:
-    """Count a benchmark's instructions with Callgrind. The names of Callgrind's files contain the id of this process.
-
-    The benchmark runs in a new thread, because glibc gives each thread a new heap. A new heap is always in the same
-    state. In the old heap, the cost of an allocation depends on what was freed before, which changed counts by 1 %.
-    """
+    # The benchmark runs in a new thread, because glibc gives each thread a new heap. A new heap is always in the same
+    # state. In the old heap, the cost of an allocation depends on what was freed before, which changed counts by 1 %.
     names = _prepare(request)
     with ThreadPoolExecutor(1) as fresh_heap:
         return fresh_heap.submit(_count_here, request, names).result()
@@ -120,14 +116,14 @@ def _count_here(request: dict[str, Any], names: dict[str, Any]) -> dict[str, Any
 
 
 def _prepare(request: dict[str, Any]) -> dict[str, Any]:
-    """Compile the benchmark's model, if it has one, and return the global variables for its setup and statement."""
     if request["scripted"]:
         scripted.make(request["scripted"])
     return compiled.names(request["compiled"]) if request["compiled"] else {"torch": torch}
 
 
 def _switch() -> Callable[[], float]:
-    """Return a function for `timeit` that switches counting on before the loop and off after it, instead of a clock."""
+    # `timeit` calls its clock before and after the loop. Here, the first call switches counting on, and the second call
+    # off.
     counting = False
 
     def read() -> float:
@@ -143,19 +139,17 @@ def _switch() -> Callable[[], float]:
 
 
 class _Compiled:
-    """A C++ benchmark in a library that `harness.suite.cpp` has compiled."""
-
     def __init__(self, request: dict[str, Any]) -> None:
         self._function = getattr(ctypes.CDLL(request["library"]), request["function"])
         self._function.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_bool, ctypes.POINTER(ctypes.c_double)]
         self._function.restype = ctypes.c_char_p
 
     def timeit(self, number: int) -> float:
-        """Run the benchmark to warm up, then return the seconds that `number` runs take."""
+        # The library runs the benchmark once to warm up.
         return self.call(number, 1, counting=False)
 
     def call(self, number: int, repeats: int, *, counting: bool) -> float:
-        """Run the benchmark, and return the seconds of the last repeat. Raise `RuntimeError` for a C++ exception."""
+        # Return the seconds of the last repeat.
         seconds = ctypes.c_double()
         if (message := self._function(number, repeats, counting, ctypes.byref(seconds))) is not None:
             raise RuntimeError(message.decode(errors="replace"))

@@ -137,10 +137,7 @@ def limited(
 
 
 def _generate(fuzzer: Fuzzer, state: object) -> dict[str, Any]:
-    """Return drawn parameters with which all tensors are within the limits.
-
-    As in `Fuzzer._generate`, strict parameters are drawn only once.
-    """
+    # As in `Fuzzer._generate`, strict parameters are drawn only once.
     strict = {each.name: each.sample(state) for each in fuzzer._parameters if each.strict}  # noqa: SLF001
     for _ in range(TRIES):
         drawn = {

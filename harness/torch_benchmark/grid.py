@@ -26,12 +26,12 @@ from harness.rendering.curves import curves, curves_svg
 from harness.rendering.tables import Cell, Column, Table
 
 Colour = Literal["rowwise", "columnwise"]
-"""The cells among which `Compare` chooses colours: all cells of one size, or all cells of one function."""
+"""How torch's table is coloured: cells are compared with the cells of the same size, or of the same function."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """The position of a cell in a grid: the function, the size and the number of threads."""
+    """A function, a size and a number of threads, for which a grid has a measured time."""
 
     name: str
     size: int
@@ -40,7 +40,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The measured times of a grid: a `Measurement` of torch for each cell, and the environment of the measurement."""
+    """The measured times of several functions at several sizes and numbers of threads, and the environment."""
 
     label: str
     cells: Mapping[GridCell, Measurement]
@@ -62,7 +62,7 @@ class Grid:
         return tuple(dict.fromkeys(place.threads for place in self.cells))
 
     def median_s(self, name: str, size: int, threads: int = 1) -> float:
-        """Return the median time per call of a cell, in seconds. Raise `UsageError` if the cell does not exist."""
+        """Return the median time per call in seconds, or raise `UsageError` if the grid has no such measurement."""
         try:
             return self.cells[GridCell(name, size, threads)].median
         except KeyError:

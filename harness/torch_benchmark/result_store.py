@@ -27,7 +27,6 @@ from harness.machine.environment import Environment
 Result = Measurement | CallgrindStats
 
 _COUNTS: Final = ("baseline_inclusive", "baseline_exclusive", "stmt_inclusive", "stmt_exclusive")
-"""The four tables of counts in a `CallgrindStats`. The attribute of a table has this name with `_stats` appended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,10 +152,7 @@ def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str
 
 
 def _shown(task: TaskSpec, env: str) -> TaskSpec:
-    """Return the task with the environment's name, and with a description if it has none.
-
-    `Compare` prints the description as the heading of a column, and fails without one.
-    """
+    # `Compare` prints the description as the heading of a column, and fails without one.
     return replace(task, env=env, description=task.description or "time")
 
 
