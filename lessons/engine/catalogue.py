@@ -22,7 +22,6 @@ def entries(folder: Path = FOLDER) -> tuple[Entry, ...]:
 
 
 def _entry(path: Path) -> Entry:
-    """Return the entry of a lesson's file. The title and the minutes are literals in the file's call of `Lesson`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Lesson":
             written = {each.arg: each.value for each in node.keywords}

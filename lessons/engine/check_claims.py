@@ -1,4 +1,4 @@
-"""Run each lesson in a separate process, and collect the results of its claims.
+"""Run lessons in separate processes, and collect the results of their claims, which measurements confirm or refute.
 
 These runs use a separate state folder, so they do not change the student's progress.
 """
@@ -16,11 +16,11 @@ from harness.storage.user_state import FOLDER_VARIABLE, state_folder
 from lessons.engine.tally import LessonRun
 
 LIMIT_S = 600
-"""The time limit of one lesson in seconds: twenty times the longest time of a short run."""
+"""The time limit in seconds of one lesson in this check. It is twenty times the longest time of a short run."""
 
 
 def chosen(given: Sequence[str], lessons: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the lessons whose numbers or names are in `given`, in the order of `lessons`.
+    """Return the names of the lessons that the user named by number or name, in the order of `lessons`.
 
     If `given` is empty, return all lessons. Raise `UsageError` if a name fits no lesson or several lessons.
     """
@@ -42,7 +42,7 @@ def run_all(lessons: Sequence[str], times: int, *, report: Callable[[str], None]
 
 
 def run_lesson(lesson: str) -> LessonRun:
-    """Run a lesson with `--fast`, and return its record, or the reason why it failed."""
+    """Run a lesson with the option `--fast`, and return its results, or the reason why it failed."""
     environment = {**os.environ, FOLDER_VARIABLE: str(state_folder() / "check-claims")}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "claims.json"

@@ -42,7 +42,10 @@ class Claim:
         return f"at least {self.unit(low)}" if math.isinf(high) else f"{self.unit(low)} to {self.unit(high)}"
 
     def settled(self, measured: Interval, shown: str = "") -> "SettledClaim":
-        """Return this claim with the result that follows from `measured`. `shown` replaces the printed value."""
+        """Return this claim with the result that follows from `measured`: held, refuted or inconclusive.
+
+        `shown` replaces the printed value.
+        """
         standing = measured.compare(at_least=self.at_least, at_most=self.at_most)
         reason = self._reason(measured) if standing is Standing.INCONCLUSIVE else ""
         value = "" if math.isnan(measured.middle) else shown or self.unit(measured.middle)
@@ -59,14 +62,14 @@ class Claim:
         return SettledClaim(without_bounds, Interval.unknown(), Standing.SKIPPED, reason, "")
 
     def words(self, *, held: str, refuted: str, unclear: str) -> "ClaimWords":
-        """Return one text for each result of this claim. The page prints the text that fits the result.
+        """Combine this claim with one text for each of its results. The lesson prints the text that fits the result.
 
-        `unclear` is the text for an inconclusive result. For a skipped claim, the page prints nothing.
+        `unclear` is the text for an inconclusive result. For a skipped claim, the lesson prints nothing.
         """
         return ClaimWords(self.id, held, refuted, unclear)
 
     def answer(self, *, held: str, refuted: str) -> "ClaimWords":
-        """Return the letters of the options that are right if this claim is held or refuted.
+        """Combine this claim with the letters of the options that are right if the claim is held or refuted.
 
         If the result of the claim is inconclusive or skipped, no option is right.
         """
@@ -104,7 +107,7 @@ class SettledClaim:
     def range_shown(self) -> str:
         """The measured interval as text, such as "1.2× to 1.8×".
 
-        It equals `shown` if the interval is a single value or infinite, or if the lesson replaced the value by a text.
+        It equals `shown` if there is no interval, or if the lesson replaced the measured value by a text.
         """
         unit, measured = self.claim.unit, self.measured
         ends = (unit(measured.low), unit(measured.high))
@@ -114,7 +117,7 @@ class SettledClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWords:
-    """One text for each result of a claim. The page prints the text that fits the result."""
+    """A claim with one text for each of its results. The lesson prints the text that fits the result."""
 
     claim_id: str
     held: str

@@ -47,8 +47,6 @@ def run_command(lesson: Lesson, arguments: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The options of a run. `first` is the number of the step to start at, or None if the student named no step."""
-
     fast: bool
     interactive: bool
     json_file: Path | None
@@ -96,11 +94,8 @@ def _app(lesson: Lesson) -> typer.Typer:
 
 @contextlib.contextmanager
 def _imports_frozen() -> Iterator[None]:
-    """Exclude the imported objects from garbage collection, because searching them takes 0.1 s in each duel.
-
-    The end of the `with` block includes them again. Otherwise Python would not free them at its exit, and Triton 3.9
-    would report its own objects as leaked.
-    """
+    # Searching the imported objects for garbage takes 0.1 s in each duel. Without `unfreeze`, Python would not free
+    # them at its exit, and Triton 3.9 would report its own objects as leaked.
     gc.freeze()
     gc.enable()  # `lessons/__init__.py` disabled the garbage collector
     try:
@@ -142,7 +137,6 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
 def _header(
     lesson: Lesson, screen: Screen, progress: ProgressFile, before: LessonProgress | None, *, fast: bool
 ) -> Conditions:
-    """Measure the machine's noise, print the first lines of the lesson, and return the conditions of the run."""
     ran_s = before.durations_s.get(length_of(fast=fast)) if before else None
     runs = f"runs {units.seconds(ran_s, 2)}" if ran_s else f"runs up to {units.seconds(lesson.longest_s[fast])}"
     conditions = Conditions.measure(fast=fast)
@@ -159,8 +153,6 @@ def _header(
 
 @dataclass(slots=True)
 class _Saver:
-    """A callable that saves the student's progress after each step. It prints only the first failure to save."""
-
     progress: ProgressFile
     screen: Screen
     restarted: bool = False
@@ -176,7 +168,6 @@ class _Saver:
 
 
 def _start(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> Start:
-    """Return the start of the run. If there is an unfinished run, ask the student whether to continue it."""
     lesson, screen = session.lesson, session.screen
     if options.first is not None:
         return start_at(lesson, options.first, left)
@@ -191,7 +182,6 @@ def _start(session: Session, saver: _Saver, left: Unfinished | None, options: _O
 
 
 def _play(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
-    """Run the lesson and return the exit code."""
     screen, name = session.screen, session.lesson.name
     try:
         start = _start(session, saver, left, options)

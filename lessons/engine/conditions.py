@@ -8,15 +8,16 @@ from harness.paired.noise import aa_control
 
 CONTROL_S = 0.4
 FAST_CONTROL_S = 0.2
-"""The time limits of the A/A control in seconds, in a usual run and in a short run."""
+"""The seconds for which a short run of a lesson compares a function with itself. A usual run takes `CONTROL_S`."""
 
 TOO_BUSY = 10.0
-"""The noise that is assumed if the A/A control fails. A comparison may then be wrong by a factor of about ten."""
+"""The noise that is assumed if the machine is too busy to measure it. A comparison may be wrong by a factor of about
+ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The machine and the result of its A/A control, in which a function is compared with itself.
+    """The machine and its noise, which is measured by comparing a function with itself (A/A control).
 
     `noise` is a fraction. In 95 % of unpaired comparisons, the two times of the function differ by less than `noise`.
     `noise_text` describes the noise as text.
@@ -28,7 +29,7 @@ class Conditions:
 
     @classmethod
     def measure(cls, *, fast: bool = False) -> "Conditions":
-        """Run the A/A control, and return its result with a description of the machine."""
+        """Measure the noise by comparing a function with itself, and return it with a description of the machine."""
         try:
             control = aa_control(budget_s=FAST_CONTROL_S if fast else CONTROL_S)
         except UsageError:  # each block of the control was interrupted

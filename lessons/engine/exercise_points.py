@@ -17,7 +17,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class ExercisePoints:
-    """The points that the student has in one exercise, and the number of possible points."""
+    """The points that the student has in one exercise, and the largest possible number of points."""
 
     points: float
     possible: float
@@ -30,7 +30,11 @@ class ExercisePoints:
 
 
 def load(folder: Path | None = None) -> dict[str, ExercisePoints]:
-    """Return the points by name of the lesson. The result is empty if the file is missing or cannot be read."""
+    """Return the student's points in each exercise, by the name of its lesson.
+
+    They are read from a file in `folder`, by default the user's state folder. The result is empty if the file is
+    missing or cannot be read.
+    """
     try:
         whole = json.loads(((folder or state_folder()) / FILE).read_text(encoding="utf-8"))
         if whole["format"] != FORMAT:

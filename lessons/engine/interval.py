@@ -22,8 +22,8 @@ UNLIKELY = 0.04
 class Interval:
     """A measured value, and the range in which the true value lies. All fields have the same unit.
 
-    `middle` is the best single value. It is NaN if nothing was measured. `noise` is the uncertainty caused by the
-    machine's A/A noise. It widens the range from `low` to `high` on both sides.
+    `middle` is the best single value. It is NaN if nothing was measured. `noise` is the error that the machine's noise
+    alone can cause. It widens the range from `low` to `high` on both sides.
     """
 
     middle: float
@@ -54,8 +54,7 @@ class Interval:
     def every(cls, values: Iterable[float]) -> "Interval":
         """Return the interval from the smallest to the largest value. It is unknown if there is no value or a NaN.
 
-        A claim about this interval is held if each value satisfies the claim, and refuted if no value does. If each of
-        n values satisfies the claim with probability 1/2, the claim is held in one of 2ⁿ runs.
+        A claim about this interval is held if each value satisfies the claim, and refuted if no value does.
         """
         known = list(values)
         if not known or any(map(math.isnan, known)):
@@ -92,7 +91,7 @@ class Interval:
 
     @classmethod
     def duel(cls, duel: "Duel") -> "Interval":
-        """Return the interval of a duel's ratio. A duel already includes the machine's noise in its interval."""
+        """Return the interval of the ratio in a duel's result, which already includes the machine's noise."""
         return cls(duel.ratio, duel.low, duel.high)
 
     @property
@@ -115,11 +114,11 @@ class Interval:
         return replace(self, noise=self.noise + noise)
 
     def with_noise(self, fraction: float) -> "Interval":
-        """Return the interval widened by `fraction` times its middle. `fraction` is for example the A/A noise."""
+        """Return the interval widened on both sides by `fraction` times its middle, for example by the noise."""
         return self if math.isnan(self.middle) else self.widened(abs(self.middle) * fraction)
 
     def void_if(self, disturbed: bool) -> "Interval":
-        """Return this interval. If `disturbed` is true, add infinite noise, so that the interval decides no claim."""
+        """Return this interval. If `disturbed` is true, make it so wide that it confirms and refutes no claim."""
         return self.widened(math.inf) if disturbed else self
 
     def mapped(self, increasing: Callable[[float], float]) -> "Interval":

@@ -71,7 +71,7 @@ class Guide:
         self._asked[name] = (prediction, understood)
 
     def explain(self, name: str, result: object) -> None:
-        """Show and explain the result of the step `name`."""
+        """Print the result of the step `name` with its explanation."""
         step = self._step(name)
         self._results[name] = result
         page = self._page(step)

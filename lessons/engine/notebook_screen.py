@@ -6,7 +6,7 @@ from lessons.engine.screen import WIDTH, Screen
 
 
 class NotebookScreen(Screen):
-    """A screen that prints paragraphs as Markdown. `for_this_process` returns it in a notebook."""
+    """A screen that prints paragraphs as Markdown in a notebook."""
 
     def _prose(self, text: str, label: str = "", style: str = "") -> None:
         from IPython.display import Markdown, display  # noqa: PLC0415 - only notebooks have IPython

@@ -23,7 +23,7 @@ SECONDS: Final = {
     **dict.fromkeys(("min", "minute", "minutes"), 60.0),
 }
 RATIOS: Final = frozenset({"", "times"})
-"""The units in which a student may also type a percentage: 50 % means 0.5 times."""
+"""Units of ratios. A student may also type a ratio as a percentage: 50 % means 0.5 times."""
 
 _NUMBER: Final = re.compile(
     r"(?:about|around|roughly|circa|ca\.?|~|≈)?\s*([\d.,'_\s]*\d\.?(?:e[+-]?\d+)?)\s*(.*)", re.IGNORECASE

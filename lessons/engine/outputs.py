@@ -17,8 +17,8 @@ from lessons.engine.record import Json
 def writable(path: Path | None, *, force: bool = False) -> Iterator[None]:
     """Raise `UsageError` if the file `path` cannot be written, or if it exists and `force` is false.
 
-    The check creates the file. If the `with` block has written nothing into a new file, its end removes the file. With
-    None as the path, do nothing.
+    The check creates the file. If the `with` block has written nothing into a new file, its end removes the file. If
+    `path` is None, nothing is checked.
     """
     if path is None:
         yield

@@ -1,7 +1,7 @@
-"""The page of a step. An explanation calls its methods to print texts, tables, pictures and claims.
+"""Print the results of a step of a lesson: an explanation calls the methods of its `Page`.
 
 A page keeps the settled claims and the result of the student's prediction. It also contains the results of earlier
-steps and the machine's A/A noise.
+steps and the machine's noise.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -21,7 +21,7 @@ Results = MutableMapping[str, object]
 """The results of the steps, by the name of the step."""
 
 Words = str | ClaimWords
-"""A text, or one text for each result of a claim. The page prints the text that fits the result."""
+"""A text, or one text for each possible result of a claim, of which the text that fits the result is printed."""
 
 
 class EarlierStep(Protocol[R_co]):
@@ -37,10 +37,10 @@ class EarlierStep(Protocol[R_co]):
 
 @dataclass(slots=True)
 class Page:
-    """The page of a step. Explanations call its methods, and the engine sets its fields.
+    """Prints and keeps the results of one step. Explanations call its methods.
 
-    `noise` is the machine's A/A noise as a fraction. In 95 % of comparisons of a function with itself, the two times
-    differ by less than `noise`. `declared` are the claims of this step by id.
+    `noise` is the machine's noise as a fraction. In 95 % of comparisons of a function with itself, the two times differ
+    by less than `noise`. `declared` are the claims of this step by id.
     """
 
     screen: Screen
@@ -54,7 +54,7 @@ class Page:
     prediction_result: PredictionResult | None = None
 
     def say(self, *words: Words) -> None:
-        """Print a paragraph that consists of the given texts. Leave out texts about skipped claims."""
+        """Print a paragraph that consists of these texts. Leave out texts about skipped claims."""
         text = self._joined(words)
         if text:
             self.screen.say(text)
@@ -97,8 +97,8 @@ class Page:
     ) -> None:
         """Compare `measured` with the bounds of a claim of this step, and print and keep the claim's result.
 
-        A number counts as an exact value. `at_least`, `at_most` and `unit` replace the bounds and the unit of the
-        claim, if these depend on the measurement. `shown` replaces the printed value, and `remark` is printed after it.
+        A number counts as an exact value. If the bounds or the unit depend on the measurement, `at_least`, `at_most`
+        and `unit` replace those of the claim. `shown` replaces the printed value, and `remark` is printed after it.
         """
         known = replace(
             claim,
@@ -118,7 +118,7 @@ class Page:
     def skip_step(self, reason: str, *, shows: str) -> None:
         """Skip each claim of a step that cannot run on this machine.
 
-        `reason` names what is missing and how to get it. `shows` completes "If nothing is missing, this step shows …".
+        `reason` names what is missing and how to get it. `shows` names what the step shows if nothing is missing.
         """
         if self.prediction is not None:
             self.reveal(None)

@@ -19,12 +19,12 @@ from lessons.engine.interval import Interval, interval_of
 from lessons.engine.standing import Standing
 
 BETWEEN = " " * 5
-"""The space between two options on one line."""
+"""The spaces between two options on one line."""
 
 UNCLEAR = "This run gives no clear answer."
 
 Truth = str | float | Interval | None
-"""The right answer: the letter of an option, or a measured number or interval. None if the run could not decide."""
+"""The right answer: the letter of an option, or a measured number or interval. None if the run could not decide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ class Choice:
     def judge(self, answer: Answer | None, truth: Truth) -> Judgement:
         """Return whether the answer is right, with the words for the student.
 
-        A measured interval can contain values of several options. An answer that is one of these options is neither
-        right nor wrong. Each other answer is wrong.
+        A measured interval can contain values of several options. An answer that is one of these options is then
+        neither right nor wrong. Any other answer is wrong.
         """
         possible = self._possible(truth)
         texts = " or ".join(self.options[key] for key in possible)
@@ -141,7 +141,6 @@ class Choice:
         return Judgement(right=False, truth=texts, words=f"{said} The right answer: {texts}.")
 
     def _possible(self, truth: Truth) -> list[str]:
-        """Return the letters of all options that the measurement does not exclude."""
         if truth is None:
             return []
         if isinstance(truth, str):

@@ -44,7 +44,7 @@ class LessonProgress:
 
     @property
     def measured(self) -> int:
-        """The number of claims that were measured in the best run: all except the skipped claims."""
+        """The number of claims that were held, refuted or inconclusive in the best run, and not skipped."""
         return sum(standing != Standing.SKIPPED for standing in self.claims.values())
 
 
@@ -53,7 +53,7 @@ def updated(before: LessonProgress | None, record: LessonRecord) -> LessonProgre
 
     A complete lesson stays complete. Its claims are those of the complete run with the most held claims. Of several
     unfinished runs, the progress keeps the run with the most steps. If the student skipped a question in this run, the
-    earlier answer stays. A run without the first steps of the lesson changes only the answers.
+    earlier answer stays. A run that starts at a later step changes only the answers.
     """
     now, left = record.so_far, before.left if before else None
     predictions = dict(before.predictions) if before else {}
@@ -86,7 +86,7 @@ def _held(claims: Mapping[str, str]) -> int:
 
 
 def length_of(*, fast: bool) -> str:
-    """Return the key of a short or a usual run in `LessonProgress.durations_s`."""
+    """Return the key of `LessonProgress.durations_s` for a short or a usual run: "fast" or "default"."""
     return "fast" if fast else "default"
 
 
@@ -150,10 +150,6 @@ def _decode(text: str) -> dict[str, LessonProgress]:
 
 
 def _progress(each: Mapping[str, object]) -> LessonProgress:
-    """Return the progress in one lesson from its JSON value.
-
-    Raise `ValueError`, `KeyError` or `TypeError` if `_encode` cannot have written this value.
-    """
     when, steps_done = each["last_run_utc"], each["steps_done"]
     if not (isinstance(when, str) and isinstance(steps_done, int)):
         raise TypeError("a run needs a time and a number of steps")

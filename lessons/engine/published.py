@@ -34,9 +34,10 @@ reader who ran the recipe's notebook again. docs.pytorch.org/tutorials/recipes/r
 
 LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
 LECTURE_LOOPS: Final = 20
-"""The raw times that `python -m timeit` prints for a NumPy product of 1000×1000, and the number of loops of each time.
+"""The number of loops in each time of `LECTURE_RUNS_S`.
 
-Source: a lecture on high-performance machine learning.
+These are the times in seconds that `python -m timeit` prints for a NumPy product of 1000×1000. Source: a lecture on
+high-performance machine learning.
 """
 
 ON_GPUS: Final = (
@@ -61,10 +62,10 @@ Source: PyTorch's Timer quick start, docs.pytorch.org/tutorials/recipes/recipes/
 """
 GUIDE_MASK_S: Final = (375.8e-3, 463.2e-3)
 GUIDE_MASK_GB: Final = 3
-"""Times and memory of a module that computes with a mask, from a public guide to torch.profiler.
+"""The memory in GB that `aten::nonzero` allocates in a module that computes with a mask.
 
-The two times are the own time of `aten::nonzero` and the time of all operators, in seconds. The memory is what
-`aten::nonzero` allocates, in GB.
+`GUIDE_MASK_S` are its times in seconds: the own time of `aten::nonzero` and the time of all operators. Source: a public
+guide to torch.profiler.
 """
 
 PROFILED_TIMES: Final = (1.4, 1.6)

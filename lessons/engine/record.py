@@ -37,8 +37,8 @@ class Unfinished:
 class LessonRecord:
     """The record of one run of a lesson. `duration_s` does not contain the time that the student took to answer.
 
-    `noise` is the machine's A/A noise as a fraction. `complete` is true if all steps of the lesson are finished.
-    `steps` are the steps of this run only. If this run continues an unfinished run, `earlier` is the unfinished run.
+    `noise` is the machine's noise as a fraction. `complete` is true if all steps of the lesson are finished. `steps`
+    are the steps of this run only. If this run continues an unfinished run, `earlier` is the unfinished run.
     `started_at` is the number of steps of the lesson before the first step of this run.
     """
 
@@ -56,7 +56,7 @@ class LessonRecord:
 
     @property
     def gapless(self) -> bool:
-        """Whether this run begins at step 1, or directly after the steps of `earlier`."""
+        """Whether no step is missing: this run begins at step 1, or directly after the steps of `earlier`."""
         return self.started_at == (self.earlier.steps if self.earlier else 0)
 
     @property

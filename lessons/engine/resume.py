@@ -19,7 +19,7 @@ class Start:
 def unfinished(lesson: Lesson, before: LessonProgress | None) -> Unfinished | None:
     """Return the unfinished run that can be continued, or None.
 
-    Return None too if the lesson has changed, so that the claims of its first steps differ from those of the run.
+    If the claims of the finished steps have changed in the lesson's file, the run cannot be continued.
     """
     left = before.left if before else None
     if left is None or not 0 < left.steps < len(lesson.steps):
@@ -50,5 +50,4 @@ def start_at(lesson: Lesson, number: int, left: Unfinished | None) -> Start:
 
 
 def _ids(lesson: Lesson, steps: int) -> set[str]:
-    """Return the ids of all claims of the first `steps` steps."""
     return {id_ for step in lesson.steps[:steps] for id_ in step.claims}

@@ -119,7 +119,6 @@ class Session:
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
-        """Exclude the time inside the `with` block from the duration of the run."""
         began_s = time.perf_counter()
         try:
             yield
@@ -127,15 +126,13 @@ class Session:
             self.waited_s += time.perf_counter() - began_s
 
     def _measure_again(self, name: str) -> object:
-        """Run an earlier step again, because a later step uses its result, and return the result."""
         number, step = next((at, step) for at, step in enumerate(self.lesson.steps, start=1) if step.name == name)
         self.screen.note(f"Step {number} runs again because this step uses the result of step {number}.")
         return step(fast=self.options.fast)
 
 
 class _Results(dict[str, object]):
-    """The results of the steps by name. If a result is missing, reading it runs the step."""
-
+    # If a result is missing, reading it runs the step.
     def __init__(self, measure: Callable[[str], object]) -> None:
         super().__init__()
         self._measure = measure
@@ -146,7 +143,7 @@ class _Results(dict[str, object]):
 
 
 def explain(step: Step[object], page: Page, result: object) -> None:
-    """Print the step's explanation of `result`.
+    """Print the explanation of a step for its result.
 
     Raise `RuntimeError` if the explanation has not settled a claim of the step, or not revealed the right answer.
     """

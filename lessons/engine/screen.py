@@ -47,7 +47,6 @@ class Screen:
 
     @property
     def _width(self) -> int:
-        """The number of columns to print in. It can change when the student resizes the terminal."""
         return min(self._console.width, WIDTH)
 
     def header(self, title: str, times: str, objective: str, machine: str) -> None:
@@ -111,7 +110,7 @@ class Screen:
         self._console.input(Text(f"{' ' * INDENT}(Enter continues) > ", "magenta"))
 
     def continues(self, done: int, steps: int) -> bool:
-        """Ask the student whether to continue after step `done`. Return False to start again at step 1."""
+        """Ask the student whether to continue after step `done`, and return the answer. False means to start again."""
         self._part("wait")
         asked = f" You left after step {done} of {steps}. Enter continues with step {done + 1}, s starts at step 1 > "
         while (typed := self._console.input(Text(asked, "magenta")).strip().casefold()) not in {"", "s"}:
@@ -187,11 +186,9 @@ class Screen:
         self._print(styled(text, "dim"), indent=1)
 
     def _prose(self, text: str, label: str = "", style: str = "") -> None:
-        """Print a paragraph, with its label in front of it if it has one."""
         self._print(Text.assemble((f"{label}  ", style), styled(text)) if label else styled(text))
 
     def _part(self, kind: str) -> None:
-        """Print the empty line before a part, unless the previous part had the same kind."""
         if not kind or kind != self._last:
             self._console.print()
         self._last = kind

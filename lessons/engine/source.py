@@ -50,7 +50,6 @@ def code_of(thing: Callable[..., object]) -> str:
 
 
 def _for_tools_only(text: str) -> Iterator[tuple[Place, Place]]:
-    """Yield the start and the end of each annotation of a return type and of each comment for tools, in order."""
     arrow, depth = None, 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and _FOR_TOOLS.match(token.string):
@@ -90,7 +89,6 @@ def imports_of(module_file: Path, *, needed_by: str) -> str:
 
 
 def _wrapped(node: ast.Import | ast.ImportFrom) -> str:
-    """Return the text of an import. If it is too long for one line, each name has its own line."""
     line = ast.unparse(node)
     if len(line) <= LONGEST_LINE or isinstance(node, ast.Import):
         return line

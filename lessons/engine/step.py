@@ -14,7 +14,7 @@ from lessons.engine.source import code_of, file_of, imports_of, prose_of
 R = TypeVar("R")
 Number = int | float
 Question = Prediction | Callable[[Page], Prediction] | None
-"""A step's question, or a function that makes the question from the page. None if the step has no question."""
+"""A question of a step, or a function that makes it from the results of earlier steps. None means no question."""
 
 Explanation = Callable[[Page, R], None]
 """A function that prints and explains the result of a step."""

@@ -13,7 +13,7 @@ from lessons.engine.standing import Standing
 
 @dataclass(frozen=True, slots=True)
 class LessonRun:
-    """One run of a lesson. `record` is the content of its `--json` file. If the run failed, `fault` is the reason."""
+    """One run of a lesson. `record` is its result as JSON. If the run failed, `fault` is the reason."""
 
     lesson: str
     record: Mapping[str, Json]

@@ -14,7 +14,7 @@ def signed(unit: Callable[[float], str]) -> Callable[[float], str]:
 
 
 def change(fraction: float) -> str:
-    """Return a relative change in percent with its sign: 0.03 is "+3 %". Changes below a millionth are "0 %"."""
+    """Return a relative change in percent with its sign: 0.03 is "+3 %". Changes of less than a millionth are "0 %"."""
     return signed(units.percent)(round(fraction, 6))
 
 
