@@ -2,10 +2,11 @@
 
     python tests/benchmarks/asking.py --rounds 400
 
-Three workers of the grader are called alternately with the same inputs of `batched_dot`. Two have the same fast code.
-The third cheats: its second call never returns, but serves all later calls with the shortest possible loop. The request
-overhead is subtracted from each turn, as in a duel, so a worker with less overhead seems to compute less. The benchmark
-prints the CPU time per call of each worker, the overhead, and how much faster the cheating worker seems.
+Three worker processes of the grader are called alternately with the same inputs of `batched_dot`. Two have the same
+fast code. The third cheats: its second call never returns, but answers all later requests with the shortest possible
+loop. The request overhead is subtracted from each time, as in grading, so a worker with less overhead seems to compute
+less. The benchmark prints the CPU time per call of each worker, the overhead, and how much faster the cheating worker
+seems.
 """
 
 import argparse

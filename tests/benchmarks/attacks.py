@@ -1,7 +1,7 @@
 """Compare the results of attacks on two graders, and make a table of them. This module starts no process.
 
-The answers of an attack are as wrong as those of the wrong control, so they are worth no points. All points of an
-attack, and every secret that reaches the listener, are therefore successes of the attack.
+An attack hands in wrong answers, which are worth no points. So each point that it gets is a success of the attack, and
+so is each secret that it sends to the listening program.
 """
 
 import ast

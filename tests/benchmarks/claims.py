@@ -3,12 +3,12 @@
     python tests/benchmarks/claims.py --times 3 --load bursty
     python tests/benchmarks/claims.py --load "as it is" --load full --lessons 05 06 --json claims.json
 
-For each `--load` (`neighbours.py`), it runs `python -m lessons check-claims` `--times` times and prints a table with
-one row per claim. A row has the range of the measured values, the claimed range, and the number of runs with each
-verdict: held, refuted, inconclusive and skipped.
+For each `--load` (a kind of load from `neighbours.py`), it runs `python -m lessons check-claims` `--times` times. It
+prints a table with one row per claim. A row has the range of the measured values, the claimed range, and the number of
+runs with each result: held, refuted, inconclusive and skipped.
 
-Under load a claim may be inconclusive, but must not be refuted. Exit code 1 if a claim was refuted, or a lesson did not
-run to its end.
+Under load a claim may be inconclusive, but must not be refuted. The exit code is 1 if a claim was refuted, or if a
+lesson did not run to its end.
 """
 
 import argparse

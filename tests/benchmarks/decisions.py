@@ -1,15 +1,14 @@
-"""Test the guarantee of `harness.paired.decide` on planted data: ten thousand verdicts for each setting.
+"""Test the guarantee of `harness.paired.decide` on simulated measurements: ten thousand verdicts for each setting.
 
     python tests/benchmarks/decisions.py --verdicts 10000 --jobs 2
 
-No code is timed: the rounds come from the simulated machines of `planted.py`, and their seconds are not real. The
-guarantee is that at most `error_rate` of contests end with a false verdict, or with an interval that does not contain
-the true ratio. Each rate is printed with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that
-break an assumption on purpose have no guarantee; their rates show the cost. If the true ratio is exactly at a tier,
-both UNDECIDED and the tier are right. There, an interval that misses the tier ends the contest, so that row counts
-misses at any look.
+No code is timed: the times come from the simulated machines of `planted.py`. The guarantee is that at most `error_rate`
+of comparisons end with a false verdict, or with an interval that does not contain the true ratio. Each rate is printed
+with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Machines that break an assumption on purpose have no
+guarantee; their rates show the effect. If the true ratio is exactly a threshold, both UNDECIDED and the threshold are
+right. An interval that misses the threshold then ends the comparison, so that row counts misses of all intervals.
 
-Exit code 1 if a rate is above the guaranteed one.
+The exit code is 1 if a rate is above the guaranteed one.
 """
 
 import argparse

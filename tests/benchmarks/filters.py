@@ -1,11 +1,10 @@
-"""Measure what the seccomp filters cost a timed submission: the same code in two process trees, with and without
-filters.
+"""Measure how much time the seccomp filters cost a timed submission.
 
     python tests/benchmarks/filters.py --times 30
 
-It plays duels of `batched_dot`'s baseline against itself, as grading does: with filters on both sides, and with filters
-on one side only. It prints the ratios, and the CPU time of no-op calls, measured alternately on both sides. A no-op
-call makes a few system calls and does hardly anything else.
+It compares the same code (`batched_dot`'s baseline) with itself, as grading does: with filters on both sides, and with
+filters on one side only. It prints the ratios, and the CPU time of no-op calls, measured alternately on both sides. A
+no-op call makes a few system calls and does hardly anything else.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""A process that has imported torch and forks paired processes from itself on request.
+"""Fork paired processes (a baseline and a candidate to be timed) from a process that has already imported torch.
 
-`python tests/benchmarks/forks.py SOCKET` serves over an inherited socket. A request carries the two pipe ends that
-become the new process's standard input and output. The answer is its process id.
+`python tests/benchmarks/forks.py SOCKET` answers requests on an inherited socket. A request carries the two pipe ends
+that become the new process's standard input and output. The answer is its process id.
 """
 
 import gc

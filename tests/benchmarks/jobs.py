@@ -1,4 +1,4 @@
-"""Jobs of a benchmark, and the new process that runs a few of them."""
+"""Run comparisons of a benchmark, a few at a time, in a new process."""
 
 import json
 import os

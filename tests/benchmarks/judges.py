@@ -1,8 +1,8 @@
-"""Tools that time code in the calling process: fairclock's, `timeit`, `torch.utils.benchmark`.
+"""Compare two pieces of code with tools that time them in this process: fairclock, `timeit`, `torch.utils.benchmark`.
 
-A tool gets both sides and a budget of wall time for timing them. It returns the slowdown of the candidate. Tools that
-time one side after the other get half of the budget for each side, in random order. For tools that give no verdict,
-`tally` applies a rule of thumb.
+A tool gets a baseline, a candidate and a limit of wall time for timing both. It returns the candidate's time divided by
+the baseline's. Tools that time one after the other get half of the limit for each, in random order. For tools that give
+no verdict, `tally` applies a rule of thumb.
 """
 
 import random

@@ -1,6 +1,6 @@
-"""One process of a benchmark run: read jobs as JSON from standard input, run them, and print each tool's results.
+"""Read comparisons of a benchmark as JSON from standard input, run them, and print each tool's results.
 
-A new process has a new memory layout, so every repetition starts one. `jobs.play` starts this program.
+A new process has a new memory layout, so `jobs.play` starts this program for every repetition.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A compiled loop to be timed. It is in a file of its own, because numba caches compiled code by file."""
+"""A compiled loop that benchmarks time. It is in its own file, because numba caches compiled code by file."""
 
 import numba
 

@@ -1,13 +1,12 @@
-"""Measure how much two processes that run the same code differ, for several ways of starting them.
+"""Measure how much the speeds of two processes with the same code differ, for several ways to start them.
 
     python tests/benchmarks/layouts.py --pairs 20
 
-In each of `--pairs` repetitions and for each way of starting paired processes, in random order, it starts two processes
-for each kind of work. They import torch and run the same code alternately for `--seconds`. Each process serves one kind
-only, as in a duel. The true ratio is 1. For each way and kind, it prints three figures of the errors |log ratio| of all
-pairs. These are the root mean square, the largest error, and the number of errors above 1 %. Last, it prints the root
-mean square that the spread of the rounds alone would cause if all processes were equally fast. No smaller error can be
-measured in this time.
+Each of `--pairs` repetitions covers each way to start processes, in random order, and each kind of work. Two processes
+are started, import torch, and run the same code alternately for `--seconds`. The true ratio of their times is 1. For
+each way and kind, the benchmark prints three figures of the errors |log ratio| of all pairs. These are the root mean
+square, the largest error, and the number of errors above 1 %. Last, it prints the root mean square that the spread of
+the measured times alone would cause if all processes were equally fast. No smaller error can be measured in this time.
 """
 
 import argparse

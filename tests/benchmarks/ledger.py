@@ -1,4 +1,4 @@
-"""Keep the results of a benchmark run in a file, so that an interrupted run continues."""
+"""Keep the results of a benchmark in a file, so that a later run continues an interrupted run."""
 
 import json
 from collections.abc import Mapping

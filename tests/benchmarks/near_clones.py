@@ -1,16 +1,16 @@
 """Estimate the chance that one of fifty almost equal hand-ins gets a grade that is too good with `attempts = "best"`.
 
-    python tests/benchmarks/near_clones.py --contests 20000                # timed tasks, on planted data
+    python tests/benchmarks/near_clones.py --contests 20000                # timed tasks, on simulated times
     python tests/benchmarks/near_clones.py --draws 2000 02.time_per_call   # tasks with simulated scenarios
 
-A student hands in the same method again and again, with another comment each time. Each file has different content, so
-it is timed again and gets another draw of the hidden scenarios. The best grade counts.
+A student hands in the same method again and again, each time with another comment. Each file has different content, so
+it is timed again and gets other hidden scenarios. The best grade counts.
 
-Timed tasks: a grade is too good when its tier is more than `BENEFIT` above the true ratio. A smaller excess is
-intended: it is the benefit of the doubt. The true ratios here are 2 % and 10 % beyond that limit. Simulated scenarios:
-a grade is too good when it is better than the grade in a known submission's name. It prints the chance for each family,
-with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). Exit code 1 if a chance is above `MOST`. If only the
-bound is above it, run more contests or draws.
+Timed tasks: a grade is too good when the threshold of its tier is more than the factor `BENEFIT` above the true ratio.
+A smaller excess is intended: it is the benefit of the doubt. The true ratios here are 2 % and 10 % beyond that limit.
+Simulated scenarios: a grade is too good when it is better than the grade in a known submission's name. The benchmark
+prints the chance for each family of hand-ins, with its upper bound (one-sided, 95 %, Clopper and Pearson 1934). The
+exit code is 1 if a chance is above `MOST`. If only the bound is above it, run more contests or draws.
 """
 
 import argparse

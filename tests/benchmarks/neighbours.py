@@ -1,6 +1,6 @@
-"""Processes that load the machine on purpose while a `with` block runs.
+"""Start processes that load the machine on purpose while a `with` block runs.
 
-Each process checks at least every 0.3 s whether its parent still runs, so that none outlives a killed run.
+Each process checks at least every 0.3 s whether its parent still runs, and otherwise ends.
 """
 
 import os

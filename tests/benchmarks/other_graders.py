@@ -1,14 +1,14 @@
-"""Try ten attacks on secrets and on the result channel against nbgrader and against this kit.
+"""Try ten attacks on secrets and on the way that grades take against nbgrader and against fairclock.
 
     python3 -m venv nb && nb/bin/pip install nbgrader numpy
     python tests/benchmarks/other_graders.py --python nb/bin/python      # a few minutes
 
-Each file of `tests/exploits/nbgrader` is an attack written for nbgrader's internals. For this kit, `tests/exploits` has
-the same attack in a file of the same name. This benchmark makes a course in which nbgrader grades a class of these
-attacks with its own commands and defaults. This kit grades its class with `python -m grader run`. An attack succeeds if
-it gets points in nbgrader's exported gradebook or in this kit's journal, or if secret data reaches a listener. Both
-graders also grade an honest right hand-in and an honest wrong one. Exit code 1 if these two do not get their points, or
-if an attack on this kit succeeds.
+Each file of `tests/exploits/nbgrader` is an attack written for nbgrader's internals. `tests/exploits` has the same
+attack on fairclock in a file of the same name. In a generated course, nbgrader grades a class of these attacks with its
+own commands and defaults. fairclock grades its class with `python -m grader run`. An attack succeeds if it gets points
+in nbgrader's exported gradebook or in fairclock's journal. It also succeeds if it sends secret data to a listening
+program. Both graders also grade an honest right hand-in and an honest wrong one. The exit code is 1 if these two do not
+get their points, or if an attack on fairclock succeeds.
 
 nbgrader runs a submission in the kernel in which its tests run, and is not made for hostile code. For such code, its
 user guide advises a container ("Grading in a docker container"). No container is used here. A container would protect

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/pages.py --students 1000
 
-It fills a journal with a generated class: every exercise, plausible verdicts, and 160 measured rounds per duel. Then it
-runs the real `report` command twice, the second time without changes. It prints seconds, peak memory and sizes.
+It makes a journal of a generated class: every exercise, plausible grades, and 160 measured rounds per timed exercise.
+Then it runs the real `report` command twice, the second time without changes. It prints seconds, peak memory and sizes.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Draw the scores of a run as one SVG: error and false verdicts of each tool under each load."""
+"""Draw the results of several timing tools as one SVG: errors and false verdicts of each tool under each load."""
 
 from collections.abc import Mapping
 from functools import partial

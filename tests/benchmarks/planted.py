@@ -1,7 +1,7 @@
-"""Play the real `contest` on planted data: simulated machines with a known true ratio, without a clock.
+"""Run fairclock's statistical decision on simulated measurements with a known true ratio, without a clock.
 
-A round's log ratio is the true log ratio plus a layout error of its pair and the machine's noise at that moment. The
-layout error is drawn for each pair. The noise continues from one pair to the next.
+The log ratio of a measured round is a sum: the true log ratio, a layout error, and the noise at that moment. The layout
+error is drawn for each pair of processes. The noise continues from one pair to the next.
 """
 
 import math

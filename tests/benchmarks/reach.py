@@ -1,7 +1,7 @@
 """Print on one screen the figures that must reach a goal: `python tests/benchmarks/verdicts.py --reach`.
 
-It measures while three bursty processes load the machine, with the usual time budget of each verdict. It prints the
-measured difference between equal code, and how often a true slowdown of 3 % is called SLOWER. It also prints the
+While three processes load the machine in bursts, it compares equal code and code with a known slowdown. It prints the
+measured difference between equal code, and how often a true slowdown of 3 % gets the verdict SLOWER. It also prints the
 seconds to a verdict on a true slowdown of 2.
 """
 

@@ -1,6 +1,7 @@
-"""Tools that start their own processes: pytest-benchmark and pyperf, each run by its command, as users do.
+"""Compare two pieces of code with tools that start their own processes: pytest-benchmark and pyperf.
 
-The start of a process (interpreter and imports) is not part of the time budget, but of the total time.
+Each tool is run by its command, as users do. The start of a process (interpreter and imports) is not part of the time
+limit, but of the total time.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Arrays far larger than the last cache, shared by both sides of a comparison and used window by window.
+"""Arrays far larger than the last-level cache, of which every call uses the next part.
 
-Every call of either side takes the next window. Its data was last used so long ago that it comes from memory, whether
-or not a tool interleaves the sides.
+The data of a part was last used so long ago that it comes from memory. This is true whether or not a tool runs baseline
+and candidate in alternation.
 """
 
 from itertools import cycle

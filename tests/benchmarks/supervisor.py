@@ -2,10 +2,10 @@
 
     python tests/benchmarks/supervisor.py 100 1000 20000
 
-In each class, every student hands in one lesson, and a fake grader returns at once a verdict with 160 raw rounds. For
-each size, a new process runs the class as `run` does, and then runs it again with nothing left to do. It prints
-milliseconds per hand-in, and how many of them are CPU time. The rest is waiting for the disk, because each grade is
-written before the next. It also prints the process's peak memory and the journal's size.
+In each class, every student hands in one lesson, and a fake grader immediately returns a grade with 160 rounds of
+times. For each size, a new process runs the class as the command `run` does, and then runs it again when all is graded.
+It prints milliseconds per hand-in, and how many of them are CPU time. In the remaining time, it waits for the disk,
+because each grade is written before the next. It also prints the process's peak memory and the journal's size.
 """
 
 import argparse

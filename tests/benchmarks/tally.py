@@ -1,6 +1,7 @@
-"""Count how often each tool was wrong about work with a known true cost.
+"""Count how often each timing tool was wrong about code with a known true cost.
 
-A *slowdown* is the candidate's time divided by the baseline's. The truth is 1.05 if the candidate does 5 % more work.
+A *slowdown* is the candidate's time divided by the baseline's. The true slowdown is 1.05 if the candidate does 5 % more
+work.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Tests of the arithmetic for families of clones, and a small run of each kind."""
+"""Tests of the arithmetic for families of almost equal hand-ins, and a small run of each kind."""
 
 import math
 

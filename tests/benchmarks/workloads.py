@@ -1,7 +1,7 @@
-"""Work with a known true cost: the candidate does what the baseline does, for a larger count.
+"""Pairs of code with a known true ratio of costs: the candidate does the same as the baseline, with a larger count.
 
-Each work is a text, as for `timeit`, so that every tool times the same code. One setup makes the data of both sides, so
-that they use the same memory. The cost of a call is proportional to its count, except for a very small rest.
+Each code is a text, as for `timeit`, so that every tool times the same code. One setup makes the data of both, so that
+they use the same memory. The cost of a call is proportional to its count, except for a very small rest.
 """
 
 from dataclasses import dataclass
