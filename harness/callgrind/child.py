@@ -1,6 +1,7 @@
-"""Count snippets in a separate process, which `collect` starts: `python -m harness.callgrind.child SNIPPETS ANSWER`.
+"""Count the instructions of code snippets in a new process: `python -m harness.callgrind.child SNIPPETS ANSWER`.
 
-The process uses torch's `Timer.collect_callgrind` with some changes, which save time and do not change the counts:
+`harness.callgrind.collect` starts this process. It uses torch's `Timer.collect_callgrind` with some changes, which save
+time and do not change the counts:
 
 - torch's method times the statement once before it counts. For C++, it compiles another program for this timing. So
   this module directly calls the function that `collect_callgrind` uses for counting.

@@ -22,7 +22,7 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The instructions and calls of each function ("file:function [object]"), and the instructions of the program."""
+    """The number of instructions and calls of each function ("file:function [object]"), and of the whole program."""
 
     exclusive: dict[str, int]
     inclusive: dict[str, int]

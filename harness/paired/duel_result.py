@@ -47,9 +47,9 @@ class Duel:
 
     @classmethod
     def of(cls, outcome: Outcome, margin: float, *, paired_processes: bool = False, caveat: str = "") -> Self:
-        """Return the result of a duel with the measurements `outcome`.
+        """Return the result of a duel from its measurements, which were made with the thresholds of `margin`.
 
-        The thresholds of `outcome` must be 1 / (1 + margin) and 1 + margin.
+        The thresholds are 1 / (1 + margin) and 1 + margin.
         """
         known = outcome.estimate
         verdict = Finding.UNDECIDED if outcome.tier_index is None else _FINDING_OF_TIER[outcome.tier_index]
@@ -73,7 +73,7 @@ class Duel:
 
     @property
     def spent_s(self) -> float:
-        """The wall time of all rounds together, in seconds."""
+        """The wall time of all measurements of the duel together, in seconds."""
         return sum(round_.wall_s for round_ in self.rounds)
 
     @property
@@ -103,7 +103,10 @@ class Duel:
         return f"{line}. An estimate: {self.caveat}." if self.caveat else line
 
     def table(self) -> str:
-        """Return the verdict, and a table with a line per pair: rounds, median ratio, and times per call."""
+        """Return the verdict, and a table with a line per newly started pair of baseline and candidate.
+
+        A line has the number of rounds, their median ratio, and the times per call.
+        """
         by_pair: dict[int, list[Round]] = {}
         for round_ in self.rounds:
             by_pair.setdefault(round_.pair, []).append(round_)
@@ -127,7 +130,7 @@ class Duel:
         return Table(str(self), columns, rows).to_text()
 
     def histogram(self, bins: int = 16) -> str:
-        """Return a histogram of the rounds' ratios as one line of text."""
+        """Return a histogram of all measured ratios as one line of text."""
         return plots.histogram(self.ratios, bins, units.ratio)
 
     def to_dict(self) -> dict[str, object]:

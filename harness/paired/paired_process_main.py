@@ -27,11 +27,11 @@ from harness.machine.clocks import FakeClock
 from harness.paired.blocks import Statement, TimingLoop, gc_off_one_thread, timing_loop
 
 PAIRED_PROCESS_VARIABLE: Final = "FAIRCLOCK_PAIRED_PROCESS"
-"""Name of an environment variable that is set only in paired processes."""
+"""Name of an environment variable that is set only in processes that run the timed code of a duel."""
 
+# A paired process loads the caller's script under this name instead of `__main__`, so the script does not run its main
+# part.
 _SCRIPT: Final = "__paired_main__"
-"""Module name under which a paired process loads the caller's script. It is not `__main__`, so the script does not run
-its main part."""
 
 
 class FunctionLocation(TypedDict):
@@ -92,7 +92,7 @@ def locate(function: Callable[[], object]) -> FunctionLocation:
 
 
 def serve(requests: int, answers: int) -> None:
-    """Read requests from the file descriptor `requests` until its end, and write answers to `answers`."""
+    """Prepare and run timed code on request, until the file descriptor `requests` ends. Write answers to `answers`."""
     with os.fdopen(requests, "rb") as request, os.fdopen(answers, "wb", buffering=0) as answer:
         try:
             with gc_off_one_thread():
@@ -110,7 +110,7 @@ def serve(requests: int, answers: int) -> None:
 
 
 def make_loop(work: Job) -> TimingLoop:
-    """Run the setup of a job, and return its timing loop."""
+    """Run the setup of a job, and return a function that runs its statement a number of times and returns the times."""
     sys.path[:] = work["path"]
     statement = work["statement"]
     # The times are not used here, so any clock that advances is enough.

@@ -53,7 +53,7 @@ _NEEDED_TO_START: Final = ("LD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 COMMAND: Final = (sys.executable, "-P", "-s", "-m", "harness.paired.paired_process_main")
-"""The command that starts a paired process."""
+"""The command that starts a process for timed code."""
 
 
 class PairedProcessError(FairclockError):
@@ -77,9 +77,9 @@ class Process(Protocol):
 
 
 def start_process(command: Sequence[str] | None = None, variables: Mapping[str, str] | None = None) -> Process:
-    """Start a paired process without a job, and return it.
+    """Start a process that will run timed code, and return it.
 
-    The defaults are the command and the environment variables that all paired processes of duels have.
+    By default, it gets the command and the environment variables that all processes of duels have.
     """
     return subprocess.Popen(
         process_env.command(COMMAND) if command is None else command,
@@ -93,7 +93,7 @@ def start_process(command: Sequence[str] | None = None, variables: Mapping[str, 
 
 
 class PairedProcess:
-    """A process that runs the baseline or the candidate of a duel.
+    """A process that runs the baseline or the candidate of a duel (a comparison of their speed).
 
     The process runs the setup in the background. Call `wait_until_ready` before the first `run_calls`.
     """
@@ -103,11 +103,11 @@ class PairedProcess:
         self.prepare(work)
 
     def prepare(self, work: Job) -> None:
-        """Send a job to the process. A new job replaces the old one. Call `wait_until_ready` before `run_calls`."""
+        """Send the code to time to the process, instead of earlier code. Call `wait_until_ready` before `run_calls`."""
         self._write(json.dumps(work).encode() + b"\n")
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has prepared its timing loop. Raise the errors of `run_calls` if the setup fails."""
+        """Wait until the process has run the setup. If the setup fails, raise the errors of `run_calls`."""
         self._read_answer()
 
     def run_calls(self, calls: int) -> None:
@@ -163,7 +163,7 @@ class PairedProcess:
 
 @dataclass(frozen=True, slots=True)
 class TimedWorker:
-    """A paired process with the two clocks that time its calls: its CPU clock and the caller's wall clock."""
+    """A process that runs timed code, with two clocks: the CPU clock of the process and the caller's wall clock."""
 
     run_calls: Callable[[int], None]
     clock: Clock
@@ -199,11 +199,11 @@ def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, 
 def process_pairs(
     sides: tuple[TimedCode, TimedCode], rng: random.Random, clock: Clock, wall: Clock, at_once: int
 ) -> Iterator[PairSource]:
-    """Yield a `PairSource` of pairs of processes. The processes of the first `at_once` pairs start at the same time.
+    """Yield a source of newly started pairs of processes for a duel. The first `at_once` pairs start together.
 
     `sides` are the baseline and the candidate. With `DEFAULT_CLOCK`, the CPU clock of each process is used. Raise
     `UsageError` for code that cannot be timed or cannot be sent to another process. Raise `PairedProcessError` if the
-    code raises an exception, and `MachineError` if no lane is free.
+    code raises an exception, and `MachineError` if no core can be reserved.
     """
     _refuse_nested_duel()
     jobs = [make_job(side.statement, side.setup) for side in sides]

@@ -29,11 +29,10 @@ from harness.paired.decide import (
 )
 
 HIDDEN_WORK = 3.0
-"""If the CPU clock misses work of the candidate, its wall time ÷ CPU time is more than this factor times the
-baseline's.
+"""The CPU clock misses work of the candidate if its wall time ÷ CPU time is more than this many times the baseline's.
 
 Other programs make wall times two to four times as long, but in the same way for candidate and baseline. If a candidate
-sleeps or computes outside the process that the CPU clock measures, the factor is much larger.
+sleeps or computes outside the process that the CPU clock measures, the difference is much larger.
 """
 
 
@@ -152,8 +151,8 @@ class Outcome:
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
         """Return how many thresholds the ratio reaches. If this is unclear, return the largest possible number.
 
-        Thresholds above `benefit` times the measured ratio do not count. Raise `MeasurementError` if there are too few
-        rounds for an interval.
+        A threshold above `benefit` times the measured ratio does not count. Raise `MeasurementError` if there are too
+        few rounds for an interval.
         """
         return (
             highest_tier_index(self.estimate, self.thresholds, benefit) if self.tier_index is None else self.tier_index
@@ -209,7 +208,7 @@ def judge(
     *,
     ratio_of: RatioOf | None = None,
 ) -> Outcome:
-    """Return the result of rounds that were already measured, for example of rounds from a file.
+    """Return the estimated ratio of rounds that were already measured, and how many thresholds it reaches.
 
     `ratio_of` returns the ratio of a round, as for `contest`. Raise `MeasurementError` if there are no rounds.
     """

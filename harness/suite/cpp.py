@@ -26,12 +26,12 @@ from harness.storage import disk_cache
 from harness.suite.benchmark import Benchmark
 
 BATCH: Final = 16
-"""The largest number of benchmarks per library. Reading the headers takes 20 s. Compiling a benchmark takes 0.5 to 1.5
-s."""
+"""The largest number of benchmarks that are compiled as one library. Reading torch's headers takes 20 s, and compiling
+a benchmark takes 0.5 to 1.5 s."""
 
 LEAST: Final = 4
-"""The smallest number of benchmarks for which compiling a second library at the same time is faster, although torch's
-headers are then read twice."""
+"""The smallest number of benchmarks per library if several libraries are compiled at the same time. Each library reads
+torch's headers again."""
 
 _INCLUDE: Final = re.compile(r"\s*#\s*include\b.*")
 

@@ -36,7 +36,7 @@ NOT_COUNTED: Final = (
     "torch.compile writes machine code for this processor, and valgrind does not support all of its instructions: "
     "compare wall times"
 )
-"""The reason why a benchmark with `torch.compile` has no counts."""
+"""The text that explains why the instructions of a benchmark with `torch.compile` are not counted."""
 
 MESSAGE_LENGTH: Final = 300
 """Number of characters of an error message that a result keeps."""
@@ -67,7 +67,7 @@ class Run:
         self._lock = threading.Lock()
 
     def go(self, *, count: bool = True, recount: bool = False) -> Suite:
-        """Measure everything that the journal does not contain yet, and return all results.
+        """Measure every benchmark that has no result in the journal, and return all results.
 
         With `recount`, instructions are counted again, although the cache may hold counts of earlier runs.
         """

@@ -69,7 +69,7 @@ class Claim:
         return ClaimWords(self.id, held, refuted, unclear)
 
     def answer(self, *, held: str, refuted: str) -> "ClaimWords":
-        """Combine this claim with the letters of the options that are right if the claim is held or refuted.
+        """Combine this claim with the answers (options of a question) that are right if it is held or refuted.
 
         If the result of the claim is inconclusive or skipped, no option is right.
         """

@@ -114,7 +114,7 @@ class Interval:
         return replace(self, noise=self.noise + noise)
 
     def with_noise(self, fraction: float) -> "Interval":
-        """Return the interval widened on both sides by `fraction` times its middle, for example by the noise."""
+        """Return this interval with additional noise: `fraction` times its middle, added on both sides."""
         return self if math.isnan(self.middle) else self.widened(abs(self.middle) * fraction)
 
     def void_if(self, disturbed: bool) -> "Interval":

@@ -116,9 +116,10 @@ class Page:
         self._record(claim.skipped(reason))
 
     def skip_step(self, reason: str, *, shows: str) -> None:
-        """Skip each claim of a step that cannot run on this machine.
+        """Skip each claim of a step that cannot run on this machine, and print the reason.
 
-        `reason` names what is missing and how to get it. `shows` names what the step shows if nothing is missing.
+        `reason` names what is missing and how to get it. `shows` is the end of the sentence "If nothing is missing,
+        this step shows …".
         """
         if self.prediction is not None:
             self.reveal(None)

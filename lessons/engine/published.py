@@ -34,10 +34,9 @@ reader who ran the recipe's notebook again. docs.pytorch.org/tutorials/recipes/r
 
 LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
 LECTURE_LOOPS: Final = 20
-"""The number of loops in each time of `LECTURE_RUNS_S`.
+"""The number of loops behind each time of `LECTURE_RUNS_S`, the times in seconds that `python -m timeit` printed.
 
-These are the times in seconds that `python -m timeit` prints for a NumPy product of 1000×1000. Source: a lecture on
-high-performance machine learning.
+They are the times of a NumPy product of 1000×1000. Source: a lecture on high-performance machine learning.
 """
 
 ON_GPUS: Final = (

@@ -10,7 +10,7 @@ from lessons.engine.record import Unfinished
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a run: the number of steps before it, and the unfinished run that it continues, or None."""
+    """The start of a run of a lesson: the number of steps before it, and the unfinished run that it continues."""
 
     steps_before: int = 0
     earlier: Unfinished | None = None

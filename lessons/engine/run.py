@@ -145,7 +145,7 @@ class _Results(dict[str, object]):
 def explain(step: Step[object], page: Page, result: object) -> None:
     """Print the explanation of a step for its result.
 
-    Raise `RuntimeError` if the explanation has not settled a claim of the step, or not revealed the right answer.
+    Raise `RuntimeError` if the explanation gives a claim of the step no result, or does not print the right answer.
     """
     if step.explanation is None:
         raise RuntimeError(f"The step {step.name} has no explanation.")

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Standing(StrEnum):
-    """The result of a claim in one run."""
+    """The result of a claim in one run of a lesson: held, refuted, inconclusive or skipped."""
 
     HELD = "held"
     REFUTED = "refuted"

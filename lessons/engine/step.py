@@ -98,6 +98,6 @@ class Step(Generic[R]):
         return claim
 
     def explain(self, explanation: Explanation[R]) -> Explanation[R]:
-        """Decorate the function that prints the result, settles the step's claims and explains them."""
+        """Decorate the function that explains the result of the step, and gives each claim of the step a result."""
         self.explanation = explanation
         return explanation

@@ -13,7 +13,7 @@ from lessons.engine.standing import Standing
 
 @dataclass(frozen=True, slots=True)
 class LessonRun:
-    """One run of a lesson. `record` is its result as JSON. If the run failed, `fault` is the reason."""
+    """One run of a lesson. `record` holds its results as a JSON value. If the run failed, `fault` is the reason."""
 
     lesson: str
     record: Mapping[str, Json]
@@ -40,7 +40,7 @@ class ClaimSummary:
 
     @property
     def verdict(self) -> str:
-        """The result if all runs have the same result. Otherwise the number of each, such as "2 held, 1 refuted"."""
+        """The result of the claim if it is the same in all runs, or for example "2 held, 1 refuted"."""
         counts = {standing.value: getattr(self, standing.value) for standing in Standing}
         seen = {verdict: runs for verdict, runs in counts.items() if runs}
         return next(iter(seen)) if len(seen) == 1 else ", ".join(f"{runs} {verdict}" for verdict, runs in seen.items())
