@@ -61,7 +61,7 @@ def torchscript_support() -> TorchScriptSupport:
 
 @contextmanager
 def torchscript_warnings_hidden() -> Iterator[None]:
-    """Hide torch's warnings that TorchScript is deprecated or not supported, and its tracer warnings."""
+    """Hide torch's warnings about TorchScript (deprecated, not supported, tracer) during a `with` block."""
     with warnings.catch_warnings():
         if tracer := getattr(getattr(torch, "jit", None), "TracerWarning", None):
             warnings.simplefilter("ignore", tracer)

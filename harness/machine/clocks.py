@@ -15,8 +15,8 @@ from harness.errors import FairclockError, MachineError
 Clock = Callable[[], float]
 """A function that returns the number of seconds since some fixed moment."""
 
+# The CPU clock that counts scheduled time (Linux, include/linux/posix-timers_types.h).
 _CPUCLOCK_SCHED = 2
-"""The number of the CPU clock that counts scheduled time (Linux, include/linux/posix-timers_types.h)."""
 
 
 class ProcessGoneError(FairclockError):
@@ -72,11 +72,8 @@ def process_cpu(pid: int) -> Clock:
 
 
 def _runs(pid: int) -> bool:
-    """Return whether a process with this id exists.
-
-    The error of reading its clock does not show this: Linux returns EINVAL for a missing process, and gVisor for every
-    process.
-    """
+    # The error of reading a process's clock does not show this: Linux returns EINVAL for a missing process, and gVisor
+    # for every process.
     try:
         os.kill(pid, 0)
     except PermissionError:

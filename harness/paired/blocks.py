@@ -149,7 +149,7 @@ class _Splice(ast.NodeTransformer):
 
 
 def _parsed(what: str, source: str) -> list[ast.stmt]:
-    """Return the parsed statements of `source`, which messages call `what`.
+    """Return the parsed statements of `source`. Error messages call the source `what`.
 
     Raise `UsageError` if the statements cannot be compiled alone, such as `break`.
     """

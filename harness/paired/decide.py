@@ -80,15 +80,15 @@ probability of 0.26 %, and with 10 % outliers, with 1.3 % (`majority_error`).
 BENEFIT = 1.1
 """A candidate gets a tier in doubt only if the tier's threshold is at most this factor times the measured ratio.
 
-A tier is in doubt if the interval contains its threshold at the time limit. The interval is usually a few per cent wide
-then, even on a busy machine. The limit is needed because a candidate could make the interval wider with its own noise.
-The caller passes a smaller factor if a control measurement showed less noise.
+A tier is in doubt if the interval of the ratio contains its threshold at the time limit. The interval is usually a few
+per cent wide then, even on a busy machine. The limit is needed because a candidate could make the interval wider with
+its own noise. The caller passes a smaller factor if a control measurement showed less noise.
 """
 
 LOOK_GROWTH = 1.25
-"""After the last pair was added, the interval is computed again each time the measuring time has grown by this factor.
+"""After the last pair was added, the ratio is estimated again each time the measuring time has grown by this factor.
 
-The interval then shrinks by a tenth. So a verdict takes at most a quarter more time than necessary.
+The interval of the ratio then shrinks by a tenth. So a verdict takes at most a quarter more time than necessary.
 """
 
 
@@ -113,14 +113,14 @@ class Rules:
 
     max_pairs: int = 9
     """The largest number of pairs (of a baseline process and a candidate process). Each additional pair makes the
-    interval narrower, but by less than the pair before."""
+    interval of the ratio narrower, but by less than the pair before."""
 
     min_rounds: int = 7
-    """Smallest number of rounds that a pair measures at a time. With fewer than five rounds, five pairs give no
-    interval at this error rate."""
+    """Smallest number of times that a pair of processes is timed before the next pair continues. With fewer than five,
+    five pairs give no interval at this error rate."""
 
     slice_s: float = 0.07
-    """Seconds for which one pair measures rounds before the next pair continues. A clear verdict takes `min_pairs`
+    """Seconds for which a pair of processes is timed before the next pair continues. A clear verdict takes `min_pairs`
     times as long."""
 
     cap_s: float = 6.0
@@ -135,10 +135,10 @@ class Rules:
 
     @property
     def looks(self) -> int:
-        """The largest number of times that the interval is computed.
+        """The largest number of times that the ratio and its interval are estimated.
 
-        While pairs are added, it is computed after each pair. Later it is computed each time the measuring time has
-        grown by the factor `LOOK_GROWTH`.
+        While pairs are added, they are estimated after each pair. Later they are estimated each time the measuring time
+        has grown by the factor `LOOK_GROWTH`.
         """
         growth = self.cap_s / (self.max_pairs * self.slice_s)
         later = math.ceil(math.log(growth, LOOK_GROWTH)) if growth > 1 else 0

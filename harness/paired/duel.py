@@ -40,9 +40,9 @@ usual length still detects a slowdown of 3 % on a busy machine (`tests/benchmark
 often)."""
 
 LAYOUT_SD: Final = 0.005
-"""Standard deviation of a log ratio that newly compiled timing loops and a new setup cause. New loops of the same code
-differed by 0.2 to 0.5 % if one C call took most of the time. If bytecode did, they differed by about 1 %. If they
-differ by more in a duel, their measured spread is used (`harness.paired.decide`)."""
+"""Standard deviation of the log ratio of two equal pieces of code that newly compiled timing loops and a new setup
+cause. It was 0.2 to 0.5 % if one C call took most of the time, and about 1 % if bytecode did. If the pairs of a duel
+differ by more, their measured spread is used (`harness.paired.decide`)."""
 
 
 def duel(

@@ -19,7 +19,8 @@ from harness.paired.rounds import Reading, Round
 from harness.rendering import units
 
 NOISY = 0.02
-"""The smallest error of unpaired comparisons at which a machine counts as noisy: twice a duel's usual margin."""
+"""A machine counts as noisy if unpaired comparisons of equal code err by this fraction or more: twice a duel's usual
+margin."""
 
 WINDOW_S = 0.04
 """Length of one comparison of the code with itself in seconds: two halves of 0.02 s, or about 25 rounds of blocks."""

@@ -103,7 +103,10 @@ class PairedProcess:
         self.prepare(work)
 
     def prepare(self, work: Job) -> None:
-        """Send the code to time to the process, instead of earlier code. Call `wait_until_ready` before `run_calls`."""
+        """Send code to the process, which then runs its setup. Call `wait_until_ready` before `run_calls`.
+
+        New code replaces earlier code.
+        """
         self._write(json.dumps(work).encode() + b"\n")
 
     def wait_until_ready(self) -> None:
@@ -187,7 +190,7 @@ class TimedWorker:
 
 
 def timed_worker(process: PairedProcess, core: int | None, clock: Clock | None, wall: Clock) -> TimedWorker:
-    """Bind a process to a core, and return it as a worker with its clocks.
+    """Bind a process to a core, and return it with the clocks that time its calls.
 
     If `clock` is None, the CPU clock of the process is used.
     """
@@ -277,10 +280,7 @@ def _request_overhead(*pair: TimedWorker) -> Reading:
 
 
 def _chosen_clock(clock: Clock, wall: Clock) -> Clock | None:
-    """Return the clock for ratios, or None for the CPU clock of each process.
-
-    If this system does not show the CPU clock of another process, return `wall` instead of None.
-    """
+    # None stands for the CPU clock of each process. Some systems do not show the CPU clock of another process.
     if clock is not DEFAULT_CLOCK:
         return clock
     try:

@@ -62,7 +62,7 @@ class Result:
 
     @classmethod
     def of(cls, benchmark: Benchmark) -> Self:
-        """Return a result of a benchmark that was not measured yet."""
+        """Return an empty result for a benchmark that was not measured yet."""
         args = benchmark.args
         return cls(
             benchmark.label,

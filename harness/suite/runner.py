@@ -23,11 +23,11 @@ from harness.suite.pool import Worker, WorkerDied
 from harness.suite.results import Journal, Result, Suite, SuiteSettings, save
 
 LIMIT_S: Final = 60.0
-"""Time limit in seconds for the wall times of a benchmark without `torch.compile`, besides its measuring time."""
+"""Time limit in seconds for one benchmark, in addition to the requested seconds of measuring."""
 
 COMPILE_LIMIT_S: Final = 300.0
-"""Time limit in seconds for the wall times of a benchmark with `torch.compile`, besides its measuring time. Compiling
-takes seconds on an idle machine, and minutes on a busy machine."""
+"""Time limit in seconds for one benchmark with `torch.compile`, in addition to the requested seconds of measuring.
+Compiling takes seconds on an idle machine, and minutes on a busy machine."""
 
 COUNT_LIMIT_S: Final = 300.0
 """Time limit for the counts of one benchmark, in seconds. Under valgrind, code takes fifty times as long."""

@@ -136,9 +136,9 @@ def table(saved: Sequence[SavedResult]) -> Compare:
 
 
 def env_names(saved: Iterable[SavedResult]) -> dict[tuple[Environment, str], str]:
-    """Return the name of each environment in the results, by environment and `env=`.
+    """Return a unique name for each environment in the results, by environment and Timer argument `env`.
 
-    The name is the text of `env=`. If several environments have the same `env=`, their names also contain their
+    The name is the text of `env`. If several environments have the same `env`, their names also contain their
     fingerprints.
     """
     pairs = dict.fromkeys((each.environment, each.env) for each in saved)

@@ -1,7 +1,7 @@
 """Print the results of a step of a lesson: an explanation calls the methods of its `Page`.
 
-A page keeps the settled claims and the result of the student's prediction. It also contains the results of earlier
-steps and the machine's noise.
+A page keeps the claims with their results, and the result of the student's prediction. It also contains the results of
+earlier steps and the machine's noise.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence

@@ -24,7 +24,8 @@ BETWEEN = " " * 5
 UNCLEAR = "This run gives no clear answer."
 
 Truth = str | float | Interval | None
-"""The right answer: the letter of an option, or a measured number or interval. None if the run could not decide it."""
+"""The right answer: the letter of an option, or a measured number or interval. None if the measurement does not show
+it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Answer:
 class Judgement:
     """The comparison of the student's answer with the right answer.
 
-    `right` is None if the student skipped the question, or if the run could not decide. `truth` is the right answer as
-    text, or None. `words` is the text that the lesson prints.
+    `right` is None if the student skipped the question, or if the measurement did not show the right answer. `truth` is
+    the right answer as text, or None. `words` is the text that the lesson prints.
     """
 
     right: bool | None
@@ -52,8 +53,8 @@ class Judgement:
 class PredictionResult:
     """A question with the student's answer and the right answer.
 
-    `answer` is None if the student skipped the question. `truth` is None if the run could not decide. `right` is None
-    in both cases.
+    `answer` is None if the student skipped the question. `truth` is None if the measurement did not show the right
+    answer. `right` is None in both cases.
     """
 
     question: str

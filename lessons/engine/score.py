@@ -9,7 +9,10 @@ from lessons.engine.predict import PredictionResult
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The answers in one or more lessons: the number of right and of undecided answers, and the wrong answers."""
+    """The student's answers in one or more lessons: the numbers of right and of undecided answers, and the wrong ones.
+
+    An answer is undecided if the measurement did not show the right answer.
+    """
 
     right: int = 0
     wrong: tuple[PredictionResult, ...] = ()
