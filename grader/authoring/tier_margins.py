@@ -1,8 +1,8 @@
-"""The distance of a known submission's ratio from the nearest tier, and the smallest allowed distance. Pure.
+"""The distance of a submission's ratio from the nearest tier, and the smallest allowed distance.
 
-A ratio depends on the CPU, on Python and on torch. The same file had a ratio of 2.3 on one machine and 1.8 on another.
-A tier between 1.8 and 2.3 would make the grade depend on the machine. So a tier must be far from the ratios of all
-known submissions.
+A submission's ratio is the baseline's cost divided by its own cost. A tier is a ratio that earns points. A ratio
+depends on the CPU, on Python and on torch: one file had a ratio of 2.3 here and of 1.8 there. A tier between 1.8 and
+2.3 would make the grade depend on the machine. So the ratios of all example submissions must be far from tiers.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from grader.records import CLOCKED, Cost
 from grader.task import Tier
 
 MIN_DISTANCE: Final = 0.10
-"""The smallest distance from the nearest tier that `lint` accepts, for every kind of cost."""
+"""The smallest relative distance between a known submission's ratio and the nearest tier that `lint` accepts."""
 
 MIN_RECORDED_DISTANCE: Final = {cost: 0.20 if cost in CLOCKED else 0.10 for cost in Cost}
-"""The smallest allowed distance in the records of `tests/records`, by kind of cost.
+"""The smallest allowed relative distance from a tier in stored measurements, by kind of cost.
 
-Costs without a clock need only half of the distance, because repeated measurements agree: exactly for opcodes, and
-within 1 % for peak memory.
+Counted costs and memory need half of the distance of times, because repeated measurements agree: exactly for opcodes,
+and within 1 % for peak memory.
 """
 
 
