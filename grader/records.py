@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
-    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Journals of
+    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of
     earlier versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
     """
 
@@ -150,7 +150,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The result of running a submission in one task, before points are given, with all measurements."""
+    """The result of running a submission in one task, with all measurements, before points are given."""
 
     status: Status
     rationale: str = ""

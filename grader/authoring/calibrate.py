@@ -22,9 +22,9 @@ from grader.trials.score import EARNS
 from harness.rendering import units
 
 SAFE_GAIN: Final = 1.25
-"""The reference solution's ratio must be at least this multiple of a tier's ratio.
+"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger.
 
-Otherwise an equally good submission of a student may miss the tier because of noise.
+Otherwise an equally good submission of a student may miss the threshold because of noise.
 """
 
 
@@ -39,12 +39,12 @@ class Calibration:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each tier that the reference solution cannot safely reach on this machine."""
+        """One sentence for each grade threshold that the reference solution cannot safely reach on this machine."""
         return tuple(problems(self.task, self.verdict, self.uncertainty, recorded_gain(self.task)))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One sentence for each tier that the reference solution cannot safely reach on any recorded machine."""
+        """One sentence for each grade threshold that the reference solution cannot safely reach on any machine."""
         return tuple(notes(self.task, self.verdict, recorded_gain(self.task)))
 
     @property
@@ -84,10 +84,11 @@ def recorded_gain(task: Task) -> float | None:
 
 
 def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float | None = None) -> Iterator[str]:
-    """Yield one sentence for each tier that the reference solution cannot safely reach, or that noise hides.
+    """Yield one sentence for each grade threshold that the reference solution cannot safely reach, or that noise hides.
 
     `verdict` is the solution's grade on this machine, and `uncertainty` the relative error of its ratio. `recorded` is
-    the solution's smallest ratio on other machines. A tier that is hard to reach on those machines too is left out.
+    the solution's smallest ratio on other machines. A threshold that is hard to reach on those machines too is left
+    out.
     """
     speed = verdict.attempt.speed
     if verdict.status not in EARNS or (task.tiers and speed is None):
@@ -113,9 +114,9 @@ def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float |
 
 
 def notes(task: Task, verdict: Verdict, recorded: float | None) -> Iterator[str]:
-    """Yield one sentence for each tier that the reference solution cannot safely reach here or on any recorded machine.
+    """Yield one sentence for each grade threshold that the reference solution cannot safely reach on any machine.
 
-    `recorded` is the solution's smallest ratio on the recorded machines.
+    `recorded` is the solution's smallest ratio on the recorded machines, and `verdict` has its ratio on this machine.
     """
     speed = verdict.attempt.speed
     for number, tier in enumerate(task.tiers if verdict.status in EARNS and speed else (), start=1):

@@ -124,7 +124,6 @@ class Draws:
         return kept
 
     def _drawn(self, exam: TensorExam, draw: str) -> Iterator[Case]:
-        """Yield a draw's test cases: with timed inputs for the draw `GRADED`, with changed inputs for other draws."""
         cases = exam.cases(generator(draw, "cases"))
         for inputs in cases:
             yield describe(exam.parameters, inputs), inputs, Expected.of(exam, inputs)

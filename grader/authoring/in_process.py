@@ -50,7 +50,10 @@ class TooLongError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The estimated grade: whether the answers are right, the ratio of the baseline's cost to its own, and the tier."""
+    """The estimated grade: whether the answers are right, the baseline's cost divided by their cost, and the tier.
+
+    The tier is the number of grade thresholds that the ratio reaches.
+    """
 
     right: bool
     ratio: float = 0.0

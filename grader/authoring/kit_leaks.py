@@ -38,7 +38,7 @@ RECORDERS: Final = frozenset({"record"})
 """Modules that record test data. They are not tried, because they start programs."""
 
 Candidate = tuple[str, Solver]
-"""The name of some code in the student kit, and a function that answers test cases with it."""
+"""The name of some code in the student kit, and a function that answers a task's test cases with this code."""
 
 
 @cache

@@ -51,7 +51,7 @@ NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The grade of one known submission. `surprise` describes an unexpected grade, or is ""."""
+    """The grade of one example submission. `surprise` describes a grade that its author did not expect, or is ""."""
 
     task: Task
     name: str
@@ -71,7 +71,7 @@ class Row:
 
     @property
     def distance(self) -> float | None:
-        """The relative distance of the ratio from the nearest tier, such as 0.25. Or None without a ratio or tiers."""
+        """The relative distance of the ratio from the nearest grade threshold, such as 0.25, or None."""
         speed = self.verdict.attempt.speed
         return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
 
@@ -140,10 +140,10 @@ def _silent(_: str) -> None: ...
 
 
 def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the known submissions of a lesson's tasks, and yield a `Row` for each.
+    """Grade the example submissions of a lesson's tasks, and yield a `Row` for each.
 
-    `tell` is called with the name of each submission before it is graded. `pool` provides the processes in which
-    submissions run. Each submission that is timed or measured gets new processes.
+    `seed` is the seed of the test cases. `pool` provides the processes in which submissions run. `tell` is called with
+    the name of each submission before it is graded. Each submission that is timed or measured gets new processes.
     """
     tasks = catalogue.load().tasks(lesson)
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
@@ -152,7 +152,7 @@ def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _sil
 
 
 def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the exercise file, the known submissions and the solution of a task, and yield a `Row` for each.
+    """Grade the exercise file, the example submissions and the solution of a task, and yield a `Row` for each.
 
     `tell` is called with the name of each submission before it is graded.
     """
@@ -167,7 +167,7 @@ def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) ->
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
-    """Return the grade of a known submission. Simulated scenarios run in this process, which is ten times faster."""
+    """Return the grade of an example submission. Simulated test cases run in this process, which is faster."""
     if isinstance(task.exam, SimulatedExam) and submission.source is not None:
         seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
         with suppress(Exception):  # a submission that raises is graded in a worker instead
@@ -199,7 +199,7 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 
 
 def _near(task: Task, verdict: Verdict) -> str:
-    """Return a sentence if the ratio is too near a tier's ratio, or else ""."""
+    """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
     if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.MIN_DISTANCE:
         return ""

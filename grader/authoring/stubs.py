@@ -33,7 +33,10 @@ KEPT = "# STUB:"
 
 
 class SolutionError(FairclockError):
-    """The marks in a solution are wrong, or its stub is not valid Python. The message names the line."""
+    """The marks in a solution file are wrong, or the exercise file made from it is not valid Python.
+
+    The message names the line.
+    """
 
 
 def stub_of(solution: str) -> str:

@@ -12,10 +12,10 @@ from grader.records import CLOCKED, Cost
 from grader.task import Tier
 
 MIN_DISTANCE: Final = 0.10
-"""The smallest relative distance between a known submission's ratio and the nearest tier that `lint` accepts."""
+"""The smallest relative distance between an example submission's ratio and the nearest grade threshold."""
 
 MIN_RECORDED_DISTANCE: Final = {cost: 0.20 if cost in CLOCKED else 0.10 for cost in Cost}
-"""The smallest allowed relative distance from a tier in stored measurements, by kind of cost.
+"""The smallest relative distance between a stored ratio and the nearest grade threshold, by kind of cost.
 
 Counted costs and memory need half of the distance of times, because repeated measurements agree: exactly for opcodes,
 and within 1 % for peak memory.
@@ -23,8 +23,8 @@ and within 1 % for peak memory.
 
 
 def distance(ratio: float, tiers: Sequence[Tier]) -> float:
-    """Return the factor between `ratio` and the nearest tier's ratio, minus 1. Return infinity without tiers.
+    """Return the factor between `ratio` and the nearest grade threshold, minus 1. Return infinity without thresholds.
 
-    Example: 0.25 for a ratio of 2 and a tier of 1.6 or 2.5.
+    Example: 0.25 for a ratio of 2 and a threshold of 1.6 or 2.5.
     """
     return min((max(ratio / tier.ratio, tier.ratio / ratio) - 1 for tier in tiers), default=float("inf"))

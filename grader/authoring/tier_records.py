@@ -71,9 +71,9 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The measured ratio of one known submission, its confidence interval, and a digest of the measured code.
+    """The measured ratio of one example submission, its confidence interval, and a digest of the measured code.
 
-    `name` is the submission's file name without its tier, so that the row stays valid if the tiers change.
+    `name` is the submission's file name without the expected tier, so that the row stays valid if the tiers change.
     """
 
     task: str
@@ -125,7 +125,7 @@ def read_all(folder: Path = FOLDER) -> Iterator[Record]:
 
 
 def right_submissions(task: Task) -> dict[str, Path]:
-    """Return the files of a task's solution and known right submissions, by their names without tiers.
+    """Return the files of a task's solution and right example submissions, by their names in the records.
 
     Baselines for one input size are left out, because at this size each of them does the same work as `baseline.py`.
     """
@@ -134,12 +134,12 @@ def right_submissions(task: Task) -> dict[str, Path]:
 
 
 def row_name(stem: str) -> str:
-    """Return a known submission's name without its tier: `blocks` for `tier2_blocks`."""
+    """Return a file name without the expected grade: `blocks` for `tier2_blocks`."""
     return re.sub(r"^tier\d_", "", stem)
 
 
 def tier_faults(held: Record) -> Iterator[str]:
-    """Yield a sentence for each stored ratio that does not reach its expected tier. Outdated rows are left out."""
+    """Yield a sentence for each stored ratio that misses its expected grade threshold, without outdated rows."""
     for task in catalogue.all_tasks():
         paths = right_submissions(task)
         for row in held.rows:
@@ -154,7 +154,7 @@ def tier_faults(held: Record) -> Iterator[str]:
 
 
 def tier_fault(task: Task, stem: str, ratio: float) -> str:
-    """Return why the ratio of the known submission `stem` does not fit the task's present tiers, or "" if it fits."""
+    """Return why the ratio of the example submission `stem` does not earn the expected grade, or "" if it does."""
     named = re.match(r"tier(\d)_", stem)
     expected = int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
     if (reached := tier_of(ratio, task.tiers)) != expected:

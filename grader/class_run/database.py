@@ -49,7 +49,7 @@ def meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
 
 
 def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -> None:
-    """Raise `UsageError` if this version cannot read a database of grades, or if it belongs to another class.
+    """Raise `UsageError` if this version cannot read the database of grades in `out`, or if it is of another class.
 
     `about` is the content of its table `meta`. `identity` and `kit` are the expected class and program version. They
     are only compared if they are not "".

@@ -16,7 +16,7 @@ from harness.errors import FairclockError
 
 Lane = Callable[[Submission], Graded]
 Lost = Callable[[Submission, BaseException], Graded]
-"""A function that returns the report of a submission whose grading failed. Each verdict in it is GRADER_ERROR."""
+"""A function that returns a report of an internal error for a submission whose grading failed."""
 
 
 def grade_all(
@@ -61,8 +61,8 @@ def key(submission: Submission) -> Key:
 def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded:
     """Store a report in the database and return it. If it cannot be stored, store and return an error report.
 
-    A file whose key is in `again` is graded although it may have a grade. `lost` makes the error report, whose verdicts
-    are GRADER_ERROR. If the error report cannot be stored either, the submission remains without a grade. Raise
+    A file whose key is in `again` is graded although it may have a grade. `lost` makes the error report, which costs
+    the student no points. If the error report cannot be stored either, the submission remains without a grade. Raise
     `WriteError` if the database cannot be written at all.
     """
     given = graded.report.submission

@@ -18,10 +18,10 @@ Grade = Callable[[Submission, str], Report]
 
 
 def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Grade one submission with the function `grade`. If `grade` raises an exception, each verdict is GRADER_ERROR.
+    """Grade one submission with the function `grade`. If `grade` fails, return a report of an internal error.
 
-    A submission that could not be read because of an internal error also gets GRADER_ERROR. `tasks` and `sandboxed`
-    (whether a sandbox is used) are only needed for reports with GRADER_ERROR.
+    A submission that could not be read because of an internal error also gets this report, which costs no points.
+    `tasks` and `sandboxed` (whether a sandbox is used) are only needed for this report.
     """
     started, began_s = datetime.now(UTC), wall()
     if submission.fault:
@@ -34,10 +34,7 @@ def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[Task
 
 
 def lost(submission: Submission, error: BaseException, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Return a report with the verdict GRADER_ERROR for each task of a submission whose grading failed.
-
-    The report includes the exception `error`.
-    """
+    """Return a report of an internal error for all tasks of a submission whose grading failed with `error`."""
     now = datetime.now(UTC)
     return Graded(_internal_error(submission, Fault.of(error), tasks, 0.0, sandboxed=sandboxed), now, now)
 

@@ -188,7 +188,7 @@ class Journal:
                 db.execute(tables.HAND_IN, rows.of_hand_in(one))
 
     def add(self, graded: Graded) -> None:
-        """Store a grade with all its verdicts in one transaction.
+        """Store a grade, with the results of all tasks, in one transaction.
 
         Raise `sqlite3.IntegrityError` if the file's content already has a grade and `graded.again` is not set.
         """
@@ -209,9 +209,9 @@ class Journal:
         return tuple(student_lessons(reading.attempts(self._db), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
-        """Return the reports of the attempts that count, of all students or of one, sorted by student and lesson.
+        """Return the reports on the attempts that count, of all students or of one, sorted by student and lesson.
 
-        The reports include the measurements of all rounds.
+        The reports include all single measurements.
         """
         found = student_lessons(reading.attempts(self._db, student), self.course())
         return tuple(reading.report(self._db, one.chosen)[0] for one in found if one.chosen)
@@ -275,7 +275,7 @@ class Journal:
     def roll(self) -> Roll:
         """Return all students with their current grades.
 
-        The reports lack the measurements of single rounds. `reports` returns them.
+        The reports lack single measurements. `reports` returns them.
         """
         return reading.roll(self._db, database.meta(self._db, self.out), self.course(), self.tasks())
 

@@ -34,7 +34,7 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
 def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Report, Span]:
     """Return the newest report on the file of an attempt, and the times at which this grading began and ended.
 
-    Without `raw`, the measurements of single rounds are left out.
+    Without `raw`, single measurements are left out.
     """
     grading = db.execute(tables.GRADING, [row.grading]).fetchone()
     started, finished = (datetime.fromisoformat(grading[name]) for name in ("started_utc", "finished_utc"))
@@ -45,7 +45,7 @@ def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Repor
 def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks: tuple[TaskPoints, ...]) -> Roll:
     """Return the class with its current grades and the course rules on dates and attempts.
 
-    `meta` is the content of the table `meta`. The reports lack the measurements of single rounds.
+    `meta` is the content of the table `meta`. The reports lack single measurements.
     """
     rows_of_class = attempts(db)
     found = list(student_lessons(rows_of_class, course))

@@ -59,7 +59,7 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
 
 
 def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
-    """Return a verdict as a row of the table `verdicts`, without the columns `grading` and `position`."""
+    """Return the result of a task as a row of the table `verdicts`, without the columns `grading` and `position`."""
     attempt = verdict.attempt
     speed = attempt.speed
     rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
@@ -90,7 +90,7 @@ def _turn(reading: Reading) -> tuple[float, float, int]:
 def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime | None, *, raw: bool = True) -> Report:
     """Return the report that a row of the table `gradings` stores. `given` is the submitted file, and `at` its time.
 
-    Without `raw`, the measurements of single rounds are left out.
+    Without `raw`, single measurements are left out.
     """
     verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [row["id"]])
     return Report(

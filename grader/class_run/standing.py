@@ -16,7 +16,7 @@ from grader.course.roll import HandIn, SameContent, Standing
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One attempt of a student, with the number and points of the newest grading of its file.
+    """One attempt of a student, with the number (`grading`) and points of the newest grading of its file.
 
     Both are None if the file was never graded. `points` is also None after an internal error. `there` is False if the
     file was removed or replaced. `regraded` is the number of times that the file was graded again. `untouched` is True

@@ -12,8 +12,9 @@ from grader.reports import grade_texts
 from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
-"""Exit codes. DONE: every submission has its verdict. FAULTS: a grade or a report is missing, for example after an
-internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code."""
+"""Exit codes. DONE: every submission has its grade. FAULTS: a grade or a report is missing, for example after an
+internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code.
+"""
 
 _CONTROL = ("same", "slowed", "planted")
 

@@ -98,12 +98,12 @@ class SameContent:
 class Roll:
     """The students of a class with their current grades.
 
-    `reports` are the reports on the attempts that count, before penalties. They may lack the measurements of single
-    rounds, because a class has millions of rounds. `standings` have the points that count; without them, all earned
-    points count. `waiting` are submissions without a grade. `notes` are notes on collecting the submissions. `spans`
-    are the times of the gradings. `left_out` are files that are not graded. `gone` are attempts that might have
-    counted, but were replaced before they were graded. `struck` has a sentence for each attempt that the course file
-    excludes, and `unmatched` for each such attempt that was not found.
+    `reports` are the reports on the attempts that count, before penalties. They may lack single measurements, because a
+    class has millions. `standings` have the points that count; without them, all earned points count. `waiting` are
+    submissions without a grade. `notes` are notes on collecting the submissions. `spans` are the times of the gradings.
+    `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
+    were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
+    attempt that was not found.
     """
 
     title: str

@@ -104,7 +104,7 @@ def _is_older(file: ExerciseFile, other: ExerciseFile) -> bool:
 
 
 def exercise_folders() -> tuple[Path, ...]:
-    """Return the folders that may have exercises: two folders of the student kit, and the current folder."""
+    """Return the folders that may have exercises: `lessons/exercises`, `notebooks` and the current folder."""
     return paths.EXERCISES, paths.KIT / NOTEBOOKS, Path.cwd()
 
 

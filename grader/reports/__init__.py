@@ -30,9 +30,9 @@ GRADEBOOK = "gradebook.csv"
 _SHOWN_FILES = 5
 
 Whole = Callable[[str], Sequence[Report]]
-"""A function that takes a student's name and returns the student's reports with the measurements of all rounds.
+"""A function that takes a student's name and returns the student's reports with all single measurements.
 
-A class's other reports lack these measurements, because they take much memory.
+Other reports lack these measurements, because they take much memory.
 """
 
 

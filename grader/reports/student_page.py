@@ -76,8 +76,8 @@ class Place:
 def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym: str = "") -> str:
     """Return the page of the only student of `roll`.
 
-    The page has histograms of single measurements (rounds) if the reports in `roll` include them. `infos` has texts and
-    grade thresholds of tasks. `pseudonym` is the student's name on the leaderboard.
+    The page has histograms if the reports in `roll` include single measurements. `infos` has texts and grade thresholds
+    of tasks. `pseudonym` is the student's name on the leaderboard.
     """
     (student,) = roll.students
     reports = {report.submission.lesson: report for report in roll.reports}
@@ -238,7 +238,7 @@ def _ladder(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
 
 
 def _rounds(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
-    """Return a histogram of the ratios of single measurements (rounds), with the grade thresholds in its range.
+    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range.
 
     The first and last bar include the outliers.
     """

@@ -100,7 +100,7 @@ def _session(spans: Sequence[Span]) -> Session:
 
 
 def _found(controls: Sequence[Control]) -> list[str]:
-    """Return sentences on the noise that comparisons of a baseline with itself (controls) found."""
+    """Return sentences on the noise of the machine, from comparisons of a baseline with itself."""
     n, voided = len(controls), sum(control.voided for control in controls)
     same = [control.same for control in controls]
     slowed = statistics.median(control.slowed for control in controls)
@@ -132,7 +132,7 @@ def _duels(number: int) -> str:
 
 
 def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
-    """Return a chart of the control measurements in order of time. All are equally wide, so pauses are not visible."""
+    """Return a chart of measurements in order of time. All are equally wide, so pauses are not visible."""
     ordered = [value for _, value in sorted(timed)]
     parts = min(INTERVALS, len(ordered))
     edges = [round(number * len(ordered) / parts) for number in range(parts + 1)]

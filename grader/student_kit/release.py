@@ -75,8 +75,8 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     """Write the student kit to the new folder `place`, or to one zip if its name ends in .zip.
 
     The kit contains only the `chosen` lessons, or all lessons if none is chosen. Raise `UsageError` if something exists
-    at `place`, or if this kit has no solutions from which stubs can be made. Raise `GraderFault`, and leave no file, if
-    the new kit contains an answer.
+    at `place`, or if there are no solutions from which exercise files can be made. Raise `GraderFault`, and leave no
+    file, if the new kit contains an answer.
     """
     refuse_existing(place, force=force)
     everything = catalogue.load().lessons
@@ -122,7 +122,7 @@ def number_of(path: Path) -> str:
 
 
 def kit_files() -> Iterator[Path]:
-    """Yield the paths of this kit's files that are copied to the student kit."""
+    """Yield the paths of this project's files that are copied to the student kit."""
     unused = unused_baselines()
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
