@@ -1,6 +1,6 @@
 """The result of each stage of grading, in this order: `Submission`, `Attempt`, `Verdict`, `Report`.
 
-An attempt keeps the measurements of every round, and all statistics are computed from them.
+An attempt keeps all single measurements, and all statistics are computed from them.
 """
 
 import traceback

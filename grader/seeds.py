@@ -41,7 +41,7 @@ def read_file(path: Path) -> str:
 
 
 def digest(seed: str) -> str:
-    """Return the SHA-256 of a seed, which identifies the seed without showing it."""
+    """Return the SHA-256 of a seed, which identifies the seed without revealing it."""
     return hashlib.sha256(seed.encode()).hexdigest()
 
 

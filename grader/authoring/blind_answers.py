@@ -24,12 +24,10 @@ from grader.trials import simulated
 CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, "", [], {})
 
 Cell = tuple[int, ...]
-"""The position of a cell in a table: number of the argument that is the table, row, column. Or () for no cell."""
+"""The position of a cell: the number of the argument that is a table, the row, the column. It is () for no cell."""
 
 NewSolver = Callable[[], Solver]
-"""A function that returns a new solver (a function that answers test cases). The new solver starts with its first
-answer.
-"""
+"""A function that returns a new function to answer test cases, which begins with its first answer."""
 
 
 def right_blind_answers(task: Task) -> Iterator[str]:

@@ -47,7 +47,7 @@ class Draws:
 
     @cached_property
     def measures(self) -> bool:
-        """Whether the student's function measures something. Even a right one then fails in a few random cases."""
+        """Whether the student's function takes measurements. Even a right one then fails in a few random cases."""
         exam = self.task.exam
         if not isinstance(exam, SimulatedExam):
             return False
@@ -61,7 +61,7 @@ class Draws:
         return tuple(sorted(self.task.functions))
 
     def prepare(self, draw: str) -> None:
-        """Make the random test cases of the seed `draw` now, so that child processes need not make them again."""
+        """Make the random test cases for the seed `draw` now, so that child processes need not make them again."""
         exam = self.task.exam
         if isinstance(exam, TensorExam):
             self._cases(exam, draw)

@@ -50,9 +50,9 @@ class TooLongError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The estimated grade: whether the answers are right, the baseline's cost divided by their cost, and the tier.
+    """The estimated grade: whether the answers are right, the ratio, and the number of grade thresholds reached.
 
-    The tier is the number of grade thresholds that the ratio reaches.
+    The ratio is the baseline's cost divided by the function's cost.
     """
 
     right: bool

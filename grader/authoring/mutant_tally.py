@@ -1,4 +1,4 @@
-"""The results of `lint --mutants` for one task. A mutant is a right submission with one small mistake."""
+"""The results of `lint --mutants` for one task. A mutant is a right submission with one small change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,11 +55,11 @@ class Tally:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the task rejects enough mutants."""
+        """Whether the task rejects a large enough share of the wrong mutants (changed submissions)."""
         return self.share >= LEAST_SHARE
 
     def lines(self) -> Iterator[str]:
-        """Yield a summary line, and then the lines of the survivors and of the doubtful mutants."""
+        """Yield a summary line, and then lines on each wrong mutant that was accepted and on each doubtful mutant."""
         sample = "" if self.tried == self.made else f" (a random sample of {self.made})"
         share = f"{100 * self.share:.1f} % of those that change an answer"
         counts = f"{self.tried} mutants{sample}, {self.equivalent} equivalent, {self.rejected} rejected: {share}"

@@ -45,9 +45,9 @@ another set follows only if the mutant was wrong in an earlier one.
 """
 
 CHANCE_MISTAKES: Final = 1
-"""The number of further sets of test cases in which a right mutant may fail, if the task's function measures something.
+"""The number of further sets of test cases that a right mutant may fail, if the task's function takes measurements.
 
-A right submission for such a task fails in one set of 200.
+A right submission for such a task fails one set of 200.
 """
 
 SLOWER, ADDED_S = 5.0, 1.0
@@ -161,7 +161,7 @@ def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
 def _timed(draws: Draws, sources: Mapping[str, str], cores: int) -> tuple[str, dict[str, Deadlines]]:
     """Return a seed for which all right submissions are right, and the mutants' time limits for each file.
 
-    If the task's function measures something, a right submission fails for a rare seed. Then another seed is used.
+    If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
     """
     wrong = ""
     for graded in (GRADED, *OTHER_GRADED_DRAWS) if draws.measures else (GRADED,):

@@ -1,8 +1,9 @@
 """The distance of a submission's ratio from the nearest tier, and the smallest allowed distance.
 
 A submission's ratio is the baseline's cost divided by its own cost. A tier is a ratio that earns points. A ratio
-depends on the CPU, on Python and on torch: one file had a ratio of 2.3 here and of 1.8 there. A tier between 1.8 and
-2.3 would make the grade depend on the machine. So the ratios of all example submissions must be far from tiers.
+depends on the CPU, on Python and on torch. One file had a ratio of 2.3 on one machine and of 1.8 on another. A tier
+between 1.8 and 2.3 would make the grade depend on the machine. So the ratios of all example submissions must be far
+from tiers.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Grade the submissions of a class on a Dask cluster.
 
 This process collects the submissions, stores the grades and writes the reports. It sends submissions and the secret
-seed to the Dask workers, and receives the graded reports. Each thread of a worker is a lane, which grades one
-submission at a time. If a worker is lost, Dask sends its submissions to another worker.
+seed to the Dask workers, and receives the graded reports. Each thread of a worker grades one submission at a time. If a
+worker is lost, Dask sends its submissions to another worker.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Grade one submission of a class, and record the times at which its grading began and ended.
 
-If the grader raises an exception, each verdict is GRADER_ERROR, which costs the student no points.
+If the grader raises an exception, the report states an internal error, which costs the student no points.
 """
 
 from collections.abc import Callable, Sequence

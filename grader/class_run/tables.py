@@ -82,7 +82,7 @@ INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesso
 """An SQL statement that stores an attempt.
 
 If the same file was found several times, the earliest time counts, because a later copy is not a later attempt. The
-last value is true if a folder's name gives the time. Then this time replaces all other times.
+last parameter is true if a folder's name gives the time. Then this time replaces all other times.
 """
 
 _ATTEMPTS: Final = """

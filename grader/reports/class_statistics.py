@@ -52,7 +52,7 @@ class HardCase:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a histogram as a table: a range of points, and the number of students in this range."""
+    """One row of a table: a range of points, and the number of students whose points are in this range."""
 
     label: str
     students: int

@@ -132,7 +132,7 @@ def _duels(number: int) -> str:
 
 
 def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
-    """Return a chart of measurements in order of time. All are equally wide, so pauses are not visible."""
+    """Return a chart of measurements in order of time. All have the same width, so pauses are not visible."""
     ordered = [value for _, value in sorted(timed)]
     parts = min(INTERVALS, len(ordered))
     edges = [round(number * len(ordered) / parts) for number in range(parts + 1)]

@@ -45,9 +45,7 @@ LESSON_NUMBER: Final = re.compile(r"(?:lesson_)?(\d\d)_")
 
 NOTEBOOKS: Final = "notebooks"
 MIN_STATEMENTS: Final = 2
-"""The smallest number of lines of a solution's part that must not be in the kit. Shorter parts also occur in other
-code.
-"""
+"""Parts of solutions with at least this many lines must not be in the kit. Shorter parts also occur in other code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def kit_files() -> Iterator[Path]:
 
 
 def unused_baselines() -> set[Path]:
-    """Return the files of baselines that are never run in grading. Students could hand them in as answers."""
+    """Return the files of baselines that are never run in grading, because students could hand them in as answers."""
     return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
         path for task in catalogue.all_tasks() for path in task.baselines
     }
