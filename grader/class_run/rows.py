@@ -1,8 +1,11 @@
 """Convert a report into rows of the database of grades, and back.
 
-A timed round is a JSON list of [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall
-s, candidate calls, baseline first]. The candidate is the submission. A comparison of the baseline with itself is a JSON
-object, or null if there was none.
+A timed round of the baseline and the submission (candidate) is a JSON list:
+
+    [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s, candidate calls,
+     baseline first]
+
+A comparison of the baseline with itself is a JSON object, or null if there was none.
 """
 
 import json
