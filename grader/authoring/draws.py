@@ -26,8 +26,8 @@ from grader.trials.inputs import describe
 GRADED: Final = "the graded draw"
 
 TIMED: Final = 2
-"""The number of inputs of each timed size. A function that always returns its first answer is wrong on the second
-input.
+"""The number of test inputs for each timed size. A function that always returns its first answer is wrong on the
+second.
 """
 
 Case = tuple[str, Inputs, Expected]

@@ -19,7 +19,7 @@ MOST: Final = 200
 
 @dataclass(frozen=True)
 class Asked:
-    """A call with changed arguments, in place of a test case. `words` describe the change."""
+    """A call with changed arguments, which a function answers like a test case. `words` describe the change."""
 
     words: str
     function: str

@@ -75,7 +75,7 @@ class Threads(Lanes):
                 thread.join()
 
     def abandon(self) -> None:
-        """Cancel the queued calls, and kill every child process of this process."""
+        """Cancel the queued calls, and kill every child process of this process, so that running calls end."""
         self.shutdown(wait=False, cancel_futures=True)
         for process in psutil.Process().children(recursive=True):
             try:

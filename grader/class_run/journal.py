@@ -146,9 +146,9 @@ class Journal:
                 self._db.execute("ROLLBACK")
 
     def secret_seed(self, seed_file: Path | None = None) -> str:
-        """Return the secret seed of the class from `seed_file`, or else from a file that the first run writes.
+        """Return the secret seed of the class from `seed_file`, or else from a file in the output folder.
 
-        Raise `UsageError` if the class was graded with another seed before.
+        The first run writes this file. Raise `UsageError` if the class was graded with another seed before.
         """
         known = database.meta(self._db, self.out).get("seed_sha256")
         source = seed_file or self.out / seeds.FILE
@@ -248,7 +248,7 @@ class Journal:
         return database.meta(self._db, self.out)["class"]
 
     def unsandboxed(self) -> bool:
-        """Return whether the newest grading of the class ran without a sandbox."""
+        """Return whether the newest grading of a submission of this class ran without a sandbox."""
         row = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
         return row is not None and not row["sandboxed"]
 

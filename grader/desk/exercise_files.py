@@ -27,7 +27,7 @@ class ExerciseFile:
 
     `code` is the SHA-256 of its code. `began_with` is the SHA-256 of the code that a notebook had when it was exported,
     or "". `refusal` is the reason why the file cannot be graded, and then `code` is "". `named` is True if the student
-    named the file. It then counts under any file name.
+    named the file on the command line. It may then have any file name.
     """
 
     lesson: str
