@@ -1,1 +1,1 @@
-"""The autograder. It checks a submission's answers and measures its cost from outside the submission's process."""
+"""The autograder: it checks the answers of a student's code, and measures its cost from outside its process."""

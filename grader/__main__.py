@@ -1,4 +1,4 @@
-"""The commands of `python -m grader`, with the function that runs each command.
+"""The commands of `python -m grader`.
 
 A command prints its result to standard output and everything else to standard error. Exit codes:
 
@@ -6,7 +6,7 @@ A command prints its result to standard output and everything else to standard e
     1  fewer points
     2  usage or environment error
     3  a submission has no grade that counts, or a report could not be written. A grade does not count after an
-       internal error, or if the course's policy needs another grading
+       internal error, or if the course's rules need another grading
 """
 
 import sys
@@ -22,7 +22,7 @@ from grader.errors import UsageError
 from harness.command_line.command import Verbs, Version, guarded
 
 IN_A_STUDENT_KIT: Final = not paths.SOLUTIONS.is_dir()
-"""Whether this is a student kit, which has no solutions. The help of a student kit lists only commands for students."""
+"""True if the solutions are missing, as in a student's copy. Then the help lists only commands for students."""
 
 FOR_EVERYONE: Final[dict[str, Callable[..., int]]] = {
     "check": student.check,

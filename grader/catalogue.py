@@ -1,4 +1,4 @@
-"""All exercises: one Python package per lesson under `grader/tasks`.
+"""Find all exercises: one Python package per lesson under `grader/tasks`.
 
 The package of lesson `01_correct_first` is `lesson_01_correct_first`. Its `TASKS` is a tuple of `Task`.
 """
@@ -16,7 +16,7 @@ from harness.command_line import names
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All lessons of the kit with their tasks, in the order of the lesson numbers."""
+    """All lessons with their tasks (functions to write), in the order of the lesson numbers."""
 
     by_lesson: dict[str, tuple[Task, ...]]
 
@@ -33,22 +33,25 @@ class Catalogue:
         return self.by_lesson[lesson]
 
     def named(self, given: str) -> str:
-        """Return the full name of the lesson that `given` means.
+        """Return the full name of the lesson that a person typed as a number or as a part of the name.
 
         Raise `UsageError`, whose message suggests similar names, if no lesson matches.
         """
         return names.named(given, self.lessons, "exercise")
 
     def chosen(self, given: Sequence[str] | None) -> tuple[str, ...]:
-        """Return the full names of the given lessons without repetitions, in lesson order. None or [] means all."""
+        """Return the full names of the lessons that a person typed, without repetitions, in lesson order.
+
+        None or [] means all lessons.
+        """
         wanted = {self.named(each) for each in given or self.lessons}
         return tuple(lesson for lesson in self.lessons if lesson in wanted)
 
     def target(self, given: str) -> tuple[str, str | None]:
-        """Return the names of the lesson and the task that `given` means. The task is None if `given` names a lesson.
+        """Return the names of the lesson and the task that a person typed. The task is None for a whole lesson.
 
-        A task is given as "02.time_per_call" or "time_per_call". Raise `UsageError`, whose message suggests similar
-        names, unless exactly one exercise or task matches.
+        A task is typed as "02.time_per_call" or "time_per_call". Raise `UsageError`, whose message suggests similar
+        names, unless exactly one lesson or task matches.
         """
         lessons: dict[str, tuple[str, ...]] = {lesson: names.lesson_aliases(lesson) for lesson in self.lessons}
         if found := names.matches(given, lessons):
@@ -66,7 +69,7 @@ class Catalogue:
 
 @cache
 def load() -> Catalogue:
-    """Return the catalogue of all exercises in the kit."""
+    """Return all lessons with their tasks."""
     packages = sorted(path.parent.name for path in paths.TASKS.glob("lesson_*/__init__.py"))
     return Catalogue({lesson_of(name): import_module(f"grader.tasks.{name}").TASKS for name in packages})
 

@@ -1,7 +1,7 @@
 """The command `fairclock`: all commands of `python -m grader`, and `fairclock lessons`, which is `python -m lessons`.
 
-In the folder of a kit, the command runs that kit's code, as `python -m grader` does. A student edits the exercises of a
-downloaded kit. Without this rule, `fairclock check` would grade the exercises of the installed kit instead.
+In the folder of a downloaded copy, the command runs that copy's code, as `python -m grader` does. A student edits the
+exercises there. Without this rule, `fairclock check` would grade the exercises of the installed package instead.
 """
 
 import os

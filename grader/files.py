@@ -1,4 +1,4 @@
-"""Write a whole file if its content has changed, and turn errors of the operating system into plain messages."""
+"""Write a file atomically if its content has changed, and turn errors of the operating system into plain messages."""
 
 import errno
 from collections.abc import Iterator
@@ -27,10 +27,10 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644, durable: bool = True) -> bool:
-    """Replace the file at `path` atomically. Return False, without writing, if it holds exactly `data` already.
+    """Replace the file at `path` atomically. Return False, without writing, if its content is already `data`.
 
-    Raise `WriteError` if the file cannot be written. The old file is then unchanged. `write_whole` explains `mode` and
-    `durable`.
+    `mode` are the permissions of the file. With `durable`, the data is synced to the disk. Raise `WriteError` if the
+    file cannot be written. The old file is then unchanged.
     """
     with explained(path):
         if path.is_file() and path.read_bytes() == data:

@@ -1,8 +1,8 @@
-"""Grade one hand-in: take its source text, and return its report.
+"""Grade one submission: take its source text, and return a report with the result of each task.
 
-Each task of the exercise is run in a worker (`trials.examiners`). The result is an attempt, which is then given points.
-An error of the submission ends the grading of that task only. An internal error is never the student's fault. The
-hidden inputs depend on the secret seed, the task and the content of the file, not on the student.
+Each task of the exercise is run in a process of its own. An error of the submission ends the grading of that task only.
+An internal error is never the student's fault. The hidden inputs depend on the secret seed, the task and the content of
+the file, not on the student.
 """
 
 import os
@@ -27,7 +27,10 @@ ESTIMATE: Final = "This machine has no clock for another process's CPU time: rat
 
 
 def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) -> Report:
-    """Grade a hand-in on the given tasks of its lesson, and return the report. `seed` is the secret seed."""
+    """Grade a submission on some tasks of its lesson, and return the report.
+
+    `seed` is the secret seed for hidden inputs. `pool` provides the processes that run the submission.
+    """
     began_s = wall()
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
         session = Session(seed, trees)
@@ -45,13 +48,13 @@ def grade(submission: Submission, seed: str, pool: Pool, tasks: Sequence[Task]) 
 
 
 def notes(environment: Environment) -> tuple[str, ...]:
-    """Return the cautions about time measurements on this machine that reports must show. Usually there are none."""
+    """Return warnings about time measurements on this machine that reports must show. Usually there are none."""
     estimate = "" if forkserver.cpu_clock(os.getpid()) else ESTIMATE
     return tuple(filter(None, (estimate, environment.caution())))
 
 
 def grade_task(task: Task, submission: Submission, session: Session) -> Verdict:
-    """Grade a hand-in on one task, and return its verdict. An internal error becomes a verdict too."""
+    """Grade a submission on one task, and return the result. An internal error becomes a result too."""
     try:
         attempt = _attempt(task, submission, session)
     except WorkerFault as fault:

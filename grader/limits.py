@@ -1,4 +1,4 @@
-"""The limits of a worker: CPU time, wall time, memory, threads and storage."""
+"""The limits of a process that runs a submission: CPU time, wall time, memory, threads and storage."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,19 +6,18 @@ from typing import Final
 CALLS_TOGETHER: Final = 20
 """The time limit for all calls of a task together, as a multiple of the time limit for one call.
 
-With the usual limits, a whole task may take 15 minutes. The slowest honest submission is the baseline of
-`05_compare.crossover`. It needs 72 s on two busy cores.
+With the usual limits, a task may take 15 minutes. The slowest honest submission needs 72 s on two busy cores.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one worker. `load_s` and `call_s` limit the CPU time of its process tree.
+    """The limits of one worker (a process that runs a submission). `load_s` and `call_s` limit the CPU time.
 
-    A request may take `wall_factor` times its CPU time limit on the wall clock. So load of other programs does not end
-    honest work, but a process that hangs without computing is ended. `together_s` limits the time of all requests of a
-    task, so that many requests below their own limits cannot hold a core for hours. `threads` is the number of threads
-    for torch and other libraries. A task with more than one thread must have the cost `Cost.WALL_TIME`.
+    A request, such as one call, may take `wall_factor` times its CPU time limit on the wall clock. So load of other
+    programs does not end honest work, but a process that hangs without computing is ended. `together_s` limits the time
+    of all requests of a task, so that many short requests cannot hold a core for hours. `threads` is the number of
+    threads for torch and other libraries. A task with more than one thread must have the cost `Cost.WALL_TIME`.
 
     A worker usually keeps memory that it has freed, so that timing does not depend on earlier calls. If
     `returns_memory`, it returns each freed block of 128 KiB or more to the operating system at once. If
@@ -35,5 +34,5 @@ class Limits:
 
     @property
     def together_s(self) -> float:
-        """The most wall seconds for which the supervisor waits for all requests of one task together."""
+        """The maximum wall time in seconds of all calls of one task together."""
         return self.wall_factor * (self.load_s + CALLS_TOGETHER * self.call_s)

@@ -1,6 +1,6 @@
-"""Build the whole text of a known submission that imports definitions from other files of its folder.
+"""Build the whole text of a submission file that imports definitions from other files of its folder.
 
-For example, a known submission may import two functions from the baseline:
+For example, a file may import two functions from the baseline:
 
     from baseline import collect, time_block
 
@@ -49,7 +49,6 @@ def imported(names: Iterable[str], path: Path) -> list[tuple[ast.stmt, str]]:
 
 
 def _beside(statement: ast.stmt, path: Path) -> list[tuple[ast.stmt, str]]:
-    """Return the definitions that replace `statement` if it imports from a file of `path`'s folder, or else []."""
     if not isinstance(statement, ast.ImportFrom) or statement.level:
         return []
     file = path.with_name(f"{statement.module}.py")
@@ -76,5 +75,5 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 
 def _used(statement: ast.stmt) -> Iterator[str]:
-    """Yield every name that a statement mentions."""
+    """Yield every name that occurs in a statement."""
     yield from (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))

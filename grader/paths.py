@@ -1,4 +1,4 @@
-"""The paths of the kit's parts. Exercises and reference solutions are read as files and never imported."""
+"""The paths of exercises, solutions and other parts of the project. Exercises and solutions are never imported."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ def stub(lesson: str) -> Path:
 
 
 def solution(lesson: str) -> Path:
-    """Return the path of a lesson's reference solution. A student kit has none."""
+    """Return the path of a lesson's reference solution. Students do not get this file."""
     return SOLUTIONS / f"{lesson}.py"
 
 

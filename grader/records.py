@@ -1,6 +1,6 @@
-"""The classes for the results of each grading stage, in this order: `Submission`, `Attempt`, `Verdict`, `Report`.
+"""The result of each stage of grading, in this order: `Submission`, `Attempt`, `Verdict`, `Report`.
 
-An attempt keeps the measurements of every round, and all statistics are computed from them.
+An attempt keeps all single measurements, and all statistics are computed from them.
 """
 
 import traceback
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
-    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Journals of
+    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of
     earlier versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
     """
 
@@ -37,11 +37,11 @@ class Status(StrEnum):
 
 
 class Cost(StrEnum):
-    """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost in the same run.
+    """The kinds of cost that a task may measure. A cost is always compared with the baseline's cost.
 
-    TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for work on several threads or on a
-    GPU. INSTRUCTIONS are counted by Callgrind. OPCODES are counted with events of the Python interpreter. PEAK_MEMORY
-    is the most memory that a process had resident at once.
+    TIME is CPU time, which other load on the machine hardly changes. WALL_TIME is for functions that use several
+    threads or a GPU. INSTRUCTIONS are counted by Callgrind. OPCODES are counted with events of the Python interpreter.
+    PEAK_MEMORY is the most memory that a process had resident at once.
     """
 
     TIME = "time"
@@ -54,7 +54,7 @@ class Cost(StrEnum):
 
 
 CLOCKED = frozenset({Cost.TIME, Cost.WALL_TIME})
-"""The costs that a clock measures. They vary between runs and between machines."""
+"""The kinds of cost that a clock measures. They vary between runs and between machines."""
 
 
 _TRACE_CHARACTERS: Final = 4_000
@@ -64,7 +64,7 @@ _TRACE_CHARACTERS: Final = 4_000
 class Fault:
     """An exception of the grader itself: the name of its type, and the end of its traceback.
 
-    Only maintainers read the traceback, in the journal or with `--debug`, because it may quote a hidden case.
+    Only maintainers read the traceback, in the database or with `--debug`, because it may quote a hidden test case.
     """
 
     kind: str
@@ -72,18 +72,18 @@ class Fault:
 
     @classmethod
     def of(cls, error: BaseException) -> "Fault":
-        """Return the type name of an exception and the end of its traceback."""
+        """Return the exception's type name and the end of its traceback."""
         return cls(type(error).__name__, "".join(traceback.format_exception(error))[-_TRACE_CHARACTERS:])
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One hand-in: the source text of one lesson's exercise by one student.
+    """The file that one student handed in for one lesson, with its source text.
 
-    `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None if there is no
-    Python text. Then either the file was refused, and `refusal` gives the student the reason. Or the grader failed to
-    read the file, and `fault` is the exception. `handed_in` is the time of the hand-in in UTC, or None if it is
-    unknown. `timed` is True if a folder's name gives this time, and False if only the file's own date gives it.
+    `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None without Python
+    text: then either the file was refused, and `refusal` gives the reason. Or the grader failed to read the file, and
+    `fault` is the exception. `handed_in` is the time of submission in UTC, or None if it is unknown. `timed` is True if
+    a folder's name gives this time, and False if only the file's own date gives it.
     """
 
     student: str
@@ -117,8 +117,8 @@ class Submission:
 class Speed:
     """The measured cost of a right submission. `ratio` is the baseline's cost divided by the submission's cost.
 
-    The confidence interval of `ratio` is [`low`, `high`]. `tier` is the number of tiers reached, or 0 for none.
-    `undecided` is True if the interval still contained the ratio that a tier requires when the measurement ended.
+    The confidence interval of `ratio` is [`low`, `high`]. `tier` is the number of grade thresholds reached. `undecided`
+    is True if the interval still contained such a threshold when the measurement ended.
     """
 
     ratio: float
@@ -131,13 +131,13 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The result of a control: a comparison of the baseline with itself and with a slowed baseline.
+    """A test of the measurement itself: the baseline is compared with itself and with a slowed copy.
 
     `same` is the cost of a second baseline divided by the cost of the first, ideally 1. `slowed` is the cost of the
     slowed baseline divided by the cost of the first, ideally 1 + `planted`. `holds` is False if one of the two clearly
-    differs from its ideal value. `voided` is the number of earlier duels whose controls did not hold. An undecided
-    submission gets a tier if the tier's ratio is at most `benefit` times the measured ratio. `benefit` grows with the
-    uncertainty of the control.
+    differs from its ideal value. `voided` is the number of earlier measurements that failed this test. An undecided
+    submission reaches a threshold of at most `benefit` times its ratio. `benefit` grows with the uncertainty of this
+    test.
     """
 
     same: float
@@ -150,7 +150,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The result of running a submission in one task, before points are given. It is the evidence for an appeal."""
+    """The result of running a submission in one task, with all measurements, before points are given."""
 
     status: Status
     rationale: str = ""
@@ -175,13 +175,13 @@ class Verdict:
 
     @property
     def status(self) -> Status:
-        """The status of the attempt."""
+        """How the grading of the task ended, for example passed or crashed."""
         return self.attempt.status
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdicts on all tasks of one submission. `missing` names the security layers that the sandbox lacked."""
+    """The results of one submission in all tasks. `missing` names the security layers that the sandbox lacked."""
 
     submission: Submission
     verdicts: tuple[Verdict, ...]
@@ -198,5 +198,5 @@ class Report:
 
     @property
     def max_points(self) -> float:
-        """The most points that can be earned in all tasks together."""
+        """The maximum points of all tasks together."""
         return sum(verdict.max_points for verdict in self.verdicts)

@@ -41,15 +41,14 @@ def read_file(path: Path) -> str:
 
 
 def digest(seed: str) -> str:
-    """Return the SHA-256 of a seed, which identifies the seed without showing it."""
+    """Return the SHA-256 of a seed, which identifies the seed without revealing it."""
     return hashlib.sha256(seed.encode()).hexdigest()
 
 
 def of_hand_in(seed: str, task: str, content_sha256: str) -> tuple[str, ...]:
-    """Return the texts from which `generator` seeds the hidden inputs of a task.
+    """Return the texts that seed the hidden inputs of a task: the secret seed, the task, and the file's digest.
 
-    The texts are the secret seed, the task's full name and the digest of the submitted file. They do not depend on the
-    student's name, so students with equal files get equal inputs.
+    They do not include the student's name, so students with equal files get equal inputs.
     """
     return seed, task, content_sha256
 

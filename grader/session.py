@@ -1,4 +1,4 @@
-"""The parts that all gradings of one session share: secret seed, process trees, and CPU cores for timing."""
+"""The secret seed, the processes and the reserved CPU cores that all gradings of one run share."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ LaneFactory = Callable[[int], AbstractContextManager[Lane | None]]
 
 
 def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
-    """Reserve a lane: `threads` CPU cores that no other measurement on this machine uses at the same time.
+    """Reserve `threads` CPU cores that no other measurement on this machine uses at the same time (a lane).
 
     On Windows nothing is reserved. Raise `MachineError` if several threads would occupy all cores, because other
     programs would then slow the threads down.
@@ -31,10 +31,10 @@ def timing_lane(threads: int) -> AbstractContextManager[Lane | None]:
 
 @dataclass(slots=True)
 class Session:
-    """The parts that all gradings of one session share: the secret seed, the process trees and the timing lane.
+    """The secret seed, the processes and the reserved CPU cores for all gradings of one run.
 
-    `baseline_counts` caches each counted baseline's number of instructions or opcodes. The key is the seed of the
-    inputs. So the baseline is counted only once for all submissions that get the same inputs.
+    `baseline_counts` caches the number of instructions or opcodes of baselines by the seed of their inputs. So a
+    baseline is counted only once for all submissions that get the same inputs.
     """
 
     seed: str

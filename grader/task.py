@@ -7,8 +7,8 @@ An exercise is one lesson's file for the student to fill in, with one or more ta
 - the baseline with which the cost is compared,
 - the tiers: the ratios that earn shares of the points.
 
-The folder `known/<task>/` holds the task's truth table: known submissions, one per file. `grader lint` grades them. A
-file may import definitions from another file of the folder (`grader.overlays`). A file's name gives its right verdict:
+The folder `known/<task>/` holds example submissions, one per file, which `grader lint` grades. A file may import
+definitions from another file of the folder (`grader.overlays`). A file's name states its expected result:
 
     baseline.py      right, reaches no tier
     baseline_*.py    the same, for one of the timed sizes (`TensorExam.baselines`)
@@ -30,7 +30,7 @@ from grader.records import Cost
 from grader.values import Value
 
 ONE_LINE: Final = 90
-"""The most characters of a mismatch on one line. A longer mismatch with a remark is shown on two lines."""
+"""The maximum number of characters of a description on one line. A longer one with a remark is shown on two lines."""
 
 PLAIN_MODULES: Final = (
     *("__future__", "array", "bisect", "collections", "dataclasses", "functools", "heapq", "itertools", "math"),
@@ -49,7 +49,7 @@ Drawing = Callable[[np.random.Generator], Iterator[Inputs]]
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier: a submission earns `share` of the points if its ratio is at least `ratio`.
+    """A grade threshold: a submission earns `share` of the points if its ratio is at least `ratio`.
 
     A submission's ratio is the baseline's cost divided by the submission's cost.
     """
@@ -59,24 +59,24 @@ class Tier:
 
 
 def tier_of(ratio: float, tiers: Sequence[Tier]) -> int:
-    """Return the number of tiers that a ratio reaches."""
+    """Return how many of the grade thresholds `tiers` a ratio reaches."""
     return sum(ratio >= tier.ratio for tier in tiers)
 
 
 @dataclass(frozen=True)
 class TensorExam:
-    """An exam for a function that takes tensors and returns one tensor. A float64 oracle gives the right answer.
+    """The tests for a student's function that takes tensors and returns one tensor.
 
-    `cases(rng)` returns the correctness cases: tuples of NumPy arrays, one array per parameter. An array may be empty,
-    a strided view, or a view of another array's memory. No stride may be negative, because torch has no such tensors.
-    `timed(rng)` yields new inputs of the timed size without end, all with the same strides. It must be fast, because
-    hundreds of inputs are drawn during a duel. `oracle(*inputs)` returns the right answer in float64.
+    `cases(rng)` returns the test cases for correctness: tuples of NumPy arrays, one array per parameter. An array may
+    be empty, a strided view, or a view of another array's memory. No stride may be negative, because torch has no such
+    tensors. `timed(rng)` yields new inputs of the timed size without end, all with the same strides. It must be fast,
+    because hundreds of inputs are drawn during a measurement. `oracle(*inputs)` returns the right answer in float64.
     `allowed(*inputs)` returns the absolute error allowed for each element of the answer. The answer must have the dtype
     of the first input.
 
-    `also_timed` are further timed sizes, for a function that must be fast at every size. Each size has its own duel,
-    and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of files in `known/`, one per size.
-    They are needed if a single baseline for all sizes would be a solution with added delays.
+    `also_timed` are further timed sizes, for a function that must be fast at every size. Each size is measured
+    separately, and the worst ratio decides (`grader.trials.sizes`). `baselines` are the names of files in `known/`, one
+    per size. They are needed if a single baseline for all sizes would be a solution with added delays.
 
     If `in_c`, the function is written in C: `uint32_t name(const uint8_t *, size_t)`. The submission assigns the C
     source as a string to the task's name. The function takes the bytes of one uint8 tensor. Its result becomes 4 bytes,
@@ -99,20 +99,20 @@ class TensorExam:
         return (task,)
 
     def baseline_names(self, plain: str) -> tuple[str, ...]:
-        """Return the names of the files in `known/` that are run as baselines. `plain` is the task's usual baseline."""
+        """Return the names of the files that are timed as baselines. `plain` is the task's usual baseline."""
         return self.baselines or (plain,)
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedFunction:
-    """An argument that is a function. Each call of it is sent to the supervisor, which counts and answers the call."""
+    """An argument that is a function. The grader's process counts and answers each call of it."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The difference between a wrong answer and the expected one, as text for the student."""
+    """How a wrong answer differs from the expected one, as text for the student."""
 
     expected: str
     got: str
@@ -120,63 +120,62 @@ class Mismatch:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The mismatch as one or two lines of text."""
+        """The difference between the wrong and the expected answer as one or two lines of text."""
         head = f"  expected {self.expected}    got {self.got}"
         one = f"{head}    {self.remark}".rstrip()
         return (one,) if len(one) <= ONE_LINE or not self.remark else (head, f"  {self.remark}")
 
 
 class Scenario(Protocol):
-    """One simulated scenario, used once. It runs in the supervisor, and the submission can only call its functions.
+    """One simulated test case, used once. The student's function can only call the functions in `arguments`.
 
-    A scenario is built from a seeded random generator.
+    A scenario is built from a seeded random generator and runs outside the submission's process.
     """
 
     @property
     def function(self) -> str:
-        """The name of the submission's function that is called in this scenario."""
+        """The name of the student's function that is called in this test case."""
 
     @property
     def title(self) -> str:
-        """A short description of the scenario, shown if the answer is wrong."""
+        """A short description of the test case, shown if the answer is wrong."""
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments with which the submission's function is called."""
+        """The arguments with which the student's function is called."""
 
     @property
     def cost(self) -> float:
-        """The cost of the submission's calls so far, in the unit of the task's cost."""
+        """The cost of the student's function so far, in the unit of the task's cost."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer a call of the simulated function `name`. A `ValueError` is sent back to the submission."""
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return how an answer differs from the scenario's true value, or None if it is right."""
+        """Return how an answer differs from the right one, or None if it is right."""
 
 
 @runtime_checkable
 class Planned(Protocol):
-    """A scenario of a task with tiers. It also computes the cost of the baseline method."""
+    """A simulated test case that can also compute the cost of the baseline, so that a ratio can be graded."""
 
     @property
     def plain_cost(self) -> float:
-        """The cost of the baseline method in this scenario, in the unit of the task's cost."""
+        """The cost of the baseline in this test case, in the unit of the task's cost."""
 
 
-def _nothing_together(_: Sequence[Scenario]) -> None:
-    """Return None, for exams whose scenarios are judged only one by one."""
+def _nothing_together(_: Sequence[Scenario]) -> None: ...
 
 
 @dataclass(frozen=True)
 class SimulatedExam:
-    """An exam for a function that measures something. The function is judged in scenarios with known right answers.
+    """The tests for a student's function that measures something. Simulated scenarios with known right answers test it.
 
     `max_calls` limits the calls of simulated functions in one scenario. `torch` is True if the exercise's file imports
-    torch: the worker then starts with torch imported. `together` judges all finished scenarios together, in their
-    order. It checks requirements on many scenarios, such as an error rate. `scenario_noun` is the word for scenarios in
-    texts for the student. Up to `forgiven` answers may be wrong, so that a method that fails in one of a few hundred
-    scenarios still passes.
+    torch: the submission's process then starts with torch imported. `together` judges all finished scenarios together,
+    in their order. It checks requirements on many scenarios, such as an error rate. `scenario_noun` is the word for
+    scenarios in texts for the student. Up to `forgiven` answers may be wrong, so that a method that fails in one of a
+    few hundred scenarios still passes.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -190,7 +189,7 @@ class SimulatedExam:
 
     @property
     def needs_torch(self) -> bool:
-        """Whether the worker is forked from a process that has imported torch."""
+        """Whether the submission's process is forked from a process that has imported torch."""
         return self.torch
 
     def functions(self, _task: str) -> tuple[str, ...]:
@@ -204,12 +203,12 @@ class SimulatedExam:
 
 @dataclass(frozen=True)
 class CountedExam:
-    """An exam for a plain Python function, whose instructions or opcodes are counted.
+    """The tests for a student's Python function, whose instructions or opcodes are counted.
 
-    The function may import only `modules`. `scenarios(rng)` returns the correctness cases. `counted(rng)` returns the
-    scenarios whose calls are counted. For these calls, the baseline needs about 10 ms, or about 0.5 s while it is
-    counted. No scenario has simulated functions as arguments. `answer(scenario)` returns the right answer. CPU time is
-    measured too, on the scenarios of `timed_draws` calls of `counted`. The baseline needs less than a second for them.
+    The function may import only `modules`. `scenarios(rng)` returns the test cases for correctness. `counted(rng)`
+    returns the test cases that are counted. For these, the baseline needs about 10 ms, or about 0.5 s while it is
+    counted. No test case has functions as arguments. `answer(scenario)` returns the right answer. CPU time is measured
+    too, on the test cases of `timed_draws` calls of `counted`. The baseline needs less than a second for them.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -226,12 +225,12 @@ class CountedExam:
         return _functions(self.scenarios)
 
     def baseline_names(self, plain: str) -> tuple[str, ...]:
-        """Return the name of the baseline's file, in a tuple."""
+        """Return the file name of the baseline, in a tuple."""
         return (plain,)
 
 
 Exam = TensorExam | SimulatedExam | CountedExam
-"""The rules by which the answers of a task are judged and its cost is measured."""
+"""The three kinds of tests for a student's function: they judge its answers and measure its cost."""
 
 
 def _functions(scenarios: Callable[[np.random.Generator], Sequence[Scenario]]) -> tuple[str, ...]:
@@ -244,11 +243,11 @@ class Task:
     """One function that a student writes and the grader grades.
 
     A right answer earns `correct_share` of the points at any cost. `plain` is the name of the baseline's file in
-    `known/`. The reference solution must reach at least `least_gain` times the top tier's ratio, because on another
-    machine its ratio may be half as large. `least_gain` may be smaller only if the baseline is the solution itself,
-    slowed by a known factor. `read` names the lesson's step to read before the task. After full marks, the student
-    reads `idea`, which explains the reference solution, and `references`, which lists further reading. These texts are
-    part of the task because a student kit has no solutions.
+    `known/`. The ratio of the reference solution must be at least `least_gain` times the highest threshold in `tiers`.
+    On another machine, its ratio may be half as large. `least_gain` may be smaller only if the baseline is the solution
+    itself, slowed by a known factor. `read` names the lesson's step to read before the task. After full marks, the
+    student reads `idea`, which explains the reference solution, and `references`, which lists further reading. These
+    texts are part of the task because students do not get solutions.
     """
 
     lesson: str
@@ -275,12 +274,12 @@ class Task:
 
     @property
     def simulated(self) -> bool:
-        """Whether simulated scenarios compute the cost of a submission. Such a cost is equal on every machine."""
+        """Whether simulated test cases compute the cost of a submission. Such a cost is equal on every machine."""
         return self.exam.simulated
 
     @property
     def needs_torch(self) -> bool:
-        """Whether the task's worker is forked from a process that has imported torch."""
+        """Whether the submission's process is forked from a process that has imported torch."""
         return self.exam.needs_torch
 
     @property
@@ -290,7 +289,7 @@ class Task:
 
     @property
     def known(self) -> Path:
-        """The folder of the task's known submissions."""
+        """The folder of the task's example submissions, right and wrong ones."""
         return self.folder / "known" / self.name
 
     @property
@@ -300,10 +299,10 @@ class Task:
 
     @property
     def baselines(self) -> tuple[Path, ...]:
-        """The files of the baselines that grading runs. A simulated exam has none: its scenarios compute the cost."""
+        """The files of the baselines that grading runs. Simulated tasks have none: the test cases compute the cost."""
         return tuple(self.known / f"{name}.py" for name in self.exam.baseline_names(self.plain))
 
     @property
     def wrong_answers(self) -> tuple[Path, ...]:
-        """The files of the known wrong submissions, sorted by name."""
+        """The files of the task's wrong example submissions, sorted by name."""
         return tuple(sorted(self.known.glob("wrong_*.py")))

@@ -19,7 +19,7 @@ from grader.trials.inputs import describe
 from grader.values import Value
 
 SEED: Final = "try"
-"""A fixed seed: each call of `tryout` uses the same case, so that only changes of the function change the result."""
+"""A fixed seed, so that each call of `tryout` uses the same test case."""
 
 
 def tryout(lesson: str, *functions: Callable[..., Any] | str) -> None:
@@ -46,7 +46,7 @@ def _play(task: Task, function: Callable[..., Any]) -> tuple[str, Mismatch | Non
 
 
 def _call(exam: TensorExam, function: Callable[..., Any]) -> tuple[str, Mismatch | None]:
-    """Call the function on the smallest case with several numbers, so that a student can compute it by hand."""
+    """Call the function on the smallest test case with several numbers, so that a student can compute it by hand."""
     import torch  # noqa: PLC0415 - takes over a second, and every command of the grader loads this module
 
     cases: Sequence[Inputs] = exam.cases(generator(SEED))
@@ -72,5 +72,5 @@ def _simulated(scenario: Scenario, name: str) -> Callable[..., Value]:
 
 
 def _plain(answer: Any) -> Value:
-    """Return the answer with lists in place of tuples, because a worker's answers arrive in this form."""
+    """Return the answer with lists in place of tuples, as it is after the transfer from a submission's process."""
     return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer

@@ -1,4 +1,4 @@
-"""The values that the supervisor and a submission exchange: None, booleans, numbers, texts, lists and dicts."""
+"""The values that the grader and a submission exchange: None, booleans, numbers, texts, lists and dicts."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

@@ -1,1 +1,1 @@
-"""Tools for authors of exercises: stubs, lint, calibration, mutants, and records of measured ratios."""
+"""Tools for authors of exercises: write stubs, check exercises, and test whether their grading finds mistakes."""

@@ -1,8 +1,7 @@
-"""Solvers that answer a task without using its question. `lint` checks that no such solver is right.
+"""Find tasks that accept an answer which was given without looking at the task's input.
 
-A solver returns a constant, an unchanged argument, or right answers to other inputs: the most frequent one, the median,
-or one after the other. If a solver is right, a student could guess the answers, or the order of the cases reveals them,
-or the cases need no work.
+Such an answer is a constant, an unchanged argument, or a right answer to another input. If it is accepted, a student
+could guess the answers. Or the order of the test cases reveals them, or the test cases need no work.
 """
 
 import operator
@@ -25,14 +24,14 @@ from grader.trials import simulated
 CONSTANTS: Final[tuple[Any, ...]] = (None, True, False, 0, 1, -1, 0.0, "", [], {})
 
 Cell = tuple[int, ...]
-"""The position of a table's cell: number of the argument, row, column. It is () if no cell contains the answer."""
+"""The position of a cell: the number of the argument that is a table, the row, the column. It is () for no cell."""
 
 NewSolver = Callable[[], Solver]
-"""A function that returns a new solver, which starts again with its first answer."""
+"""A function that returns a new function to answer test cases, which begins with its first answer."""
 
 
 def right_blind_answers(task: Task) -> Iterator[str]:
-    """Yield a sentence for each solver that is right in a task without using its question."""
+    """Yield one sentence for each accepted answer that does not use the task's input, such as "it returns None"."""
     bench = Bench(task)
     for name, blind in solvers(task):
         if bench.worth(blind()).right:
@@ -40,7 +39,7 @@ def right_blind_answers(task: Task) -> Iterator[str]:
 
 
 def solvers(task: Task) -> Iterator[tuple[str, NewSolver]]:
-    """Yield all solvers for a task, each with a description of its answers."""
+    """Yield functions that answer test cases without looking at them, each with a description of its answers."""
     if isinstance(task.exam, TensorExam):
         if not task.exam.in_c:
             yield from _of_tensors(task)
@@ -70,7 +69,7 @@ def solvers(task: Task) -> Iterator[tuple[str, NewSolver]]:
 
 
 def other_answers(task: Task) -> list[Any]:
-    """Return the reference solution's answers to other random inputs of the task, one per scenario."""
+    """Return the reference solution's answers to random test cases that are not used in grading."""
     assert not isinstance(task.exam, TensorExam)
     solver = in_process.of_source(task, paths.solution(task.lesson).read_text(encoding="utf-8"))
     return [simulated.as_plain(solver(scenario)) for scenario in task.exam.scenarios(generator("other inputs"))]
@@ -103,10 +102,6 @@ def _backwards(number: int) -> Solver:
 
 
 def _place(arguments: Sequence[Any], answer: Any) -> Cell:
-    """Return the position of the first table cell that contains the answer, or () if there is none.
-
-    Only arguments that are tables have cells.
-    """
     for number, table in enumerate(arguments):
         for row, cells in enumerate(table if isinstance(table, list) else []):
             for column, cell in enumerate(cells if isinstance(cells, list) else []):
@@ -116,8 +111,6 @@ def _place(arguments: Sequence[Any], answer: Any) -> Cell:
 
 
 def _at(places: Iterator[Cell]) -> Solver:
-    """Return a solver that answers each question with the content of one cell. `places` are the cells, in order."""
-
     def answer(scenario: Scenario) -> Any:
         number, row, column = next(places)
         return simulated.arguments_here(scenario)[number][row][column]

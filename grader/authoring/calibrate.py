@@ -1,9 +1,9 @@
-"""Check the tiers of tasks on this machine, with the ratios of the reference solutions.
+"""Check on this machine that each exercise's reference solution reaches all of its tiers.
 
-The author chose the tiers on another machine. On this machine a solution may have a smaller ratio, because caches or
-the baseline's cost differ. Full marks are then hard or impossible to reach. The noise of this machine may also be too
-large to distinguish two tiers. So a second, longer grading measures how precise ratios are. The only tier of this
-grading is the measured ratio itself, so that its duel always continues to its time limit.
+A submission's ratio is the baseline's cost divided by the submission's cost. A tier is a ratio that earns points. The
+author chose the tiers on another machine. On this machine, caches may be smaller or the baseline cheaper. Full marks
+are then hard or impossible to reach. The noise of this machine may also be too large to distinguish two tiers. So each
+solution is graded a second time. This grading always uses its whole time limit, and shows how precise ratios are.
 """
 
 import math
@@ -22,37 +22,34 @@ from grader.trials.score import EARNS
 from harness.rendering import units
 
 SAFE_GAIN: Final = 1.25
-"""A tier is safe to reach if the solution's ratio is at least this factor times the tier's ratio.
+"""A grade threshold is safe if the reference solution's measured ratio is at least this many times larger.
 
-Otherwise an equally good submission of a student may miss the tier because of noise.
+Otherwise an equally good submission of a student may miss the threshold because of noise.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The verdict on the reference solution of one task on this machine, and the precision of its ratio."""
+    """The grade of one task's reference solution on this machine, and the precision of its measured ratio."""
 
     task: Task
     verdict: Verdict
     uncertainty: float
-    """The possible error of a ratio after a duel that used its whole time limit, as a factor minus 1.
-
-    It is 0 for costs that no clock measures.
-    """
+    """The relative error of the ratio, such as 0.02 for 2 %. It is 0 for costs that are counted and not timed."""
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The problems of the task's tiers on this machine, one sentence each."""
+        """One sentence for each grade threshold that the reference solution cannot safely reach on this machine."""
         return tuple(problems(self.task, self.verdict, self.uncertainty, recorded_gain(self.task)))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The tiers that are hard to reach on this machine and on every recorded machine, one sentence each."""
+        """One sentence for each grade threshold that the reference solution cannot safely reach on any machine."""
         return tuple(notes(self.task, self.verdict, recorded_gain(self.task)))
 
     @property
     def line(self) -> str:
-        """The solution's measured ratio and the task's tiers, as one line of text."""
+        """The reference solution's measured ratio and the ratios that earn points, as one line of text."""
         attempt = self.verdict.attempt
         if attempt.speed is None:
             return f"{self.task.full_name:36} {attempt.status}: {attempt.rationale}"
@@ -64,7 +61,7 @@ class Calibration:
 
 
 def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibration]:
-    """Grade the reference solution of each task of these lessons, and yield a `Calibration` for each task.
+    """Grade the reference solution of each task of these lessons. Yield each result.
 
     Raise `UsageError` in a student kit, which has no solutions.
     """
@@ -79,7 +76,7 @@ def calibrate(lessons: tuple[str, ...], session: Session) -> Iterator[Calibratio
 
 
 def recorded_gain(task: Task) -> float | None:
-    """Return the smallest recorded ratio of the task's solution on any machine, or None if there is no record."""
+    """Return the smallest recorded ratio of the task's reference solution on any machine, or None without a record."""
     held = (row for record in tier_records.read_all() for row in record.rows)
     digest = tier_records.measured_digest(task, paths.solution(task.lesson))
     gains = [row.ratio for row in held if (row.task, row.name, row.measured) == (task.full_name, "solution", digest)]
@@ -87,10 +84,11 @@ def recorded_gain(task: Task) -> float | None:
 
 
 def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float | None = None) -> Iterator[str]:
-    """Yield the problems of a task's tiers on this machine, one sentence each. Pure.
+    """Yield one sentence for each grade threshold that the reference solution cannot safely reach, or that noise hides.
 
-    `recorded` is the solution's smallest ratio on other machines. A tier that is hard to reach on those machines too is
-    left out.
+    `verdict` is the solution's grade on this machine, and `uncertainty` the relative error of its ratio. `recorded` is
+    the solution's smallest ratio on other machines. A threshold that is hard to reach on those machines too is left
+    out.
     """
     speed = verdict.attempt.speed
     if verdict.status not in EARNS or (task.tiers and speed is None):
@@ -116,7 +114,10 @@ def problems(task: Task, verdict: Verdict, uncertainty: float, recorded: float |
 
 
 def notes(task: Task, verdict: Verdict, recorded: float | None) -> Iterator[str]:
-    """Yield the tiers that are hard to reach on this machine and on every recorded one, one sentence each. Pure."""
+    """Yield one sentence for each grade threshold that the reference solution cannot safely reach on any machine.
+
+    `recorded` is the solution's smallest ratio on the recorded machines, and `verdict` has its ratio on this machine.
+    """
     speed = verdict.attempt.speed
     for number, tier in enumerate(task.tiers if verdict.status in EARNS and speed else (), start=1):
         if speed and tier.ratio <= speed.ratio < SAFE_GAIN * tier.ratio and (recorded or 0.0) < SAFE_GAIN * tier.ratio:

@@ -1,7 +1,7 @@
-"""Check a function's answers on randomly drawn cases of a task, in this process and without measuring its cost.
+"""Check the answers of a function on random test cases of a task, in this process and without measuring its cost.
 
-A draw is one set of random cases, and its name is the seed. Answers are judged as in grading: a tensor must have the
-right dtype, and the inputs must be unchanged.
+A draw is one set of random test cases. Its name is the random seed. Answers are judged as in grading: a tensor must
+have the right dtype, and the inputs must be unchanged.
 """
 
 import warnings
@@ -26,25 +26,28 @@ from grader.trials.inputs import describe
 GRADED: Final = "the graded draw"
 
 TIMED: Final = 2
-"""The number of timed inputs of each size in the graded draw. There are two, so that a function that returns its first
-answer again is wrong."""
+"""The number of test inputs for each timed size. A function that always returns its first answer is wrong on the
+second.
+"""
 
 Case = tuple[str, Inputs, Expected]
-"""A tensor case: its description, its inputs, and the right answer."""
+"""A test case of a function that takes tensors: its description, its inputs, and the right answer."""
 
 
 @dataclass
 class Draws:
-    """The sets of random cases of a task. They are stored, because many functions are checked on the same cases."""
+    """The sets of random test cases of one task, in a cache, because many functions are checked on the same cases."""
 
     task: Task
     right: Sequence[str]
-    """The source texts of known right submissions. A variation of a case is used if all of them answer it correctly."""
+    """The source texts of right submissions. Changed inputs are only used if all of these submissions answer them
+    correctly.
+    """
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def measures(self) -> bool:
-        """Whether the task's function measures something. Even a right function is then wrong in a few random cases."""
+        """Whether the student's function takes measurements. Even a right one then fails in a few random cases."""
         exam = self.task.exam
         if not isinstance(exam, SimulatedExam):
             return False
@@ -54,11 +57,11 @@ class Draws:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The names of the functions that the task calls, sorted."""
+        """The names of the functions that the student must write, sorted."""
         return tuple(sorted(self.task.functions))
 
     def prepare(self, draw: str) -> None:
-        """Draw the cases now, so that processes forked later do not draw them again."""
+        """Make the random test cases for the seed `draw` now, so that child processes need not make them again."""
         exam = self.task.exam
         if isinstance(exam, TensorExam):
             self._cases(exam, draw)
@@ -66,7 +69,7 @@ class Draws:
             self._scenarios(draw)
 
     def mistake(self, source: str, draw: str) -> str:
-        """Return a description of the first case in which a source text is wrong, or "" if it is right in all cases."""
+        """Return a description of the first test case that a source text answers wrongly, or "" without a mistake."""
         with warnings.catch_warnings(action="ignore"):
             try:
                 solver = in_process.of_source(self.task, source)
@@ -87,13 +90,16 @@ class Draws:
             return f"all scenarios together: {_in_words(mismatch)}" if mismatch else ""
 
     def varied(self) -> Sequence[Asked]:
-        """Return calls with varied arguments of the cases, or [] if the arguments are tensors or functions."""
+        """Return calls with slightly changed arguments, or [] if the task's arguments are tensors or functions."""
         if isinstance(self.task.exam, TensorExam):
             return []
         return plain_variations.varied(self._scenarios(GRADED), generator("variations"))
 
     def answer(self, source: str, asked: Asked) -> Any:
-        """Return a source text's answer to varied arguments. Exceptions of the source are not caught."""
+        """Return the answer of the function in `source` to a call with changed arguments.
+
+        Exceptions of the function are not caught.
+        """
         with warnings.catch_warnings(action="ignore"):
             return simulated.as_plain(in_process.of_source(self.task, source)(asked))
 
@@ -118,7 +124,6 @@ class Draws:
         return kept
 
     def _drawn(self, exam: TensorExam, draw: str) -> Iterator[Case]:
-        """Yield the cases of a draw. Timed inputs are added for the graded draw, and variations for other draws."""
         cases = exam.cases(generator(draw, "cases"))
         for inputs in cases:
             yield describe(exam.parameters, inputs), inputs, Expected.of(exam, inputs)
@@ -135,7 +140,6 @@ class Draws:
 
 
 def _allowed(exam: TensorExam, words: str, inputs: Inputs) -> Case | None:
-    """Return a case with these inputs and the oracle's answer, or None if the oracle raises an exception."""
     try:
         return words, inputs, Expected.of(exam, inputs)
     except Exception:  # noqa: BLE001 - an oracle may raise anything on inputs of another kind
@@ -162,7 +166,6 @@ def _of_scenario(solver: Solver, scenario: Scenario) -> str:
 
 
 def _titled(scenario: Scenario) -> str:
-    """Return a scenario's title, and the function's call if its arguments are short and include no function."""
     text = ", ".join(repr(given) for given in scenario.arguments)
     is_plain = not any(isinstance(given, SimulatedFunction) for given in scenario.arguments)
     return (

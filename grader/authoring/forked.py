@@ -1,7 +1,7 @@
-"""Run trusted functions in forked child processes, which can be ended if a function never returns.
+"""Run trusted functions in forked child processes, so that a function that never returns can be ended.
 
-A child shares the data of this process without copying it, and reports lines of text. The kernel ends it when its CPU
-time is used up, even while it runs C code that handles no signals.
+A child shares the data of this process without copying it, and sends lines of text to it. The kernel ends a child that
+has used up its CPU time, even while the child runs C code that handles no signals.
 """
 
 import os
@@ -19,15 +19,15 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 
 Tell = Callable[[str], None]
-"""A function that reports one line of text to the parent process."""
+"""A function that sends one line of text to the parent process."""
 
 LOOK_S: Final = 0.5
-"""The seconds after which the time limits of child processes that report nothing are checked again."""
+"""The interval in seconds between two checks of the time limits of child processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended(Generic[T]):
-    """A child process that has ended: the item it worked on, its reported lines, and whether it ended normally."""
+    """A child process that has ended: the item it worked on, the lines it sent, and whether it ended normally."""
 
     item: T
     lines: tuple[str, ...]
@@ -46,7 +46,7 @@ class _Child(Generic[T]):
 def each(
     items: Iterable[T], work: Callable[[T, Tell], None], at_once: int, wall_s: float
 ) -> Generator[Ended[T], None, None]:
-    """Call `work` on each item in a child process of its own. Yield an `Ended` when a child has ended.
+    """Call `work` on each item in a new child process. Yield an `Ended` whenever a child has ended.
 
     At most `at_once` children run at the same time. A child is killed after `wall_s` seconds. An exception in `work`
     ends the child and is not reported.

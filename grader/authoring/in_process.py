@@ -1,9 +1,9 @@
-"""Estimate in this process what a trusted function would earn as a hand-in.
+"""Estimate the grade of a trusted function in this process, without a sandbox.
 
-There is no worker, no sandbox and no duel, so all tasks together take seconds. Answers are judged as in grading, and
-simulated costs are exact. All other costs are estimates, which can distinguish a ratio of 1 from a ratio of 2. CPU time
-is the smallest of a few calls. Peak memory is measured in this process, and only on Linux; on other systems no tier is
-reached. Opcodes are counted also for tasks that count instructions.
+An estimate takes seconds, a real grading takes minutes. Answers are judged as in grading, and simulated costs are
+exact. All other costs are estimates, which can distinguish a function from one that is twice as fast. CPU time is the
+smallest of a few calls. Peak memory is measured only on Linux; on other systems the function earns no points for
+memory. Executed Python opcodes stand for machine instructions.
 """
 
 import math
@@ -32,25 +32,28 @@ from grader.trials.correctness import Answer, Expected, judge
 T = TypeVar("T")
 
 Solver = Callable[[Any], Any]
-"""A function that answers one item of an exam: a scenario, or the inputs of a tensor case as NumPy arrays."""
+"""A function that answers one test case: a simulated scenario, or a sequence of NumPy arrays."""
 
 CALLS: Final = 3
-"""The number of timed calls of each function. The smallest time counts."""
+"""The number of timed calls of each function. The shortest time is used."""
 
 DOUBTS: Final = 4
-"""A tensor function that seems to reach a tier is measured this number of further times, together with the baseline."""
+"""The number of extra measurements of a tensor function that seems fast enough to earn points."""
 
 LONGEST_S: Final = 20.0
 """CPU seconds after which a function is ended. The slowest baseline takes a few seconds."""
 
 
 class TooLongError(BaseException):
-    """The function took more CPU time than it may. `except Exception` in the function does not catch this error."""
+    """A function used more CPU time than its limit. `except Exception` in the function does not catch this error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The estimated result of a function: whether its answers are right, its ratio, and its tier."""
+    """The estimated grade: whether the answers are right, the ratio, and the number of grade thresholds reached.
+
+    The ratio is the baseline's cost divided by the function's cost.
+    """
 
     right: bool
     ratio: float = 0.0
@@ -62,16 +65,16 @@ WRONG: Final = Worth(right=False)
 
 @dataclass
 class Bench:
-    """A bench that estimates what functions would earn in one task. The seed of the inputs is the text `draw`.
+    """Estimates the grades of functions in one task. The text `draw` is the seed of the random inputs.
 
-    Data that all functions need, such as the baseline's costs, is computed once.
+    The baseline's costs are computed once for all functions.
     """
 
     task: Task
     draw: str = "a draw"
 
     def worth(self, solver: Solver) -> Worth:
-        """Return the estimated result of a function. A function that raises an exception is wrong."""
+        """Return the estimated grade of a function. A function that raises an exception is wrong."""
         try:
             with ended_after(LONGEST_S), warnings.catch_warnings(action="ignore"):
                 if isinstance(self.task.exam, TensorExam):
@@ -131,7 +134,7 @@ class Bench:
 
     @cached_property
     def cases(self) -> list[tuple[Inputs, Expected]]:
-        """The cases of a tensor task, each with the right answer."""
+        """The test cases of a task with tensors, each with the right answer."""
         exam = self.task.exam
         assert isinstance(exam, TensorExam)
         with np.errstate(all="ignore"):
@@ -144,10 +147,6 @@ class Bench:
         return [next(timed(generator(self.draw, "timed"))) for timed in (exam.timed, *exam.also_timed)]
 
     def _sizes(self, of_baselines: Sequence[T]) -> Iterator[tuple[Inputs, T]]:
-        """Yield the inputs of each timed size, with the item of `of_baselines` that belongs to this size.
-
-        If `of_baselines` has only one item, this item is used for all sizes.
-        """
         every = of_baselines if len(of_baselines) > 1 else [*of_baselines] * len(self._timed)
         yield from zip(self._timed, every, strict=True)
 
@@ -166,12 +165,18 @@ class Bench:
 
 
 def earns(task: Task, found: Worth) -> bool:
-    """Return whether an estimated result earns points: it must be right and, if the task has tiers, reach a tier."""
+    """Return whether an estimated grade earns points.
+
+    If the task has speed thresholds, a right answer must also reach one of them.
+    """
     return found.right and (found.tier > 0 or not task.tiers)
 
 
 def of_source(task: Task, source: str) -> Solver:
-    """Execute a source text, and return its function as a solver. Exceptions of the source text are not caught."""
+    """Execute a source text, and return the function that it defines for the task.
+
+    Exceptions of the source text are not caught.
+    """
     names: dict[str, Any] = {"__name__": "submission"}
     exec(compile(source, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, or a mutant of it
     if isinstance(task.exam, TensorExam):
@@ -207,12 +212,11 @@ def _opcodes(solver: Solver, scenarios: Sequence[Scenario]) -> int:
 
 
 def _copied(inputs: Inputs) -> Inputs:
-    """Return copies of the arrays with the same memory layout. The copies do not share memory."""
     return tuple(array.copy(order="K") for array in inputs)
 
 
 def _least_s(solver: Solver, inputs: Inputs) -> float:
-    """Return the CPU seconds of the fastest of `CALLS` calls, after one call that does not count."""
+    """Return the CPU seconds of the fastest of `CALLS` calls, after one untimed call."""
     found = []
     for _ in range(1 + CALLS):
         began_s = time.thread_time()
@@ -222,9 +226,9 @@ def _least_s(solver: Solver, inputs: Inputs) -> float:
 
 
 def _peak_bytes(solver: Solver, inputs: Inputs) -> float:
-    """Return the bytes by which a call raises this process's peak memory, at least 1 MiB. NaN if it is unknown.
+    """Return the bytes by which a call raises this process's peak memory, at least 1 MiB, or NaN if unknown.
 
-    The call is made once before, because the first call may load a library, such as torch.
+    One call is made before, because the first call may load a library, such as torch.
     """
     solver(inputs)
     try:

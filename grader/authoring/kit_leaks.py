@@ -1,15 +1,15 @@
-"""Find code in the student kit that would earn points if a student handed it in.
+"""Find code in the student kit that a student could copy and hand in to earn points.
 
-`release` refuses a kit with such code. In a task without tiers, no code of the kit may be right. In other tasks, no
-code may reach a tier. The following code is tried as an answer:
+The command `release`, which makes the kit, refuses such code. This code is tried as an answer:
 
-- every property and method of a task's simulated scenario, called on a copy of the scenario that has only the arguments
-  of the student's function,
-- every function of the task's modules that takes as many arguments as the student's function, including oracles,
-- every released baseline with one of its loops removed,
-- every baseline of a single size, unchanged.
+- every property and method of a simulated scenario, on a copy of the scenario that has only the arguments of the
+  student's function,
+- every function of the task's modules that takes as many arguments as the student's function,
+- every baseline in the kit with one of its loops removed,
+- every baseline for a single size, unchanged.
 
-Tasks that are solved in C are not checked, because their oracles are Python code, which cannot be handed in as C.
+In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. Tasks that are
+solved in C are not checked, because the kit's code is Python.
 """
 
 import ast
@@ -32,18 +32,18 @@ from grader.task import SimulatedFunction, Task, TensorExam
 from grader.trials import simulated
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
-"""The attributes of every scenario. None of them contains the answer."""
+"""Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
 
 RECORDERS: Final = frozenset({"record"})
-"""Modules that record the data of a task. They are not tried, because they start programs."""
+"""Modules that record test data. They are not tried, because they start programs."""
 
 Candidate = tuple[str, Solver]
-"""The name of some code in the kit, and a solver that uses this code."""
+"""The name of some code in the student kit, and a function that answers a task's test cases with this code."""
 
 
 @cache
 def leaks(lesson: str) -> tuple[str, ...]:
-    """Return a sentence for each piece of code in the kit that would earn points in a task of this lesson."""
+    """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
     found = []
     for task in catalogue.load().tasks(lesson):
         bench = in_process.Bench(task)
@@ -56,7 +56,7 @@ def leaks(lesson: str) -> tuple[str, ...]:
 
 
 def candidates(task: Task) -> Iterator[Candidate]:
-    """Yield a name and a solver for each piece of code in the kit that could answer a task."""
+    """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
     if isinstance(task.exam, TensorExam):
         if task.exam.in_c:
             return
@@ -75,10 +75,6 @@ def candidates(task: Task) -> Iterator[Candidate]:
 
 
 def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
-    """Yield a name and a solver for each function of the task's modules that takes `arity` arguments.
-
-    `arguments` returns these arguments for a scenario or a tensor case.
-    """
     for module in modules(task.folder):
         own = (found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__)
         for function in own:
@@ -92,7 +88,7 @@ def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) 
 
 
 def modules(folder: Path) -> Iterator[ModuleType]:
-    """Yield the modules of a task's folder, without those in `RECORDERS`."""
+    """Yield the Python modules in a task's folder, without those that record test data."""
     for path in sorted(folder.glob("*.py")):
         if path.stem not in {"__init__", *RECORDERS}:
             yield import_module(f"grader.tasks.{folder.name}.{path.stem}")
@@ -107,10 +103,6 @@ def _takes(function: FunctionType, arity: int) -> bool:
 
 
 def _world_attributes(kind: type) -> Iterator[Candidate]:
-    """Yield a name and a solver for each property and method of a type of scenario.
-
-    The solver uses a copy of the scenario that has only the arguments of the student's function.
-    """
     for name in dir(kind):
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
@@ -127,7 +119,7 @@ def _attribute_solver(name: str) -> Solver:
 
 
 def with_arguments_only(scenario: Any) -> Any:
-    """Return a copy of a scenario with only those fields that are also arguments of the student's function."""
+    """Return a copy of a simulated scenario that has only the fields that the student's function receives."""
     given = [simulated.as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
     bare = object.__new__(type(scenario))
     for field in dataclasses.fields(scenario):
@@ -145,9 +137,9 @@ def _same(value: Any, argument: Any) -> bool:
 
 
 def without_loops(source: str) -> Iterator[tuple[int, str]]:
-    """Yield two pairs for each loop of a source text: the loop's line, and the text without the loop.
+    """Yield two changed texts for each loop of a source text, each with the line of the loop.
 
-    In the text of the first pair, the loop is removed. In the text of the second pair, the loop's body is run once.
+    The first text lacks the loop. The second text runs the loop's body once.
     """
     tree = ast.parse(source)
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
@@ -159,7 +151,7 @@ def without_loops(source: str) -> Iterator[tuple[int, str]]:
 
 
 class _Replaced(ast.NodeTransformer):
-    """A change of a syntax tree that removes one loop, or replaces the loop by its body if `once`."""
+    """Removes one loop from a syntax tree. If `once` is set, the loop's body is kept and runs once."""
 
     def __init__(self, loop: ast.stmt, *, once: bool) -> None:
         self._loop, self._once = loop, once

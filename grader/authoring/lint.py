@@ -1,18 +1,19 @@
-"""Check that an exercise is fair: grade every known submission, and compare the result with the file's name.
+"""Check that an exercise is graded as its author intended.
 
-These checks are made for every task:
+The author writes known submissions, right and wrong ones. The name of each file states the expected grade: `tier2_*` is
+right and reaches exactly tier 2 (a ratio of costs that earns points). These checks are made for every task:
 
-- The stub earns no points, and its message explains what to do.
+- The unchanged exercise file earns no points, and its message explains what to do.
 - The baseline is right and reaches no tier.
 - Each `tier<k>_*` reaches exactly tier k.
 - Each `wrong_*` is wrong, and the student reads this file's own docstring.
 - The solution earns full marks. Its ratio is at least `Task.least_gain` (usually 2) times the top tier's ratio.
 - No right submission has a ratio near a tier's ratio, because its grade could then differ on another machine.
 - There are three hints, further reading, and the idea of the solution.
-- No code in the student kit would earn a tier (`kit_leaks`).
-- No solver that ignores the question is right (`blind_answers`).
+- No code in the student kit earns points (`kit_leaks`).
+- No answer that ignores the input is right (`blind_answers`).
 
-Known submissions for simulated scenarios run in this process. All other submissions run in workers.
+Submissions for simulated tasks run in this process. All other submissions run in processes of their own.
 """
 
 import math
@@ -43,14 +44,14 @@ FEWEST_WORDS: Final = 15
 """The smallest number of words in `Task.idea`. A shorter text would not explain why the solution is fast."""
 
 PLANNED: Final = 0.02
-"""The largest difference between the cost of a simulated baseline and `plain_cost`, as the logarithm of a ratio."""
+"""The largest allowed natural logarithm of a simulated baseline's measured cost divided by its computed cost."""
 
 NAMES: Final = re.compile(r"baseline(_\w+)?|tier(?P<tier>\d)_\w+|wrong_\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One known submission and its verdict. `surprise` describes an unexpected verdict, or is ""."""
+    """The grade of one example submission. `surprise` describes a grade that its author did not expect, or is ""."""
 
     task: Task
     name: str
@@ -60,7 +61,7 @@ class Row:
 
     @property
     def line(self) -> str:
-        """The line that `lint` prints for this submission."""
+        """The line that the command `lint` prints for this submission."""
         speed, verdict = self.verdict.attempt.speed, self.verdict
         measured = f"{speed.ratio:6.2f}×  tier {speed.tier}" if speed else ""
         if self.distance is not None:
@@ -70,13 +71,13 @@ class Row:
 
     @property
     def distance(self) -> float | None:
-        """The distance of the ratio from the nearest tier, or None if there is no ratio or no tier."""
+        """The relative distance of the ratio from the nearest grade threshold, such as 0.25, or None."""
         speed = self.verdict.attempt.speed
         return tier_margins.distance(speed.ratio, self.task.tiers) if speed and self.task.tiers else None
 
     @property
     def recorded(self) -> tier_records.Row | None:
-        """The row for `tests/records`, or None if there are no tiers or the ratio is equal on every machine."""
+        """The row to store in `tests/records`, or None if the ratio is equal on every machine or earns no points."""
         speed = self.verdict.attempt.speed
         if self.distance is None or speed is None or self.task.simulated:
             return None
@@ -87,21 +88,21 @@ class Row:
 
 
 def problems(lesson: str) -> Iterator[str]:
-    """Yield the problems of a lesson's exercise that are found without grading. A problem names its lesson or task."""
+    """Yield the problems of a lesson's exercise that are found without grading. Each names its lesson or task."""
     yield from (f"{lesson}: {problem}" for problem in misplaced_files(lesson))
     for task in catalogue.load().tasks(lesson):
         yield from (f"{task.full_name}: {problem}" for problem in task_problems(task))
 
 
 def unearned_points(lesson: str) -> Iterator[str]:
-    """Yield a sentence for each way to earn points without work: with code of the kit, or by ignoring the question."""
+    """Yield a sentence for each way to earn points without work: code that the kit contains, or a guess."""
     yield from kit_leaks.leaks(lesson)
     for task in catalogue.load().tasks(lesson):
         yield from (f"{task.full_name}: {sentence}" for sentence in blind_answers.right_blind_answers(task))
 
 
 def task_problems(task: Task) -> Iterator[str]:
-    """Yield the problems of a task that are found without grading."""
+    """Yield the problems of one task that are found without grading, such as an empty hint."""
     if not all(hint.strip() for hint in task.hints):
         yield "a hint is empty"
     if len(task.idea.split()) < FEWEST_WORDS:
@@ -125,7 +126,7 @@ def task_problems(task: Task) -> Iterator[str]:
 
 
 def misplaced_files(lesson: str) -> Iterator[str]:
-    """Yield the problems of a lesson's files: a stub that does not fit the solution, or a folder without a task."""
+    """Yield problems with the files of a lesson: an outdated exercise file, or a folder that belongs to no task."""
     tasks = catalogue.load().tasks(lesson)
     source = paths.solution(lesson).read_text(encoding="utf-8")
     if not paths.stub(lesson).is_file() or paths.stub(lesson).read_text(encoding="utf-8") != stub_of(source):
@@ -135,15 +136,14 @@ def misplaced_files(lesson: str) -> Iterator[str]:
             yield f"known/{folder.name} belongs to no task"
 
 
-def _silent(_: str) -> None:
-    """Ignore a message about the progress."""
+def _silent(_: str) -> None: ...
 
 
 def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the known submissions of a lesson's tasks, and yield a `Row` for each.
+    """Grade the example submissions of a lesson's tasks, and yield a `Row` for each.
 
-    `tell` is called with the name of each submission before it is graded. All submissions share one process tree,
-    because they are trusted. But each timed or measured submission still gets new workers.
+    `seed` is the seed of the test cases. `pool` provides the processes in which submissions run. `tell` is called with
+    the name of each submission before it is graded. Each submission that is timed or measured gets new processes.
     """
     tasks = catalogue.load().tasks(lesson)
     with pool.one_hand_in(tensors=any(task.needs_torch for task in tasks)) as trees:
@@ -152,7 +152,10 @@ def table(lesson: str, seed: str, pool: Pool, tell: Callable[[str], None] = _sil
 
 
 def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) -> Iterator[Row]:
-    """Grade the stub, the known submissions and the solution of a task, and yield a `Row` for each."""
+    """Grade the exercise file, the example submissions and the solution of a task, and yield a `Row` for each.
+
+    `tell` is called with the name of each submission before it is graded.
+    """
     files = [paths.stub(task.lesson), *sorted(task.known.glob("*.py")), paths.solution(task.lesson)]
     same = digest(task.baseline.encode())  # one digest for all files, so that all are graded on the same inputs
     for path in files:
@@ -164,7 +167,7 @@ def rows(task: Task, session: Session, tell: Callable[[str], None] = _silent) ->
 
 
 def _known(task: Task, submission: Submission, session: Session) -> Verdict:
-    """Return the verdict on a known submission. Simulated scenarios run in this process, which is ten times faster."""
+    """Return the grade of an example submission. Simulated test cases run in this process, which is faster."""
     if isinstance(task.exam, SimulatedExam) and submission.source is not None:
         seed = seeds.of_hand_in(session.seed, task.full_name, submission.sha256)
         with suppress(Exception):  # a submission that raises is graded in a worker instead
@@ -196,7 +199,7 @@ def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
 
 
 def _near(task: Task, verdict: Verdict) -> str:
-    """Return a sentence if the ratio is too near a tier's ratio, or else ""."""
+    """Return a sentence if the measured ratio is too near a grade threshold, or else ""."""
     speed = verdict.attempt.speed
     if speed is None or tier_margins.distance(speed.ratio, task.tiers) >= tier_margins.MIN_DISTANCE:
         return ""

@@ -1,4 +1,4 @@
-"""The results of a task's mutants, and their text for `lint --mutants`."""
+"""The results of `lint --mutants` for one task. A mutant is a right submission with one small change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Final
 from grader.authoring.mutation import Mutant
 
 LEAST_SHARE: Final = 0.95
-"""Of the mutants that change an answer, a task must reject at least this share."""
+"""The smallest share of wrong mutants (changed submissions) that a task must reject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """A mutant that the task accepts although it changes an answer, and a case that shows the change."""
+    """A changed submission that the task accepts although it is wrong, and a test case that it answers wrongly."""
 
     mutant: Mutant
     case: str
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that `lint` prints for this mutant."""
+        """Yield the lines that `lint --mutants` prints for this changed submission."""
         yield f"  {self.mutant.file}:{self.mutant.line}"
         yield f"    was  {self.mutant.was}"
         yield f"    now  {self.mutant.now}"
@@ -27,12 +27,12 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Tally:
-    """The results for a task's mutants.
+    """The number of mutants (right submissions with one small change) of one task, by result.
 
-    `made` is the number of all mutants. The other counts are of the mutants that were tried, which may be fewer.
-    `survivors` pass the graded draw, but are wrong in a further draw, or in a variation of the draw's cases.
-    `equivalent` is the number of mutants that are right in all draws. Of these, `doubtful` mutants change the answer to
-    other arguments. Only the author can decide whether the exercise allows these arguments.
+    `made` counts all mutants. The other numbers count only tried mutants. `survivors` are accepted by the graded test
+    cases but wrong on other inputs. `equivalent` counts mutants that are right in all test cases. Of these, `doubtful`
+    mutants answer changed arguments differently. Only the author can decide whether the exercise allows these
+    arguments.
     """
 
     task: str
@@ -49,17 +49,17 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """The rejected share of the mutants that change an answer, or 1 if there are none."""
+        """The rejected share of the wrong mutants, or 1 if none was wrong."""
         changed = self.rejected + len(self.survivors)
         return self.rejected / changed if changed else 1.0
 
     @property
     def is_enough(self) -> bool:
-        """Whether the task rejects enough mutants."""
+        """Whether the task rejects a large enough share of the wrong mutants (changed submissions)."""
         return self.share >= LEAST_SHARE
 
     def lines(self) -> Iterator[str]:
-        """Yield a summary line, and then the lines of the survivors and of the doubtful mutants."""
+        """Yield a summary line, and then lines on each wrong mutant that was accepted and on each doubtful mutant."""
         sample = "" if self.tried == self.made else f" (a random sample of {self.made})"
         share = f"{100 * self.share:.1f} % of those that change an answer"
         counts = f"{self.tried} mutants{sample}, {self.equivalent} equivalent, {self.rejected} rejected: {share}"

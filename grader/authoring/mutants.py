@@ -1,10 +1,9 @@
-"""Check whether an exercise detects small mistakes in its right submissions (`lint --mutants`).
+"""Check whether the grading of an exercise detects small mistakes (`lint --mutants`).
 
-A mutant is a copy of the reference solution, or of a known right submission, with one small change (`mutation`). A
-child process judges each mutant on one draw of the cases, as a hand-in would be judged. A mutant that passes is then
-tried on further draws and, for tensors, on variations of the cases. If it is wrong there, the exercise accepts a wrong
-answer. If it is right in all of them, it counts as equivalent. Plain arguments are varied too, but only the author can
-decide whether the exercise allows the variations.
+A mutant is a copy of a right submission with one small change. A child process judges each mutant on the random test
+cases of a grading. A mutant that passes is tried on further random cases and, for tensors, on changed inputs. If it is
+wrong there, the exercise accepts a wrong answer. If it is right in all of them, it counts as equivalent. Plain
+arguments are changed too, but only the author can decide whether the exercise allows the changes.
 """
 
 import json
@@ -29,57 +28,56 @@ from grader.task import Task
 from grader.trials import simulated
 
 TIME_LIMIT_S: Final = 600.0
-"""The seconds for the mutants of one task. Further mutants are not tried.
-
-The order of mutants is random, so the tried mutants are a random sample.
-"""
+"""The seconds for all mutants of one task. The order of mutants is random, so the tried mutants are a random sample."""
 
 CORES: Final = 2
 FURTHER_DRAWS: Final = 20
-"""The number of further sets of random cases on which a mutant is tried after it has passed the graded set."""
+"""The number of further sets of random test cases for a mutant that passed the first set."""
 
 FURTHER_DRAW: Final = "further draw {}"
 OTHER_GRADED_DRAWS: Final = ("a second graded draw", "a third graded draw")
 DRAWING_SHARE: Final = 0.1
-"""The share of the time limit after which no further cases are drawn, because an oracle may be slow."""
+"""After this share of the time limit, no further random test cases are made, because making them may be slow."""
 
 LEAST_FURTHER, FURTHER_S = 3, 5.0
-"""A mutant is tried on at least `LEAST_FURTHER` further draws. After `FURTHER_S` CPU seconds, another draw begins only
-if the mutant was wrong in an earlier further draw."""
+"""A mutant is tried on at least `LEAST_FURTHER` further sets of random test cases. After `FURTHER_S` CPU seconds,
+another set follows only if the mutant was wrong in an earlier one.
+"""
 
 CHANCE_MISTAKES: Final = 1
-"""The number of further draws in which an equivalent mutant may be wrong, if the task's function measures something.
+"""The number of further sets of test cases that a right mutant may fail, if the task's function takes measurements.
 
-Right submissions for such a task are wrong in one draw of 200.
+A right submission for such a task fails one set of 200.
 """
 
 SLOWER, ADDED_S = 5.0, 1.0
 """The CPU time limit of a mutant is `SLOWER` times the CPU time of the unchanged source, plus `ADDED_S` seconds."""
 
 VARIED_S: Final = 0.3
-"""The CPU seconds that a right submission may take for varied arguments. With some arguments, it may never end."""
+"""CPU seconds after which a right submission is stopped on changed arguments, because it may never end with them."""
 
 WALL_S_PER_CPU_S: Final = 20.0
 """The wall time limit of a child process, divided by its CPU time limit. Only a waiting child reaches this limit."""
 
 REJECTED, PASSED, WRONG, VARIED = "rejected", "passed", "wrong", "varied"
-"""The words in the reports of a child process. REJECTED and PASSED are verdicts on the graded draw. WRONG reports a
-mistake in a further draw, and VARIED the start of the variations."""
+"""Words that a child process sends to report on a mutant. It sends REJECTED or PASSED for the graded test cases, and
+WRONG for a mistake in further cases. It sends VARIED when it begins with changed arguments.
+"""
 
 Agreed = tuple[Asked, object]
-"""A call with varied arguments, and the answer to it that all known right submissions give."""
+"""A call with changed arguments, and the answer that all right submissions give."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """The CPU seconds that a mutant may take for the graded draw and for a further draw."""
+    """CPU seconds that a mutant may take for the graded test cases, and for a further set of test cases."""
 
     graded_s: float
     further_s: float
 
 
 def tasks(target: str) -> list[Task]:
-    """Return the tasks that `target` means, such as `02` or `02.time_per_call`. Raise `UsageError` for a task in C."""
+    """Return the tasks named by `target`, such as `02` or `02.time_per_call`. Raise `UsageError` for a task in C."""
     lesson, name = catalogue.load().target(target)
     chosen = [task for task in catalogue.load().tasks(lesson) if name in {None, task.name}]
     in_c = [task.full_name for task in chosen if task.exam.in_c]
@@ -89,7 +87,7 @@ def tasks(target: str) -> list[Task]:
 
 
 def right_answers(task: Task) -> dict[str, str]:
-    """Return a dict from file names to source texts, for the reference solution and the known right submissions."""
+    """Return the source texts of the task's right submissions by file name, with the reference solution first."""
     known = [path for path in sorted(task.known.glob("*.py")) if path.stem.startswith(("tier", "baseline"))]
     files = [path for path in (paths.solution(task.lesson), *known) if path.is_file()]
     return {_place(path.parts): overlays.whole(path) for path in files}
@@ -103,11 +101,11 @@ def tally(
     cores: int = CORES,
     time_limit_s: float = TIME_LIMIT_S,
 ) -> Tally:
-    """Judge the mutants of a task's right submissions, and return the results.
+    """Judge all small changes (mutants) of a task's right submissions, and return the results.
 
-    `cores` child processes run at once, for at most `time_limit_s` seconds in all. `progress` is called with the
-    results so far. Raise `UsageError` if an unchanged right submission is wrong, and `MachineError` if this system
-    cannot fork.
+    `sources` are the right submissions by file name. `cores` child processes run at once, for at most `time_limit_s`
+    seconds in all. `progress` is called with the results so far. Raise `UsageError` if an unchanged submission is
+    wrong, and `MachineError` if this system cannot fork.
     """
     if not hasattr(os, "fork"):
         raise MachineError("--mutants forks a process for each mutant, which this system cannot do. Use Linux.")
@@ -136,7 +134,7 @@ def tally(
 
 
 def _made(functions: Sequence[str], sources: Mapping[str, str]) -> list[Mutant]:
-    """Return every mutant of the functions once. Two functions may use the same helper and so have equal mutants."""
+    """Return the mutants of all functions. A change of a shared helper is listed once."""
     found = {
         (file, mutant.source): mutant
         for file, source in sources.items()
@@ -147,9 +145,9 @@ def _made(functions: Sequence[str], sources: Mapping[str, str]) -> list[Mutant]:
 
 
 def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
-    """Draw the graded cases and the further cases, and yield the names of the further draws.
+    """Make the graded test cases and at least one further set. Yield the seeds of the further sets.
 
-    At least one further draw is made. No other draw begins after `end_s`.
+    No other set begins after `end_s`.
     """
     draws.prepare(GRADED)
     for number in range(FURTHER_DRAWS):
@@ -161,9 +159,9 @@ def _prepared(draws: Draws, end_s: float) -> Iterator[str]:
 
 
 def _timed(draws: Draws, sources: Mapping[str, str], cores: int) -> tuple[str, dict[str, Deadlines]]:
-    """Return a draw in which all right submissions are right, and the time limits for the mutants of each file.
+    """Return a seed for which all right submissions are right, and the mutants' time limits for each file.
 
-    If the task's function measures something, a right submission is wrong in a rare draw. Then another draw is used.
+    If the task's function takes measurements, a right submission fails for a rare seed. Then another seed is used.
     """
     wrong = ""
     for graded in (GRADED, *OTHER_GRADED_DRAWS) if draws.measures else (GRADED,):
@@ -180,7 +178,6 @@ def _timed(draws: Draws, sources: Mapping[str, str], cores: int) -> tuple[str, d
 
 
 def _time(draws: Draws, sources: Mapping[str, str], graded: str, file: str, tell: Tell) -> None:
-    """Report an unchanged source's mistake in the graded draw, and its CPU seconds in this and in a further draw."""
     began_s = time.process_time()
     tell(draws.mistake(sources[file], graded))
     tell(repr(time.process_time() - began_s))
@@ -190,7 +187,7 @@ def _time(draws: Draws, sources: Mapping[str, str], graded: str, file: str, tell
 
 
 def _agreed(draws: Draws, sources: Mapping[str, str], cores: int, end_s: float) -> Iterator[Agreed]:
-    """Yield the calls with varied arguments to which all right submissions give the same answer.
+    """Yield the calls with changed arguments to which all right submissions give the same answer.
 
     Calls on which a submission raises an exception or never ends are left out. No call begins after `end_s`.
     """
@@ -221,10 +218,10 @@ def _judge(
     chance_mistakes: int,
     tell: Tell,
 ) -> bool:
-    """Judge a mutant in this child process, and report the result. Return whether it was right in every draw.
+    """Judge a mutant in this child process, and report the result. Return whether it was right in every test case.
 
-    `names` are the names of the graded draw and of the further draws. The trial ends when the mutant is wrong in more
-    than `chance_mistakes` further draws.
+    `names` are the seeds of the graded test cases and of further ones. The trial ends when the mutant is wrong for more
+    than `chance_mistakes` further seeds.
     """
     graded, *further = names
     forked.limit_memory(draws.task.limits.memory_bytes)
@@ -249,7 +246,7 @@ def _judge(
 
 
 def _judge_varied(draws: Draws, mutant: Mutant, allowed: Deadlines, agreed: Sequence[Agreed], tell: Tell) -> None:
-    """Report the first call with varied arguments to which a mutant does not give the right answer."""
+    """Report the first call with changed arguments to which a mutant does not give the right answer."""
     tell(VARIED)
     for asked, right in agreed:
         forked.end_after(allowed.graded_s)
@@ -264,7 +261,6 @@ def _judge_varied(draws: Draws, mutant: Mutant, allowed: Deadlines, agreed: Sequ
 
 
 def _counted(found: Tally, ended: Ended[Mutant], chance_mistakes: int) -> Tally:
-    """Return `found` with the result of one more mutant, which its child process has reported."""
     if PASSED not in ended.lines[:1]:  # the mutant was wrong, or the kernel ended its process
         return replace(found, rejected=found.rejected + 1)
     endless = () if ended.by_itself else (f"with this change, {ended.item.file} crashes or never ends in another draw",)

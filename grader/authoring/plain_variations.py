@@ -1,6 +1,6 @@
-"""Vary the plain arguments of a task's cases: no items, one item, a different order, a neighbouring number.
+"""Change plain arguments of a task's test cases: no items, one item, a different order, a neighbouring number.
 
-A task may not allow a variation. But if all right submissions give the same answer, the task probably allows it.
+A task may not allow changed arguments. But if all right submissions give the same answer, the task probably does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,25 +14,24 @@ from grader.trials import simulated
 from grader.trials.simulated import MOST_SHOWN
 
 MOST: Final = 200
-"""The most variations per draw. They are chosen evenly from the variations of all scenarios."""
+"""The maximum number of changed calls. They are chosen evenly from all test cases."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A call with varied arguments. A solver can use it in place of a scenario. `words` describe the variation."""
+    """A call with changed arguments, which a function answers like a test case. `words` describe the change."""
 
     words: str
     function: str
     arguments: tuple[Any, ...]
 
     def __str__(self) -> str:
-        """Return the call if its text is short, or else the description of the variation."""
         text = f"{self.function}({', '.join(map(repr, self.arguments))})"
         return text if len(text) <= MOST_SHOWN else self.words
 
 
 def varied(scenarios: Sequence[Scenario], rng: np.random.Generator) -> list[Asked]:
-    """Return calls with variations of these scenarios' arguments, or [] if an argument is a function."""
+    """Return calls with changed arguments of these test cases, or [] if an argument is a function."""
     found: dict[str, Asked] = {}
     for scenario in scenarios:
         if any(isinstance(given, SimulatedFunction) for given in scenario.arguments):

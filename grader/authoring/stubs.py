@@ -1,7 +1,7 @@
-"""Make the stub of an exercise, which students edit, from its solution. Only the solution is written by hand.
+"""Make the exercise file that students edit (the stub) from the solution. Only the solution is written by hand.
 
 Marks in a solution enclose the parts that students write. The stub contains all text outside of the marks. Between the
-marks, it contains only the lines that begin with `# STUB: `, without this beginning and with their indentation:
+marks, it contains only the lines that begin with `# STUB: `, without these characters and with their indentation:
 
     def double(x):
         # BEGIN SOLUTION
@@ -10,8 +10,7 @@ marks, it contains only the lines that begin with `# STUB: `, without this begin
         # END SOLUTION
 
 If a part inside a function has no such lines, the stub gets `raise NotImplementedError("Write double.")`. A part
-outside of functions is then left out. `python -m grader stubs` writes all stubs again, and a list of the written stubs
-(`grader.desk.originals`). The committed stubs equal the generated stubs.
+outside of functions is then left out. `python -m grader stubs` writes all stubs again, and a list of the written stubs.
 """
 
 import ast
@@ -34,13 +33,16 @@ KEPT = "# STUB:"
 
 
 class SolutionError(FairclockError):
-    """The marks in a solution are wrong, or its stub is not valid Python. The message names the line."""
+    """The marks in a solution file are wrong, or the exercise file made from it is not valid Python.
+
+    The message names the line.
+    """
 
 
 def stub_of(solution: str) -> str:
-    """Return the source text of the stub for a solution's source text.
+    """Return the text of the exercise file that students edit, made from a solution's text.
 
-    Raise `SolutionError` if a mark has no counterpart, or if the stub is not valid Python.
+    Raise `SolutionError` if a mark has no counterpart, or if the result is not valid Python.
     """
     stub: list[str] = []
     part: list[str] | None = None
@@ -77,7 +79,7 @@ def _indent(line: str) -> str:
 
 
 def _not_written(above: list[str], indent: str) -> list[str]:
-    """Return the stub's lines for a part without `# STUB: ` lines: `raise NotImplementedError` inside a function."""
+    """Return `raise NotImplementedError(…)` inside a function, for a solution part without `# STUB: ` lines."""
     names = [match[1] for line in above if (match := re.match(r"\s*def (\w+)", line))]
     return [f'{indent}raise NotImplementedError("Write {names[-1]}.")'] if indent and names else []
 
@@ -93,10 +95,10 @@ def _must_parse(stub: str) -> None:
 
 
 def write_all(*, force: bool = False) -> Iterator[Path]:
-    """Write the stubs of all lessons from their solutions, and the list of the stubs. Yield each written file's path.
+    """Write the exercise files of all lessons from their solutions. Yield each written file's path.
 
-    Without `force`, a stub that a person has edited is not overwritten. Raise `UsageError`, which names these stubs,
-    after all other stubs were written.
+    Without `force`, a file that a person has edited is not overwritten. Raise `UsageError`, which names the edited
+    files, after all other files were written.
     """
     lessons = catalogue.load().lessons
     paths.require_solutions("stubs", lessons)
@@ -120,7 +122,7 @@ def write_all(*, force: bool = False) -> Iterator[Path]:
 
 
 def is_edited(lesson: str, path: Path, stub: str) -> bool:
-    """Return whether a person has edited an exercise file: it differs from `stub` and from the last written stub."""
+    """Return whether a person has edited an exercise file: it differs from `stub` and from the file last written."""
     if not path.exists():
         return False
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,12 +1,10 @@
-"""Read and write the records in `tests/records`: the ratios of all known submissions that each machine has measured.
+"""Store how fast each known submission was on each machine, in `tests/records`, and check the tiers against it.
 
-`python -m grader lint --record` writes one JSON file per machine. A test reads all files and checks the present tiers.
-On every recorded machine, each known submission must reach the tier in its name. The test measures nothing, so its
-result is the same on any machine.
-
-Each row has a digest of the measured code: the submission, the baseline, and the task's code that draws the inputs. If
-this code changes, the row is out of date and the test ignores it. Tiers, hints and docstrings are not part of the
-digest, because they do not change a ratio.
+A known submission is an example with an expected grade. Its file name states the tier (a ratio of costs) that it must
+reach on every machine. `python -m grader lint --record` writes one JSON file per machine. A test checks the present
+tiers with all files, without measuring anything. Each row has a digest of the measured code: the submission, the
+baseline, and the code that makes the inputs. If this code changes, the test ignores the row. Tiers, hints and
+docstrings are not part of the digest, because they do not change a ratio.
 """
 
 import ast
@@ -33,14 +31,15 @@ _MEASURED: Final = frozenset({"cost", "exam", "limits"})
 """The arguments of `Task(…)` that may change a measured ratio."""
 
 _NOT_COUNTED: Final = frozenset({"timed_draws"})
-"""The arguments of an exam that do not change any ratio."""
+"""Arguments of an exam (the rules for judging and measuring a task) that do not change any ratio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine that measured a record. `busy_cores` is the rounded number of cores that other programs kept busy.
+    """The machine on which ratios were measured.
 
-    `versions` are the versions of the programs and packages that may change a ratio.
+    `busy_cores` is the rounded number of cores that other programs kept busy. `versions` are the versions of the
+    programs and packages that may change a ratio.
     """
 
     cpu: str
@@ -51,7 +50,7 @@ class Machine:
 
     @classmethod
     def this(cls, busy_cores: float) -> "Machine":
-        """Return the description of this machine."""
+        """Return the description of this machine. `busy_cores` is the number of cores that other programs keep busy."""
         here = Environment.capture(ask_cuda=False)
         family = "".join(f" {name} {value}" for name, value in _cpu_numbers())
         packages = {name: version_of(name) for name in ("numpy", "numba")}
@@ -72,9 +71,9 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One known submission: its ratio, the confidence interval of the ratio, and a digest of the measured code.
+    """The measured ratio of one example submission, its confidence interval, and a digest of the measured code.
 
-    `name` is the file's name without its tier, so that a record stays valid if the tiers change.
+    `name` is the submission's file name without the expected tier, so that the row stays valid if the tiers change.
     """
 
     task: str
@@ -88,14 +87,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All ratios that one machine has measured."""
+    """All stored ratios of one machine."""
 
     machine: Machine
     rows: tuple[Row, ...]
 
 
 def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path:
-    """Write the rows to the machine's file, and return its path. Rows of other submissions stay in the file.
+    """Store measured ratios in the machine's file, and return the file's path. Rows of other submissions are kept.
 
     Raise `WriteError` if the file cannot be written. The old file is then unchanged.
     """
@@ -113,35 +112,34 @@ def record(machine: Machine, rows: Iterable[Row], folder: Path = FOLDER) -> Path
 
 
 def read(file: Path) -> Record:
-    """Return the record from a file that `record` has written."""
+    """Return the stored ratios from a file that `record` has written."""
     held: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     machine = {**held["machine"], "versions": tuple(held["machine"]["versions"].items())}
     return Record(Machine(**machine), tuple(Row(**row) for row in held["rows"]))
 
 
 def read_all(folder: Path = FOLDER) -> Iterator[Record]:
-    """Yield all records of a folder, in the order of the file names."""
+    """Yield the stored ratios of each machine from the files in `folder`, sorted by file name."""
     for file in sorted(folder.glob("*.json")):
         yield read(file)
 
 
 def right_submissions(task: Task) -> dict[str, Path]:
-    """Return the files of a task's solution and of its known right submissions, in a dict.
+    """Return the files of a task's solution and right example submissions, by their names in the records.
 
-    The keys are the names in the records. Baselines for one input size are left out, because at this size each of them
-    does the same work as `baseline.py`.
+    Baselines for one input size are left out, because at this size each of them does the same work as `baseline.py`.
     """
     right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith(("wrong_", "baseline_"))]
     return {**{row_name(path.stem): path for path in right}, "solution": paths.solution(task.lesson)}
 
 
 def row_name(stem: str) -> str:
-    """Return a known submission's name without its tier: `blocks` for `tier2_blocks`."""
+    """Return a file name without the expected grade: `blocks` for `tier2_blocks`."""
     return re.sub(r"^tier\d_", "", stem)
 
 
 def tier_faults(held: Record) -> Iterator[str]:
-    """Yield a sentence for each row whose ratio does not fit the present tiers. Out-of-date rows are left out."""
+    """Yield a sentence for each stored ratio that misses its expected grade threshold, without outdated rows."""
     for task in catalogue.all_tasks():
         paths = right_submissions(task)
         for row in held.rows:
@@ -156,7 +154,7 @@ def tier_faults(held: Record) -> Iterator[str]:
 
 
 def tier_fault(task: Task, stem: str, ratio: float) -> str:
-    """Return why the ratio of the known submission `stem` does not fit the task's present tiers, or "" if it fits."""
+    """Return why the ratio of the example submission `stem` does not earn the expected grade, or "" if it does."""
     named = re.match(r"tier(\d)_", stem)
     expected = int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
     if (reached := tier_of(ratio, task.tiers)) != expected:
@@ -198,7 +196,7 @@ def _modules(file: Path) -> set[Path]:
 
 
 def _meaning(node: object) -> str:
-    """Return a syntax tree as text, without positions, docstrings, empty fields, and a task's texts and tiers.
+    """Return a syntax tree as text, without the parts that cannot change a measured ratio.
 
     `ast.dump` and `ast.unparse` are not used, because their results differ between versions of Python. Newer versions
     add fields that are empty or 0.
@@ -221,7 +219,7 @@ def _meaning(node: object) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Return whether a statement is only a string: a docstring, or the description below a constant."""
+    """Return whether a statement is only a string, such as a docstring."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

@@ -1,4 +1,4 @@
-"""Vary the inputs of tensor cases: fewer rows or columns, a different order, a different memory layout."""
+"""Change the inputs of tensor test cases: fewer rows or columns, a different order, a different memory layout."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -30,13 +30,11 @@ CHANGES: Final[tuple[tuple[str, int, Change], ...]] = (
     ("columns in reverse", 2, _reversed(-1)),
     ("transposed", 2, lambda array: array.T),
 )
-"""For each change: its name, the number of dimensions that an input must have, and the function that makes the change.
-
-"""
+"""For each change: its name, the number of dimensions that it needs, and the function that makes it."""
 
 
 def varied(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
-    """Yield the description of each change, and the changed inputs. A task may not allow the changed inputs.
+    """Yield changed copies of a test case's inputs, each with a description. A task may not allow these inputs.
 
     Each change is applied to all inputs together, and also to each input alone if there are several.
     """
@@ -50,7 +48,7 @@ def varied(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
 
 
 def copied(inputs: Inputs) -> tuple[Inputs, Callable[[], bool]]:
-    """Return copies of the inputs, and a function that returns whether the copies are unchanged.
+    """Return copies of the inputs, and a function that returns whether the copies are still unchanged.
 
     If two inputs share memory, their copies share memory too.
     """

@@ -1,1 +1,1 @@
-"""Grade a whole class: grade hand-ins in parallel, store the grades in a journal, choose the attempts that count."""
+"""Grade the submissions of all students in parallel, store the grades, and choose the attempts that count."""

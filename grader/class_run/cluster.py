@@ -1,7 +1,8 @@
-"""Grade a class on a Dask cluster. A lane grades one hand-in at a time, and is one unit of a Dask resource.
+"""Grade the submissions of a class on a Dask cluster.
 
-This process collects the hand-ins, writes the journal and makes the reports. It sends hand-ins and the secret seed to
-the workers, and receives the graded reports. If a worker is lost, Dask sends its hand-ins to another worker.
+This process collects the submissions, stores the grades and writes the reports. It sends submissions and the secret
+seed to the Dask workers, and receives the graded reports. Each thread of a worker grades one submission at a time. If a
+worker is lost, Dask sends its submissions to another worker.
 """
 
 import logging
@@ -23,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CONNECT_S: Final = 10
-"""Seconds within which the scheduler must answer."""
+"""Seconds within which the Dask scheduler must answer."""
 
 START_S: Final = 60
 """Seconds within which the first worker must join the cluster."""
@@ -32,7 +33,7 @@ HOW: Final = "run `dask worker ADDRESS --nthreads LANES` in an environment in wh
 
 
 class Cluster(Lanes):
-    """The lanes of those workers of a cluster whose versions and files passed the check."""
+    """The threads of all Dask workers that may grade, because their versions and files equal those of this machine."""
 
     def __init__(self, client: Any) -> None:
         from grader.class_run.remote import LANE  # noqa: PLC0415 - it needs `distributed`, an extra
@@ -40,7 +41,10 @@ class Cluster(Lanes):
         self._executor = client.get_executor(pure=False, resources={LANE: 1})
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call `fn` in a free lane, and return the future of its result. `fn` and its arguments must be picklable."""
+        """Call `fn` in a free thread of a worker, and return the future of its result.
+
+        `fn` and its arguments must be picklable.
+        """
         future: Future[T] = self._executor.submit(fn, *args, **kwargs)
         return future
 
@@ -55,11 +59,11 @@ class Cluster(Lanes):
 
 @contextmanager
 def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
-    """Connect to the cluster of the scheduler at `address`, and disconnect at the end of the `with` block.
+    """Connect to the Dask scheduler at `address`, and disconnect at the end of the `with` block.
 
-    Yield the cluster's lanes, and a line with the number of workers and the reasons why some of them do not grade.
-    Raise `UsageError` if Dask's configuration does not fit the address. Raise `MachineError` if no scheduler answers or
-    no worker passes the check.
+    Yield the cluster, and a line with the number of workers and the reasons why some of them do not grade. `hidden` are
+    paths that submissions must not read. Raise `UsageError` if Dask's configuration does not fit the address. Raise
+    `MachineError` if no scheduler answers or no worker may grade.
     """
     dask = _dask()
     encryption.require_settings(address)
@@ -87,11 +91,11 @@ def join(address: str, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[t
 
 @contextmanager
 def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[tuple[Cluster, str]]:
-    """Start a cluster of `workers` processes on this machine, with one lane each, and stop it after the `with` block.
+    """Start a Dask cluster of `workers` processes on this machine, and stop it after the `with` block.
 
-    The processes accept connections only from each other, because each connection needs the key of this run. Dask's own
-    log is off, because a worker's heartbeat at the end of the run would print a traceback. If a hand-in cannot be
-    graded, its verdict gives the reason.
+    Yield the cluster and a line that describes its workers. `hidden` are paths that submissions must not read. The
+    processes accept connections only from each other, because each connection needs the key of this run. Dask's own log
+    is off, because a worker's heartbeat at the end of the run would print a traceback.
     """
     dask = _dask()
     one_lane_each = {"threads_per_worker": 1, "processes": True, "memory_limit": 0}
@@ -117,9 +121,9 @@ def _environment_kept() -> Iterator[None]:
 
 
 def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cluster, str]:
-    """Return the lanes of all workers that pass the check, and a line that describes the workers.
+    """Return the cluster with all workers that may grade, and a line that describes the workers.
 
-    Workers that join later are checked in the same way. Raise `MachineError` if no worker passes the check.
+    Workers that join later are checked in the same way. Raise `MachineError` if no worker may grade.
     """
     from grader.class_run.remote import LANE, GradingPlugin, Standard, refusal  # noqa: PLC0415 - this needs the optional package `distributed`
 
@@ -152,6 +156,5 @@ def require() -> None:
 
 
 def _dask() -> Any:
-    """Return Dask's module `distributed`, which is an optional dependency."""
     require()
     return import_module("distributed")

@@ -1,4 +1,4 @@
-"""Open the journal's file, and check to which class, kit version and schema version it belongs."""
+"""Open the database of a class's grades (the journal), and check that it belongs to this class and can be read."""
 
 import sqlite3
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _TIMEOUT_S = 30.0  # another program, such as an SQLite browser, may lock the fi
 
 
 def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
-    """Return a connection to the journal in `out`, in autocommit mode: callers begin and end transactions themselves.
+    """Return a connection to the database of grades in the folder `out`, without automatic transactions.
 
     Raise `UsageError` if the file cannot be used.
     """
@@ -35,7 +35,10 @@ def connect(out: Path, mode: str = "rw") -> sqlite3.Connection:
 
 
 def meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
-    """Return the journal's table `meta` as a dict, or {} for an empty file. Raise `UsageError` if it cannot be read."""
+    """Return the table `meta` of the database as a dict, or {} for an empty file.
+
+    Raise `UsageError` if the table cannot be read.
+    """
     try:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
@@ -46,9 +49,10 @@ def meta(db: sqlite3.Connection, out: Path) -> dict[str, str]:
 
 
 def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -> None:
-    """Raise `UsageError` if this version cannot read the journal, or if it belongs to another class or kit version.
+    """Raise `UsageError` if this version cannot read the database of grades in `out`, or if it is of another class.
 
-    The class and the kit version are only compared if `identity` and `kit` are given.
+    `about` is the content of its table `meta`. `identity` and `kit` are the expected class and program version. They
+    are only compared if they are not "".
     """
     if about and about.get("schema") not in {tables.SCHEMA, *tables.UPGRADE}:
         raise UsageError(
@@ -65,7 +69,7 @@ def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -
 
 
 def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], AbstractContextManager[object]]) -> None:
-    """Upgrade a journal of an older version to the current tables. Each step to the next version is one transaction."""
+    """Change a database of an older version to the current tables. Each step to the next version is one transaction."""
     while steps := tables.UPGRADE.get(meta(db, out).get("schema", "")):
         with transaction():
             if tables.UPGRADE.get(meta(db, out).get("schema", "")) != steps:
@@ -77,9 +81,9 @@ def upgrade(db: sqlite3.Connection, out: Path, transaction: Callable[[], Abstrac
 
 
 def older_board(out: Path) -> str:
-    """Return "pseudonyms" if `out`, with a journal of a version before 5, has a leaderboard, else "".
+    """Return "pseudonyms" if the output folder `out` has a leaderboard of a version before 5, else "".
 
-    Such a journal does not store whether there is a leaderboard, so this function looks for the leaderboard's file.
+    Databases of these versions do not store whether there is a leaderboard, so this function looks for its file.
     """
     return "pseudonyms" if (out / links.BOARD).exists() else ""
 

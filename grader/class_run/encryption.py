@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from grader.errors import MachineError, UsageError
 
 ENCRYPTED: Final = frozenset({"tls", "wss"})
-"""Dask's protocols that use TLS."""
+"""The protocols of Dask that use TLS."""
 
 README: Final = "grader/class_run/README.md, section 'More than one machine'"
 
 NO_PAGES: Final[dict[str, Any]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""Settings that turn off all web pages. Dask always starts a web server, which has no TLS and no password."""
+"""Settings that turn off all web pages of Dask, whose web server has neither TLS nor a password."""
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def of_one_run() -> Iterator[Any]:
     """Yield a `distributed.Security` with a new key, which only the processes of this run have.
 
     The key is valid until the end of the `with` block. It stays in memory: Dask sends it to its workers through a pipe.
-    Dask imports modules from its temporary folder, so a folder is used that other users cannot read or change. Raise
+    Dask imports modules from its temporary folder, so this folder is made unreadable for other users. Raise
     `MachineError` if the package `cryptography` is not installed.
     """
     if find_spec("cryptography") is None:
@@ -63,10 +63,7 @@ def require_settings(address: str) -> None:
 
 
 def warning(address: str) -> str:
-    """Return a warning if the connection to a scheduler address is not encrypted, else "".
-
-    For a scheduler on this machine, no warning is needed.
-    """
+    """Return a warning if the connection to a Dask scheduler on another machine is not encrypted, else ""."""
     if not address or _is_encrypted(address) or _is_loopback(address):
         return ""
     return (

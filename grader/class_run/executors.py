@@ -1,8 +1,8 @@
-"""Lanes, which grade hand-ins at the same time. Each kind of lanes is a `concurrent.futures.Executor`.
+"""Executors that grade several submissions at the same time, in threads of this process or on other machines.
 
-`Threads` are lanes of this process, `cluster.Cluster` has lanes in the workers of a cluster. A lane is a thread that
-waits for processes. The timed code runs in these processes, so threads do not disturb a measurement. The standard
-thread pool is not used, because the interpreter waits for its threads at exit. Ctrl-C must end a run in any case.
+Each thread is called a lane and waits for processes. The timed code runs in these processes, so threads do not disturb
+a measurement. The standard thread pool is not used, because the interpreter waits for its threads at exit, but Ctrl-C
+must end a run at once.
 """
 
 import queue
@@ -19,18 +19,15 @@ T = TypeVar("T")
 
 
 class Lanes(Executor, ABC):
-    """Lanes on this machine or on other machines. `abandon` stops all lanes at once."""
+    """An executor for gradings that can be stopped at once with `abandon`."""
 
     @abstractmethod
     def abandon(self) -> None:
-        """Cancel the queued hand-ins, and stop grading the current ones."""
+        """Cancel the queued gradings, and stop the current ones."""
 
 
 class Threads(Lanes):
-    """Lanes that are `jobs` threads of this process.
-
-    They start the calls in the order in which the calls were submitted.
-    """
+    """An executor with `jobs` threads of this process. Calls start in the order in which they were submitted."""
 
     def __init__(self, jobs: int) -> None:
         if jobs < 1:
@@ -78,7 +75,7 @@ class Threads(Lanes):
                 thread.join()
 
     def abandon(self) -> None:
-        """Cancel the queued calls, and kill every child process of this process."""
+        """Cancel the queued calls, and kill every child process of this process, so that running calls end."""
         self.shutdown(wait=False, cancel_futures=True)
         for process in psutil.Process().children(recursive=True):
             try:

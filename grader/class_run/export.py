@@ -1,4 +1,4 @@
-"""`export` writes a class's points in the format of another system. It reads them from the journal of a run.
+"""The command `export`: write the points of a graded class in the format of another system, such as Canvas.
 
 For Canvas and Moodle, a file that the system exported is filled in. For nbgrader and JUnit XML, a new file is written.
 """
@@ -20,7 +20,7 @@ IN_CLASS = "lesson in this class"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The format to export, which must be exactly one of four. `canvas` and `moodle` are files from these systems."""
+    """The format that the user requests, exactly one of four. `canvas` and `moodle` are files from these systems."""
 
     canvas: Path | None = None
     moodle: Path | None = None
@@ -29,7 +29,7 @@ class Wanted:
 
     @property
     def form(self) -> str:
-        """The chosen format. Raise `UsageError` unless exactly one is chosen."""
+        """The name of the requested format. Raise `UsageError` unless exactly one is requested."""
         asked = [name for name in ("canvas", "moodle", "nbgrader", "junit") if getattr(self, name)]
         if len(asked) != 1:
             raise UsageError("Choose one format: --canvas EXPORT.csv, --moodle WORKSHEET.csv, --nbgrader or --junit.")
@@ -38,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The file that `export` wrote. `ungraded` lists the hand-ins that this file lacks because they have no grade."""
+    """The file that `export` wrote. `ungraded` lists the submissions that have no grade and are not in the file."""
 
     place: Path
     filled: Filled | None
@@ -47,7 +47,7 @@ class Exported:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 0 if every grade is in the file, 1 if a grade is missing."""
+        """The exit code of `export`: 0 if the file has every grade, 1 if a grade is missing."""
         return 1 if self.ungraded or (self.filled and self.filled.missing) else 0
 
     def lines(self) -> Iterator[str]:
@@ -73,11 +73,12 @@ def export(
     scale: bool = False,
     force: bool = False,
 ) -> Exported:
-    """Write the points of a class to the file `to`, or else to a file in `out` that has the format's name.
+    """Write the points of a class in the format `wanted`, to the file `to` or to a file in the folder `out`.
 
-    `lessons` are the lessons to export, by default all. `columns` are texts "LESSON=TITLE" for Canvas. An existing file
-    at `to` with other content is only overwritten with `force`. A file in `out` is always overwritten. Raise
-    `UsageError`, and write nothing, for options that contradict each other.
+    `lessons` are the lessons to export, by default all. `columns` are texts "LESSON=TITLE" for Canvas. With `scale`,
+    points are converted to the maximum of the other system. An existing file at `to` with other content is only
+    overwritten with `force`. A file in `out` is always overwritten. Raise `UsageError`, and write nothing, for options
+    that contradict each other.
     """
     form = wanted.form
     place = to or out / f"{form}.{'xml' if form == 'junit' else 'csv'}"
@@ -102,7 +103,7 @@ def export(
 
 
 def _ungraded(roll: Roll) -> Iterator[str]:
-    """Yield the student and the lesson of each hand-in without a grade."""
+    """Yield the student and the lesson of each submission without a grade."""
     for student, given in roll.grades().items():
         yield from (f"{student}, {lesson}" for lesson, points in given.items() if points is None)
 
@@ -119,10 +120,6 @@ def _named(columns: Sequence[str], lessons: Sequence[str]) -> Mapping[str, str]:
 
 
 def _read(path: Path, place: Path) -> bytes:
-    """Return the bytes of the file that the course system exported.
-
-    Raise `UsageError` if it cannot be read, or if writing the result to `place` would overwrite it.
-    """
     if path.resolve() == place.resolve():
         raise UsageError(f"The result would overwrite the export {path}. Name another file with --to.")
     try:

@@ -1,4 +1,4 @@
-"""Choose the lessons that are graded in a class: those that the instructor names, else those of the last run."""
+"""Choose the lessons that are graded in a class: those that the instructor names, or those of the last run."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,18 +12,18 @@ from grader.errors import UsageError
 from grader.hand_ins.collect import collect
 
 ALL: Final = "all"
-"""The word for all lessons in `--lessons`: those of the kit for `run`, and those of the journal for `report`."""
+"""The argument of `--lessons` that means all lessons."""
 
 
 def by_default(known: Catalogue, course: Course, folder: Path, kit: str) -> tuple[str, ...]:
-    """Return the lessons that the course file names or that a student handed in, in the order of the kit."""
+    """Return the lessons that the course file names or for which a submission exists, in lesson order."""
     handed_in = {one.lesson for one in collect(folder, known.lessons, kit=kit, zone=course.zone).submissions}
     named = {*course.lessons, *(lesson for _, dates in course.sections.values() for lesson in dates)}
     return tuple(lesson for lesson in known.lessons if lesson in handed_in | named)
 
 
 def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:
-    """Yield a message that names the lessons that students handed in but that are not graded in this class."""
+    """Yield a message that names lessons for which submissions exist but which are not graded in this class."""
     others = {file.lesson for file in roll.left_out if Path(file.path).stem == file.lesson} - set(roll.lessons)
     if others:
         options = " ".join(f"--lessons {lesson}" for lesson in sorted({*roll.lessons, *others}))
@@ -34,10 +34,10 @@ def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:
 
 
 def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], out: Path) -> tuple[TaskPoints, ...]:
-    """Return the tasks to grade: those of the lessons in `asked`, else of the lessons in `kept`, else of all lessons.
+    """Return the tasks to grade: those of the lessons in `asked`, else the tasks in `kept`, else all tasks.
 
-    `kept` are the tasks for which `out` has grades of an earlier run. Raise `UsageError` if the kit lacks a lesson, or
-    if the tasks of a lesson have changed since that run.
+    `kept` are the tasks of which the folder `out` has grades. `known` are all exercises. Raise `UsageError` if a lesson
+    does not exist any more, or if its tasks have changed since it was graded.
     """
     lessons = list(dict.fromkeys(asked or (task.lesson for task in kept)))
     if gone := [lesson for lesson in lessons if lesson not in known.lessons and not asked]:
@@ -60,7 +60,7 @@ def tasks(known: Catalogue, asked: Sequence[str], kept: Sequence[TaskPoints], ou
 
 
 def restrict(book: Journal, asked: Sequence[str]) -> tuple[str, ...]:
-    """Let only the lessons in `asked` count. Return sentences that name the lessons that were added or removed.
+    """Let only the lessons in `asked` count in a class. Return sentences that name the added or removed lessons.
 
     Raise `UsageError` for a lesson that was never graded in this class.
     """

@@ -1,7 +1,6 @@
-"""Grade the hand-ins of a run in lanes, and store each grade in the journal.
+"""Grade the submissions of a class in parallel, and store each grade in the database of grades (the journal).
 
-A lane may raise an exception or be lost, and the journal may refuse a grade. Such a problem affects only the verdicts
-of one hand-in. A full disk and Ctrl-C end the run.
+If the grading of a submission fails, only this submission has no grade. A full disk and Ctrl-C end the run.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from harness.errors import FairclockError
 
 Lane = Callable[[Submission], Graded]
 Lost = Callable[[Submission, BaseException], Graded]
-"""A function that returns GRADER_ERROR verdicts for a submission whose grading raised an exception."""
+"""A function that returns a report of an internal error for a submission whose grading failed."""
 
 
 def grade_all(
@@ -28,9 +27,10 @@ def grade_all(
     lanes: Lanes,
     progress: AbstractContextManager[Callable[[Report], None]],
 ) -> int:
-    """Grade the submissions in `pending` and store their grades. Return the number of grades that were stored.
+    """Grade the submissions in `pending`, store the grades, and return the number of stored grades.
 
-    After Ctrl-C, this number may be less than the number of submissions.
+    After Ctrl-C, this number may be less than the number of submissions. `lane` grades one submission, and `lost` makes
+    the report if `lane` raises an exception. `keep` stores a report.
     """
     kept = 0
     try:
@@ -50,19 +50,20 @@ def grade_all(
 
 
 Key = tuple[str, str]
-"""A lesson and the content of a hand-in. This content is graded once, even if several students handed it in."""
+"""A lesson, and a digest of the submitted file. Equal files of several students have one key and are graded once."""
 
 
 def key(submission: Submission) -> Key:
-    """Return the lesson and the content of a submission. Submissions with the same key share one grade."""
+    """Return the lesson of a submission and the digest of its file. Submissions with the same key share one grade."""
     return submission.lesson, submission.content
 
 
 def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded:
-    """Store a grade in the journal and return it. If it cannot be stored, store and return GRADER_ERROR verdicts.
+    """Store a report in the database and return it. If it cannot be stored, store and return an error report.
 
-    A content whose key is in `again` may have a grade already. If GRADER_ERROR cannot be stored either, the journal and
-    the reports show the hand-in without a grade. Raise `WriteError` if the journal cannot be written at all.
+    A file whose key is in `again` is graded although it may have a grade. `lost` makes the error report, which costs
+    the student no points. If the error report cannot be stored either, the submission remains without a grade. Raise
+    `WriteError` if the database cannot be written at all.
     """
     given = graded.report.submission
     try:
@@ -77,10 +78,6 @@ def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded
 
 
 def _submitted(lanes: Lanes, lane: Lane, submission: Submission) -> "Future[Graded]":
-    """Give a submission to the lanes and return the future of its grade.
-
-    If the lanes raise an exception, the future holds this exception.
-    """
     try:
         return lanes.submit(lane, submission)
     except Exception as error:  # noqa: BLE001 - any failure ends only this submission
@@ -90,10 +87,6 @@ def _submitted(lanes: Lanes, lane: Lane, submission: Submission) -> "Future[Grad
 
 
 def _outcome(future: "Future[Graded]", submission: Submission, lost: Lost) -> Graded:
-    """Return the grade of a submission.
-
-    If its lane raised an exception or was cancelled, the verdicts are GRADER_ERROR.
-    """
     error = CancelledError() if future.cancelled() else future.exception()
     if isinstance(error, KeyboardInterrupt):
         raise error

@@ -1,4 +1,4 @@
-"""Choose the lanes that grade a class: threads of this process with a pool of process trees, or a cluster."""
+"""Choose where the submissions of a class are graded: in threads of this process, or on a Dask cluster."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -26,11 +26,12 @@ def open_lanes(
     *,
     sandboxed: bool,
 ) -> tuple[Grade, Lanes, str]:
-    """Return the function that grades a hand-in, the lanes, and a line that describes the lanes to the instructor.
+    """Return the function that grades a submission, the executor that calls it, and a line for the instructor.
 
-    `known` are the lessons that may be graded. The lanes are `jobs` threads of this process, or the cluster of
-    `scheduler`, or a new cluster of `workers` processes. Closing `stack` ends the lanes. Raise `UsageError` if both a
-    scheduler and workers are given.
+    The line describes the executor. It has `jobs` threads of this process, or uses the Dask cluster at the address
+    `scheduler`, or starts a Dask cluster of `workers` processes. Closing `stack` stops it. `known` are the lessons that
+    may be graded, and `hidden` paths that submissions must not read. Raise `UsageError` if both a scheduler and workers
+    are given.
     """
     if scheduler and workers:
         raise UsageError("Give --scheduler for an existing cluster, or --workers for a new cluster, but not both.")

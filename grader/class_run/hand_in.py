@@ -1,6 +1,6 @@
-"""Grade one hand-in of a run, and record the times at which its grading began and ended.
+"""Grade one submission of a class, and record the times at which its grading began and ended.
 
-If the grader raises an exception, the hand-in gets GRADER_ERROR verdicts. They cost the student no points.
+If the grader raises an exception, the report states an internal error, which costs the student no points.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ Grade = Callable[[Submission, str], Report]
 
 
 def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Grade one submission. If `grade` raises an exception, the verdicts are GRADER_ERROR.
+    """Grade one submission with the function `grade`. If `grade` fails, return a report of an internal error.
 
-    A submission that the grader failed to read also gets GRADER_ERROR. `sandboxed` is only used for reports with
-    GRADER_ERROR.
+    A submission that could not be read because of an internal error also gets this report, which costs no points.
+    `tasks` and `sandboxed` (whether a sandbox is used) are only needed for this report.
     """
     started, began_s = datetime.now(UTC), wall()
     if submission.fault:
@@ -34,7 +34,7 @@ def graded(submission: Submission, seed: str, grade: Grade, tasks: Sequence[Task
 
 
 def lost(submission: Submission, error: BaseException, tasks: Sequence[TaskPoints], *, sandboxed: bool) -> Graded:
-    """Return GRADER_ERROR verdicts for a submission whose report was lost or could not be stored."""
+    """Return a report of an internal error for all tasks of a submission whose grading failed with `error`."""
     now = datetime.now(UTC)
     return Graded(_internal_error(submission, Fault.of(error), tasks, 0.0, sandboxed=sandboxed), now, now)
 

@@ -1,15 +1,13 @@
-"""The journal, `OUT/grades.sqlite`, holds every grade that was ever given in a class, with its measurements.
+"""The database `OUT/grades.sqlite` (the journal) has every grade that was ever given in a class, with its measurements.
 
 Each grade is one transaction, in WAL mode and synced to the disk. If a run is killed or the power fails, only the
 submissions that were being graded are lost. Grades are never changed or removed.
 
-A grade belongs to the content of a file. All students who handed in the same bytes for a lesson share this grade. A
-content has at most one grade that is not a GRADER_ERROR, unless the instructor requested another grade. Then the newest
-grade counts.
+A grade belongs to the content of a file. All students who handed in the same bytes for a lesson share this grade. If
+the instructor requests another grade, the newest grade counts. A grade after an internal error never replaces another.
 
-The journal also stores the lessons that are graded, the course's policy, and whether there is a leaderboard. Any SQLite
-tool can query it. `SELECT * FROM attempts` has one row per task of each graded attempt, with the measurements of all
-rounds, the environment and the kit version.
+The database also stores the lessons that are graded, the rules on dates and attempts, and whether there is a
+leaderboard. `SELECT * FROM attempts` has one row per task of each graded attempt, with all measurements.
 """
 
 import secrets
@@ -50,10 +48,10 @@ class Graded:
 
 @contextmanager
 def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
-    """Open the journal in `out` to grade the class in `folder`, and lock it. Create the journal if there is none.
+    """Open the database of grades in the folder `out`, and lock it. Create the database if there is none.
 
-    Raise `UsageError`, before anything is changed, if `out` belongs to another class or kit version, holds other files,
-    or is in use by another process.
+    `folder` has the submissions of the class. Raise `UsageError`, before anything is changed, if `out` belongs to
+    another class or program version, holds other files, or is in use by another process.
     """
     identity = storable(str(folder.resolve()))
     out_folder.check(out, folder)
@@ -78,7 +76,10 @@ def claim(out: Path, folder: Path, *, kit: str) -> Iterator["Journal"]:
 
 @contextmanager
 def read(out: Path) -> Iterator["Journal"]:
-    """Open the journal in `out` for reading, also while a run writes to it. Raise `UsageError` if there is none."""
+    """Open the database of grades in the folder `out` for reading, also while grades are written to it.
+
+    Raise `UsageError` if there is none.
+    """
     if not (out / FILE).is_file():
         raise UsageError(f"{out} holds no {FILE}. Give the folder that was given to `run` as --out.")
     with closing(database.connect(out)) as db:
@@ -92,7 +93,7 @@ def read(out: Path) -> Iterator["Journal"]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The policy, tasks and leaderboard of the last run that wrote to an output folder. All are empty if it is new."""
+    """The course rules, tasks and leaderboard of the last run that wrote to an output folder, or empty values."""
 
     course: Course = field(default_factory=Course)
     tasks: tuple[TaskPoints, ...] = ()
@@ -100,9 +101,9 @@ class Remembered:
 
 
 def remembered(out: Path) -> Remembered:
-    """Return the policy, tasks and leaderboard of the last run that wrote to the folder `out`.
+    """Return the course rules, tasks and leaderboard of the last run that wrote to the folder `out`.
 
-    Raise `UsageError` if the journal in `out` cannot be read.
+    Raise `UsageError` if its database of grades cannot be read.
     """
     if not (out / FILE).is_file():
         return Remembered()
@@ -117,7 +118,7 @@ def remembered(out: Path) -> Remembered:
 
 
 class Journal:
-    """The open journal of one class, as `claim` and `read` return it."""
+    """The open database with the grades of one class."""
 
     def __init__(self, out: Path, db: sqlite3.Connection) -> None:
         self.out = out
@@ -145,9 +146,9 @@ class Journal:
                 self._db.execute("ROLLBACK")
 
     def secret_seed(self, seed_file: Path | None = None) -> str:
-        """Return the secret seed of the class from `seed_file`, or else from a file in OUT that the first run makes.
+        """Return the secret seed of the class from `seed_file`, or else from a file in the output folder.
 
-        Raise `UsageError` if the class was graded with another seed before.
+        The first run writes this file. Raise `UsageError` if the class was graded with another seed before.
         """
         known = database.meta(self._db, self.out).get("seed_sha256")
         source = seed_file or self.out / seeds.FILE
@@ -166,9 +167,9 @@ class Journal:
         return seed
 
     def enrol(self, found: Collection, tasks: Sequence[TaskPoints]) -> None:
-        """Store the students and their hand-ins for the lessons of `tasks`. From now on, only these lessons count.
+        """Store the students and their submissions for the lessons of `tasks`. From now on, only these lessons count.
 
-        Earlier hand-ins remain attempts. Grades of other lessons are kept but do not count.
+        Earlier submissions remain attempts. Grades of other lessons are kept but do not count.
         """
         with self.transaction() as db:
             db.execute("UPDATE tasks SET counts = 0")
@@ -187,9 +188,9 @@ class Journal:
                 db.execute(tables.HAND_IN, rows.of_hand_in(one))
 
     def add(self, graded: Graded) -> None:
-        """Store a grade with all its verdicts in one transaction.
+        """Store a grade, with the results of all tasks, in one transaction.
 
-        Raise `sqlite3.IntegrityError` if the content already has a grade and `graded.again` is not set.
+        Raise `sqlite3.IntegrityError` if the file's content already has a grade and `graded.again` is not set.
         """
         report = graded.report
         kit = database.meta(self._db, self.out)["kit"]
@@ -204,13 +205,13 @@ class Journal:
             db.executemany(tables.INSERT_VERDICT, verdicts)
 
     def student_lessons(self) -> tuple[StudentLesson, ...]:
-        """Return, for each student and lesson, the attempt that counts by the course's policy, with its points."""
+        """Return, for each student and lesson, the attempt that counts by the course rules, with its points."""
         return tuple(student_lessons(reading.attempts(self._db), self.course()))
 
     def reports(self, student: str | None = None) -> tuple[Report, ...]:
-        """Return the reports of the attempts that count, of all students or of one, sorted by student and lesson.
+        """Return the reports on the attempts that count, of all students or of one, sorted by student and lesson.
 
-        The reports include the measurements of all rounds.
+        The reports include all single measurements.
         """
         found = student_lessons(reading.attempts(self._db, student), self.course())
         return tuple(reading.report(self._db, one.chosen)[0] for one in found if one.chosen)
@@ -224,7 +225,7 @@ class Journal:
         return tuple(TaskPoints(*row) for row in self._db.execute(asked))
 
     def students(self) -> tuple[str, ...]:
-        """Return the students who have a folder or zip in the class."""
+        """Return the students who have a folder or zip of submissions."""
         return tuple(name for (name,) in self._db.execute("SELECT name FROM students ORDER BY name"))
 
     def restrict(self, lessons: Sequence[str]) -> None:
@@ -243,11 +244,11 @@ class Journal:
 
     @property
     def folder(self) -> str:
-        """The folder from which the hand-ins of the class were collected."""
+        """The folder with the submissions of the class."""
         return database.meta(self._db, self.out)["class"]
 
     def unsandboxed(self) -> bool:
-        """Return whether the newest grading ran without a sandbox."""
+        """Return whether the newest grading of a submission of this class ran without a sandbox."""
         row = self._db.execute("SELECT sandboxed FROM gradings ORDER BY id DESC LIMIT 1").fetchone()
         return row is not None and not row["sandboxed"]
 
@@ -258,7 +259,7 @@ class Journal:
         return database.meta(self._db, self.out)["pseudonym_key"]
 
     def set_course(self, text: str) -> None:
-        """Store the text of the course file. All later reports follow its policy."""
+        """Store the text of the course file with the rules on dates and attempts. Later reports follow these rules."""
         self._set("course", text)
 
     def _set(self, key: str, value: str) -> None:
@@ -268,16 +269,15 @@ class Journal:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     def course(self) -> Course:
-        """Return the course's policy. If no course file was given, the policy has no dates."""
+        """Return the course rules on dates and attempts. If no course file was given, the rules have no dates."""
         return _course(database.meta(self._db, self.out).get("course", ""), f"the course kept in {self.out / FILE}")
 
     def roll(self) -> Roll:
-        """Return the class with its current grades. The reports lack the measurements of the rounds.
+        """Return all students with their current grades.
 
-        `reports` returns a student's reports with these measurements.
+        The reports lack single measurements. `reports` returns them.
         """
         return reading.roll(self._db, database.meta(self._db, self.out), self.course(), self.tasks())
 
 
 _course = lru_cache(maxsize=4)(parse)
-"""The function `parse` with a cache, because the reports need the same course once per student."""

@@ -1,4 +1,4 @@
-"""The folder with the grades of a class: its allowed contents, and a lock so that only one process grades into it."""
+"""The output folder with the grades of a class: its allowed contents, and a lock for the only process that grades."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ LOCK: Final = ".lock"
 
 
 def check(out: Path, folder: Path) -> None:
-    """Raise `UsageError` if grades of the class in `folder` cannot be stored in `out`."""
+    """Raise `UsageError` if the grades of the submissions in `folder` cannot be stored in the folder `out`."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file. Use a folder for the grades; it is made if it does not exist.")
     if out.resolve().is_relative_to(folder.resolve()):
@@ -29,7 +29,7 @@ def check(out: Path, folder: Path) -> None:
 
 @contextmanager
 def lock(out: Path) -> Iterator[None]:
-    """Lock `out` against other processes until the end of the `with` block or of this process.
+    """Lock the folder `out` against other processes until the end of the `with` block or of this process.
 
     Raise `UsageError` if another process holds the lock.
     """

@@ -1,4 +1,4 @@
-"""Write all reports of the class whose grades a journal holds."""
+"""Write all reports of a class from its database of grades."""
 
 from grader import reports
 from grader.class_run.journal import Journal
@@ -7,10 +7,10 @@ from grader.reports import pseudonyms
 
 
 def publish(book: Journal) -> tuple[Roll, reports.Written]:
-    """Write all reports of the class into the journal's folder. Return the class and the result of writing.
+    """Write all reports of the class into the folder of its database. Return the class and the result of writing.
 
-    A leaderboard is written if the journal stores which names it shows. Raise `UsageError` if these names cannot be
-    used (`pseudonyms.names_for`). Raise `WriteError` if a report cannot be written.
+    A leaderboard is written if the database states which names it shows. Raise `UsageError` if these names cannot be
+    used. Raise `WriteError` if a report cannot be written.
     """
     roll, board = book.roll(), book.board()
     name_of = pseudonyms.names_for(board, book.pseudonym_key(), roll.students) if board else None

@@ -1,4 +1,4 @@
-"""Read a class from the journal's tables: the attempts, the report of each attempt, and the whole class as a `Roll`."""
+"""Read attempts and reports of a class from the tables of its database of grades."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,10 @@ def attempts(db: sqlite3.Connection, student: str | None = None) -> list[Row]:
 
 
 def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Report, Span]:
-    """Return the report of the newest grading of an attempt's content, and the times of that grading."""
+    """Return the newest report on the file of an attempt, and the times at which this grading began and ended.
+
+    Without `raw`, single measurements are left out.
+    """
     grading = db.execute(tables.GRADING, [row.grading]).fetchone()
     started, finished = (datetime.fromisoformat(grading[name]) for name in ("started_utc", "finished_utc"))
     span = Span(row.hand_in.student, row.hand_in.lesson, started, finished, row.grading, row.regraded)
@@ -40,9 +43,9 @@ def report(db: sqlite3.Connection, row: Row, *, raw: bool = True) -> tuple[Repor
 
 
 def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks: tuple[TaskPoints, ...]) -> Roll:
-    """Return the class with its current grades and the course's policy.
+    """Return the class with its current grades and the course rules on dates and attempts.
 
-    The reports lack the measurements of the rounds.
+    `meta` is the content of the table `meta`. The reports lack single measurements.
     """
     rows_of_class = attempts(db)
     found = list(student_lessons(rows_of_class, course))
@@ -73,7 +76,6 @@ def roll(db: sqlite3.Connection, meta: Mapping[str, str], course: Course, tasks:
 
 
 def _read(db: sqlite3.Connection, chosen: Sequence[Row]) -> tuple[list[tuple[Report, Span]], list[HandIn]]:
-    """Return the reports of the chosen attempts without the rounds, and the hand-ins whose report cannot be read."""
     read: list[tuple[Report, Span]] = []
     unreadable: list[HandIn] = []
     for row in chosen:

@@ -1,8 +1,8 @@
-"""The code that runs on a cluster's workers: it checks the worker, sets the number of its lanes, and grades.
+"""The code that runs on the workers of a Dask cluster: it checks the worker and grades submissions there.
 
-A worker passes the check if its files and versions equal those of the machine that runs the class. It then gets one
-unit of the Dask resource `LANE` per lane. Every grading takes one unit. A worker that fails the check gets no unit, so
-it gets no hand-ins. A worker keeps its process trees in a pool, as a run on one machine does.
+A worker passes the check if its files and versions equal those of the machine that started the grading. It then gets
+one unit of the Dask resource `LANE` per thread. Every grading takes one unit. A worker that fails the check gets no
+unit, so it grades nothing.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ LANE: Final = "fairclock-lane"
 NAME: Final = "fairclock"
 
 KINDS: Final = frozenset({".py", ".json", ".c"})
-"""The suffixes of those files of `grader` and `harness` on which a grade depends."""
+"""Suffixes of the files in `grader` and `harness` on which a grade depends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Standard:
 
 
 class GradingPlugin(WorkerPlugin):
-    """Checks a Dask worker and gives it lanes. Dask runs it on every worker, also on workers that join later."""
+    """A plugin that Dask runs on each worker. It lets the worker grade if its files and versions are right."""
 
     name = NAME
 
@@ -78,7 +78,7 @@ class GradingPlugin(WorkerPlugin):
         self.pool: Pool | None = None
 
     async def setup(self, worker: "Worker") -> None:
-        """Check this worker. If it passes the check, give it one lane per thread, else no lane."""
+        """Check this worker. If it passes the check, let it grade one submission per thread, else none."""
         self.refusal = self._trouble()
         if self.refusal:
             await worker.set_resources(**{LANE: 0})
@@ -90,7 +90,7 @@ class GradingPlugin(WorkerPlugin):
         worker.status = Status.running
 
     def teardown(self, worker: "Worker") -> None:
-        """End the processes of the worker's pool."""
+        """End the processes that this worker has started for submissions."""
         del worker
         if self.pool:
             self.pool.close()
@@ -113,7 +113,7 @@ def refusal(dask_worker: "Worker") -> str:
 
 
 def grade_here(submission: Submission, seed: str) -> Report:
-    """Grade one hand-in in the process pool of the worker that runs this function."""
+    """Grade one submission on the Dask worker that runs this function. `seed` is the secret seed of the class."""
     plugin = get_worker().plugins[NAME]
     assert isinstance(plugin, GradingPlugin)
     assert plugin.pool is not None
@@ -121,7 +121,7 @@ def grade_here(submission: Submission, seed: str) -> Report:
 
 
 def _digest() -> str:
-    """Return one hash of all files of `grader` and `harness` that end in one of the suffixes `KINDS`."""
+    """Return one hash of all files in `grader` and `harness` on which a grade depends."""
     digest, found = hashlib.sha256(), (path for room in (GRADER, KIT / "harness") for path in room.rglob("*"))
     for path in sorted(path for path in found if path.suffix in KINDS):
         digest.update(f"{path.relative_to(KIT)}\0".encode())

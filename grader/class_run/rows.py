@@ -1,7 +1,11 @@
-"""Convert a report into rows of the journal's tables, and back.
+"""Convert a report into rows of the database of grades, and back.
 
-Rounds are JSON lists of [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s,
-candidate calls, baseline first]. A control is a JSON object, or null if there was none.
+A timed round of the baseline and the submission (candidate) is a JSON list:
+
+    [pair, baseline CPU s, baseline wall s, baseline calls, candidate CPU s, candidate wall s, candidate calls,
+     baseline first]
+
+A comparison of the baseline with itself is a JSON object, or null if there was none.
 """
 
 import json
@@ -30,7 +34,7 @@ def cells(*values: Cell) -> tuple[Cell, ...]:
 
 
 def of_hand_in(given: Submission) -> tuple[Cell, ...]:
-    """Return the values of a hand-in for the statement `tables.HAND_IN`."""
+    """Return the values of a submission for the SQL statement `tables.HAND_IN`."""
     at = given.handed_in.isoformat() if given.handed_in else None
     return cells(given.student, given.lesson, given.path, given.sha256, given.content, given.refused, at, given.timed)
 
@@ -59,7 +63,7 @@ def of_report(report: Report, *, kit: str, times: tuple[str, str], faulted: bool
 
 
 def of_verdict(verdict: Verdict) -> tuple[Cell, ...]:
-    """Return a verdict as a row of the table `verdicts`, without the columns `grading` and `position`."""
+    """Return the result of a task as a row of the table `verdicts`, without the columns `grading` and `position`."""
     attempt = verdict.attempt
     speed = attempt.speed
     rounds = [[one.pair, *_turn(one.baseline), *_turn(one.candidate), one.baseline_first] for one in attempt.rounds]
@@ -88,9 +92,9 @@ def _turn(reading: Reading) -> tuple[float, float, int]:
 
 
 def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime | None, *, raw: bool = True) -> Report:
-    """Return the report that a row of the table `gradings` stores. `given` and `at` are the hand-in and its time.
+    """Return the report that a row of the table `gradings` stores. `given` is the submitted file, and `at` its time.
 
-    Without `raw`, the rounds are left out.
+    Without `raw`, single measurements are left out.
     """
     verdicts = db.execute(tables.VERDICTS if raw else tables.VERDICTS_WITHOUT_ROUNDS, [row["id"]])
     return Report(
@@ -107,16 +111,12 @@ def report(db: sqlite3.Connection, row: sqlite3.Row, given: HandIn, at: datetime
 
 
 def moment(text: str | None) -> datetime | None:
-    """Return the time in a cell of the journal, or None if the cell is empty."""
+    """Return the time in a cell of the database, or None if the cell is empty."""
     return datetime.fromisoformat(text) if text else None
 
 
 @lru_cache(maxsize=64)
 def _environment(record: str) -> Environment:
-    """Return an environment from its JSON text.
-
-    Equal texts give the same object, because a class has thousands of reports.
-    """
     return Environment.from_dict(json.loads(record))
 
 

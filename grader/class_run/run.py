@@ -1,8 +1,7 @@
-"""Grade a class: collect the hand-ins, grade those without a grade, store the grades, and write the reports.
+"""Grade a class: collect the submissions, grade those without a grade, store the grades, and write the reports.
 
-A stopped run can be continued. Equal content is graded once, even if several students handed it in. The caller passes
-the function that grades one submission, and the lanes. If that function raises an exception or a lane is lost, the
-submission gets a GRADER_ERROR verdict, which costs no points. The next run grades the submission again.
+A stopped run can be continued. Equal files are graded once, even if several students handed them in. If a grading fails
+because of an internal error, the student loses no points, and the next run grades the submission again.
 """
 
 import difflib
@@ -42,10 +41,10 @@ _LINES = 10  # number of progress lines in a run without a terminal
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The hand-ins that a run grades.
+    """The submissions that must be graded now.
 
-    `counting` are the hand-ins that may count, and `needed` those of them that must be graded. `distinct` has one
-    hand-in for each different content in `needed`. Contents in `again` are graded even if they have a grade.
+    `counting` are the submissions that may count, and `needed` those of them that must be graded. `distinct` has one
+    submission for each different content in `needed`. Contents in `again` are graded even if they have a grade.
     """
 
     counting: tuple[Submission, ...]
@@ -55,9 +54,9 @@ class Work:
 
     @classmethod
     def of(cls, submissions: Sequence[Submission], stands: Sequence[StudentLesson], regrade: Names[str]) -> "Work":
-        """Return the work for the hand-ins in the class folder.
+        """Return which submissions must be graded. `stands` has the attempts that may count.
 
-        Hand-ins of the students in `regrade` are graded even if they have a grade.
+        Submissions of the students in `regrade` are graded even if they have a grade.
         """
         may = {(h.student, h.lesson, h.content) for one in stands for h in (row.hand_in for row in one.may_count)}
         lacks = {(h.student, h.lesson, h.content) for one in stands for h in one.needed}
@@ -87,14 +86,14 @@ def grade_class(
     board: str = "",
     known: Sequence[str] = (),
 ) -> Summary:
-    """Grade the class in `folder`, store the grades in `out`, and write all reports. The lanes end with the run.
+    """Grade the submissions in `folder`, store the grades in the folder `out`, and write all reports.
 
-    `grade` is called in `lanes`. `tasks` are the tasks to grade, and `known` further lessons of the kit. The `console`
-    (standard error) shows progress unless `quiet`. `about` is a line on the machine, which is also printed. `sandboxed`
-    is stored with hand-ins on which `grade` failed. `course` is the policy from the file `course_name`, by default the
-    policy of the last run. Hand-ins of the students in `regrade` are graded again. `board` states which names the
-    leaderboard shows (`names_for`). With "", no leaderboard is written. Raise `UsageError` before anything is changed,
-    and `WriteError` if grades cannot be stored.
+    `grade` grades one submission and is called in the threads of `lanes`, which end with the run. `tasks` are the tasks
+    to grade, and `known` further lessons that exist. The `console` (standard error) shows progress unless `quiet`.
+    `about` is a line on the machine, which is also printed. `sandboxed` is stored with submissions on which `grade`
+    failed. `course` has the rules from the file `course_name`, by default the rules of the last run. Submissions of the
+    students in `regrade` are graded again. `board` states which names the leaderboard shows. With "", no leaderboard is
+    written. Raise `UsageError` before anything is changed, and `WriteError` if grades cannot be stored.
     """
     began_s = wall()
     tasks, before = tuple(dict.fromkeys(tasks)), journal.remembered(out)
@@ -137,13 +136,13 @@ def _open(console: Console, lines: Sequence[str]) -> None:
 def _grade(
     work: Work, book: journal.Journal, lane: grading.Lane, lost: grading.Lost, lanes: Lanes, console: Console
 ) -> int:
-    """Grade each different content once and store its grade. Return the number of stored grades."""
+    """Grade each different submission once and store its grade. Return the number of stored grades."""
     keep = partial(grading.keep, book, lost, work.again)
     return grading.grade_all(work.distinct, lane, lost, keep, lanes, _progress(console, len(work.distinct)))
 
 
 def _shared_again(roll: Roll, regrade: Names[str], again: frozenset[Key]) -> Iterator[str]:
-    """Yield a sentence that names the students who get a new grade because equal content was graded again."""
+    """Yield a sentence that names students who get a new grade because another student's equal file is graded again."""
     for lesson, content in sorted(again):
         have = [one for one in (report.submission for report in roll.reports) if grading.key(one) == (lesson, content)]
         others = [one.student for one in have if one.student not in regrade]
@@ -204,7 +203,10 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
 
 
 def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) -> str:
-    """Return the progress as text: hand-ins graded, hand-ins per minute, the time left, and the number of problems."""
+    """Return the progress as text: submissions graded, submissions per minute, time left, and the number of problems.
+
+    `edges` is the number of undecided grades, and `faults` the number of internal errors.
+    """
     each_s = elapsed_s / done
     parts = [
         f"{units.count(done)}/{units.count(total)}",
@@ -217,6 +219,5 @@ def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) ->
 
 
 def _say(console: Console, line: str) -> None:
-    """Print a line. Unprintable characters in folder names are escaped."""
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
     console.print(shown, markup=False, highlight=False, soft_wrap=True)

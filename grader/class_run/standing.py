@@ -1,7 +1,6 @@
-"""Apply a course's policy to the attempts in the journal: choose the attempt that counts, and compute its points.
+"""Choose the attempt that counts for each student and lesson, by the course rules on dates and attempts.
 
-All functions are pure. If all files of a student for a lesson are gone from the class folder, nothing counts as handed
-in for this lesson.
+If all files of a student for a lesson were removed from the class folder, nothing counts for this lesson.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,10 +16,11 @@ from grader.course.roll import HandIn, SameContent, Standing
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One attempt in the journal, with the number and points of the newest grading of its content.
+    """One attempt of a student, with the number (`grading`) and points of the newest grading of its file.
 
-    Both are None if the content was never graded. `points` is also None after a GRADER_ERROR. `regraded` is the number
-    of times that the content was graded again. `untouched` is True if no function in the file is written yet.
+    Both are None if the file was never graded. `points` is also None after an internal error. `there` is False if the
+    file was removed or replaced. `regraded` is the number of times that the file was graded again. `untouched` is True
+    if the student has not written any function in the file yet.
     """
 
     hand_in: HandIn
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def handed(self) -> Handed:
-        """The attempt as an argument for the functions of `policy`."""
+        """The attempt in the form that the functions of `grader.course.policy` take."""
         return Handed(self.at, self.points, self.refused, self.there)
 
 
@@ -42,8 +42,8 @@ class Row:
 class StudentLesson:
     """The attempts of one student at one lesson, and the attempt that counts.
 
-    `chosen` is the attempt whose grading is shown, `standing` has its points. `may_count` are the attempts that may
-    count by the policy. `gone` are attempts that might have counted, but were replaced before they were graded.
+    `chosen` is the attempt whose grade is shown, and `standing` has its points. `may_count` are all attempts that the
+    course rules allow to count. `gone` are attempts that might have counted, but were replaced before they were graded.
     """
 
     standing: Standing | None
@@ -53,17 +53,17 @@ class StudentLesson:
 
     @property
     def waiting(self) -> tuple[HandIn, ...]:
-        """The hand-ins that may count but were never graded."""
+        """The submissions that may count but were never graded."""
         return tuple(row.hand_in for row in self.may_count if row.grading is None)
 
     @property
     def needed(self) -> tuple[HandIn, ...]:
-        """The hand-ins that the next run grades: they are in the class folder, may count, and have no points."""
+        """The submissions that must be graded: their files exist, they may count, and they have no points."""
         return tuple(row.hand_in for row in self.may_count if row.points is None and row.there)
 
 
 def student_lessons(rows: Sequence[Row], course: Course) -> Iterator[StudentLesson]:
-    """Yield the result of each student in each lesson. Rows of the same student and lesson must be adjacent."""
+    """Yield the attempt that counts for each student and lesson. Rows of one student and lesson must be adjacent."""
     for (student, lesson), group in groupby(rows, key=lambda row: (row.hand_in.student, row.hand_in.lesson)):
         given = [row for row in group if not course.strikes(student, lesson, row.hand_in.sha256)]
         # A file that was replaced before it had a grade cannot be graded any more.
@@ -73,10 +73,7 @@ def student_lessons(rows: Sequence[Row], course: Course) -> Iterator[StudentLess
 
 
 def struck(rows: Sequence[Row], course: Course) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return sentences on the excluded attempts that were found, and sentences on those that were not found.
-
-    An attempt is excluded if the course file lists it under `struck`.
-    """
+    """Return sentences on the attempts that the course file excludes: those that exist, and those that do not."""
     found: list[str] = []
     missing: list[str] = []
     for student, lessons in course.struck.items():
@@ -89,7 +86,7 @@ def struck(rows: Sequence[Row], course: Course) -> tuple[tuple[str, ...], tuple[
 
 
 def same_content(rows: Sequence[Row]) -> Iterator[SameContent]:
-    """Yield each file content that was graded and that several students handed in, sorted by lesson and student."""
+    """Yield each graded file content that several students handed in, sorted by lesson and student."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.grading is not None:
@@ -116,6 +113,5 @@ def _stand(student: str, lesson: str, attempts: Sequence[Row], gone: tuple[Row, 
 
 
 def _gone(rows: Sequence[Row], rule: policy.Rule) -> tuple[Row, ...]:
-    """Return the attempts that might have counted, but were replaced before they were graded."""
     may = policy.candidates([row.handed for row in rows], rule)
     return tuple(rows[place] for place in may if not rows[place].there and rows[place].points is None)

@@ -1,4 +1,4 @@
-"""The end of a run: the lines that the instructor reads, and the exit code of the command."""
+"""The lines that the instructor reads after a class was graded, and the exit code of the command."""
 
 import statistics
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from grader.reports import grade_texts
 from harness.rendering import units
 
 EXIT_DONE, EXIT_FAULTS, EXIT_INTERRUPTED = 0, 3, 130
-"""Exit codes. DONE: every submission has its verdict. FAULTS: a grade or a report is missing, for example after an
-internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code."""
+"""Exit codes. DONE: every submission has its grade. FAULTS: a grade or a report is missing, for example after an
+internal error. INTERRUPTED: stopped with Ctrl-C; shells use the same code.
+"""
 
 _CONTROL = ("same", "slowed", "planted")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The result of a run. `roll` is the whole class. `graded` is the number of different contents graded in this run.
+    """The result of grading a class. `graded` is the number of different files that were graded in this run.
 
-    `board` is True if a leaderboard was written, too. `told` has sentences on added or removed lessons, and on hand-ins
-    that share a new grade. `unmade` has sentences on reports that the grader failed to make.
+    `roll` has all students with their grades. `board` is True if a leaderboard was written. `told` has sentences on
+    added or removed lessons, and on students who share a new grade. `unmade` names reports that could not be written.
     """
 
     roll: Roll
@@ -37,7 +38,7 @@ class Summary:
 
     @property
     def faults(self) -> int:
-        """The number of hand-ins without a verdict because of an internal error."""
+        """The number of submissions that have no grade because of an internal error."""
         return sum(is_faulted(report) for report in self.roll.reports)
 
     @property
@@ -48,7 +49,7 @@ class Summary:
         return EXIT_DONE if self.roll.is_final and not self.unmade else EXIT_FAULTS
 
     def lines(self) -> tuple[str, ...]:
-        """Return the lines that the instructor reads at the end of the run."""
+        """Return the lines that the instructor reads after the class was graded."""
         n_all = len(self.roll.reports) + len(self.roll.waiting)
         if self.interrupted:
             kept = f"{units.count(len(self.roll.reports))} of {units.count(n_all)} hand-ins have their grades"
@@ -94,7 +95,7 @@ class Summary:
 
 
 def _control(roll: Roll) -> str:
-    """Return a line with the median ratios of all controls, which show how exactly this machine measures."""
+    """Return a line on how exactly this machine measures, from comparisons of a baseline with itself."""
     controls = [one.attempt.control for report, _ in roll.gradings() for one in report.verdicts if one.attempt.control]
     if not controls:
         return ""

@@ -1,4 +1,4 @@
-"""The tables and queries of the journal.
+"""The SQL tables and queries of the database with a class's grades.
 
 `hand_ins` has one row per attempt, `gradings` one per grading, and `verdicts` one per task of a grading. A grading
 belongs to the content of a file, so all students who handed in the same content share the grading. The view `attempts`
@@ -10,7 +10,7 @@ from typing import Final
 from grader.trials.faults import NOT_WRITTEN
 
 SCHEMA: Final = "5"
-"""The version of the tables. A journal with an older version is upgraded. A newer version is refused."""
+"""The version of the database's tables. A database with an older version is upgraded. A newer version is refused."""
 
 HAND_INS: Final = """
 CREATE TABLE hand_ins (
@@ -79,10 +79,10 @@ INSERT INTO hand_ins VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (student, lesso
     handed_in_utc = CASE WHEN ? OR handed_in_utc IS NULL THEN excluded.handed_in_utc
         ELSE min(handed_in_utc, coalesce(excluded.handed_in_utc, handed_in_utc)) END
 """
-"""A statement that stores a hand-in from the class folder.
+"""An SQL statement that stores an attempt.
 
-If runs found several times for the same content, the earliest time counts, because a later copy is not a later hand-in.
-The last value is true if the name of a folder gives the time. Then this time replaces all other times.
+If the same file was found several times, the earliest time counts, because a later copy is not a later attempt. The
+last parameter is true if a folder's name gives the time. Then this time replaces all other times.
 """
 
 _ATTEMPTS: Final = """
@@ -96,10 +96,11 @@ FROM hand_ins LEFT JOIN gradings AS grade ON grade.id = (
 ORDER BY hand_ins.student, hand_ins.lesson, handed_in_utc
 """
 ATTEMPTS: Final = _ATTEMPTS.format(whose="IN (SELECT name FROM students)", untouched=NOT_WRITTEN)
-"""A query for all attempts of the class, with the newest grade of each content. A GRADER_ERROR is only used if no other
-grade exists."""
+"""An SQL query for all attempts of the class, each with the newest grade of its file. A grade after an internal error
+is only used if no other grade exists.
+"""
 ATTEMPTS_OF: Final = _ATTEMPTS.format(whose="= ?", untouched=NOT_WRITTEN)
-"""A query for all attempts of one student, with the newest grade of each content."""
+"""An SQL query for all attempts of one student, each with the newest grade of its file."""
 
 VERDICTS: Final = "SELECT * FROM verdicts WHERE grading = ? ORDER BY position"
 VERDICTS_WITHOUT_ROUNDS: Final = """
@@ -157,8 +158,7 @@ DROP TABLE older;
 UPDATE meta SET value = '5' WHERE key = 'schema';
 """,  # noqa: S608 - made of the constants above
 }
-"""Statements that upgrade a journal from the version in the key to the next version.
+"""SQL statements that upgrade a database from the version in the key to the next version.
 
-Version 4 graded the same content once per student, so a content may have several grades. Of the last grades of these
-students, the grade with the most points becomes the newest grade of the content. It then counts for all these students.
+Version 4 graded equal files once per student. After the upgrade, these students share the grade with the most points.
 """

@@ -1,4 +1,4 @@
-"""The hand-ins that may count but have no grade, and the command that grades them."""
+"""The submissions that may count but have no grade, and the command that grades them."""
 
 import shlex
 from collections.abc import Iterator
@@ -13,10 +13,7 @@ _SHOWN = 10
 
 
 def lines(roll: Roll, book: Journal) -> Iterator[str]:
-    """Yield the lines that tell the instructor which points are not final yet.
-
-    Yield nothing if all points are final.
-    """
+    """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
     found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
     reports = (report.submission for report in roll.reports if is_faulted(report))
     found += [f"{one.student}, {one.lesson} ({one.path}: an internal error)" for one in reports]
@@ -32,9 +29,9 @@ def lines(roll: Roll, book: Journal) -> Iterator[str]:
 
 
 def command(book: Journal) -> str:
-    """Return the command that grades the hand-ins without a grade.
+    """Return the command line that grades the submissions without a grade.
 
-    The command needs no options for the policy and the lessons, because the journal stores them.
+    It needs no options for the course rules and the lessons, because the database of grades stores them.
     """
     seed = () if (book.out / seeds.FILE).exists() else ("--seed-file", "FILE")
     bare = ("--no-sandbox",) if book.unsandboxed() else ()

@@ -1,4 +1,4 @@
-"""The values that the shell offers when a person presses Tab."""
+"""The lesson names that the shell offers when the user presses Tab."""
 
 from pathlib import Path
 from typing import Final

@@ -179,7 +179,7 @@ def release_kit(
 
 
 def _meant(lessons: Sequence[str] | None, there_are: Sequence[str]) -> list[str]:
-    """Return the full names of the lessons that a person named. The word `all` is kept."""
+    """Return the full names of the lessons that the user named. The word `all` is kept."""
     return [one if one == graded_on.ALL else names.named(one, there_are, "exercise") for one in lessons or ()]
 
 

@@ -28,7 +28,7 @@ err_console: Final = Console(stderr=True)
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One call of the command `check`: its options and, for each file, the `Choice` of its exercise."""
+    """One call of the command `check`: its options, and the exercise of each checked file."""
 
     choices: dict[Path, Choice]
     only: str | None
@@ -39,7 +39,7 @@ class _Check:
     named: set[Path] = field(default_factory=set)
 
     def __call__(self, files: Sequence[Path]) -> int:
-        """Grade these files, print the verdicts and store the points. Return the exit code."""
+        """Grade these files, print the results and store the points. Return the exit code."""
         with Pool(sandboxed=False) as pool:
             graded = [self._graded(path, pool) for path in files]
         if total := checking.total_line(graded):
@@ -149,7 +149,7 @@ def _say(line: str) -> None:
 
 
 def _print_files(choice: Choice) -> None:
-    """Print which file of an exercise is checked, and which other changed files do not count."""
+    """Print which file of an exercise is checked, and which other changed files are not."""
     taken = choice.taken
     if taken and taken.code:  # "" if the student named the file
         how = "which you have changed." if taken.changed else "which you have not changed yet."

@@ -1,1 +1,1 @@
-"""The course file, the policy on attempts and lateness, and the class roll."""
+"""The rules of a course on dates and attempts, and the list of students with their grades."""

@@ -53,7 +53,7 @@ _LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedel
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """The due date, the closing date and the rule for choosing the attempt, for one lesson or section."""
+    """The due date, the closing date and the choice of the attempt that counts, for one lesson."""
 
     due: datetime | None = None
     closes: datetime | None = None
@@ -62,7 +62,7 @@ class Dates:
 
 @dataclass(frozen=True)
 class Course:
-    """A course's policy. `rule` returns the rule for one student and lesson. `text` is the text of the course file."""
+    """The rules of a course: due dates, lateness, extensions, and which attempt counts. `text` is the course file."""
 
     text: str = ""
     zone: tzinfo = UTC
@@ -76,11 +76,11 @@ class Course:
     students: tuple[str, ...] = ()
 
     def strikes(self, student: str, lesson: str, sha256: str) -> bool:
-        """Return whether the course file excludes an attempt, so that it counts as never handed in."""
+        """Return whether the course file excludes the attempt whose file has this SHA-256. It then does not count."""
         return sha256.startswith(self.struck.get(student, {}).get(lesson, ()))
 
     def rule(self, student: str, lesson: str) -> Rule:
-        """Return the rule for a student's attempts at a lesson."""
+        """Return the dates and the penalty for lateness that hold for a student in a lesson."""
         dates = self.lessons.get(lesson, Dates())
         due, closes = dates.due, dates.closes
         if closes is None and due is not None and self.closes_after is not None:
@@ -113,7 +113,6 @@ class Course:
                 )
 
     def _named(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs: a key of the course file that names a student, and the name of this student."""
         yield from ((f"extensions.{student}", student) for student in self.extensions)
         for section, (students, _) in self.sections.items():
             yield from ((f"sections.{section}.students", student) for student in sorted(students))
@@ -121,7 +120,7 @@ class Course:
 
 
 def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
-    """Return the course that the text of a course file describes. `name` is the name of the file.
+    """Return the rules in the text of a course file. `name` is the file's name.
 
     With `lessons`, the file may only name these lessons. Raise `UsageError`, which names the wrong key and a correct
     value.
@@ -134,7 +133,7 @@ def parse(text: str, name: str, lessons: Sequence[str] = ()) -> Course:
 
 
 def read(file: Path | None, lessons: Sequence[str]) -> Course | None:
-    """Return the course that a course file describes, or None if `file` is None.
+    """Return the rules in a course file, or None if `file` is None. The file may only name these lessons.
 
     Raise `UsageError` if the file cannot be read or is wrong.
     """

@@ -1,9 +1,8 @@
-"""Decide which attempt counts and for how many points.
+"""Decide which attempt of a student counts and for how many points.
 
-All functions are pure: they take attempts and dates, and return points with a reason. An attempt is late if it was
-handed in more than the grace time after the due date. For each day begun after the due date, the student loses a share
-of the points earned, up to a maximum. Attempts after the closing date get no points. A hand-in whose time is unknown
-counts as in time.
+An attempt is late if it was handed in more than the grace time after the due date. For each day begun after the due
+date, the student loses a share of the points earned, up to a maximum. Attempts after the closing date get no points. An
+attempt whose time is unknown counts as in time.
 """
 
 import math
@@ -19,7 +18,7 @@ _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
 class Which(StrEnum):
-    """The rule that chooses the attempt that counts. A refused file only counts if all attempts were refused."""
+    """The attempt that counts: the latest, the best or the first. A refused file only counts if all were refused."""
 
     LATEST = "latest"
     BEST = "best"
@@ -43,7 +42,7 @@ NO_PENALTY = Late()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The rule for one student and lesson. Without a due date, no attempt is late.
+    """The dates and the penalty that hold for one student in one lesson. Without a due date, no attempt is late.
 
     `usual_due` is the due date of the class if the student has a different one.
     """
@@ -90,7 +89,7 @@ def candidates(attempts: Sequence[Handed], rule: Rule) -> tuple[int, ...]:
 
 
 def count(attempts: Sequence[Handed], rule: Rule) -> Counted | None:
-    """Return the one of a student's attempts at a lesson that counts, or None if there are no attempts.
+    """Return which of a student's attempts at a lesson counts and for how many points, or None without attempts.
 
     If an attempt that may count has no grade yet, the points are None, because that attempt might be the best.
     """
@@ -120,7 +119,7 @@ def _closed(attempt: Handed, rule: Rule) -> bool:
 
 
 def _off(attempt: Handed, rule: Rule) -> float:
-    """Return the share of the points that the student loses for lateness."""
+    """Return the share of the points that the student loses for lateness, from 0 to 1."""
     if _closed(attempt, rule):
         return 1.0
     return min(1.0, rule.late.most, rule.late.per_day * days_late(attempt.at, rule))

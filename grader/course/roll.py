@@ -1,7 +1,7 @@
-"""The class roll: what each student handed in, and the grades. Every report is made from a `Roll` alone.
+"""All students of a class with their submissions and grades. Every report is made from a `Roll` alone.
 
-A report never reads the files that students handed in. A `Roll` is made from the journal, so all reports can be made
-again from one file.
+A report never reads the submitted files. A `Roll` is read from the database of grades (the journal), so all reports can
+be made again from one file.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """One attempt at a lesson: its path, its SHA-256, and the content to which its grade belongs."""
+    """One submitted file for a lesson: its path, its SHA-256, and the key of its grade (`content`)."""
 
     student: str
     lesson: str
@@ -32,7 +32,7 @@ class HandIn:
 
 @dataclass(frozen=True, slots=True)
 class TaskPoints:
-    """A task of the class: its lesson, its full name, and its maximum points."""
+    """A task that is graded: its lesson, its full name, and its maximum points."""
 
     lesson: str
     task: str
@@ -41,7 +41,7 @@ class TaskPoints:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The result of a student's attempts at a lesson: the points earned (`raw`), the points that count, and the reason.
+    """A student's result in a lesson: the points earned (`raw`), the points that count, and the reason why they differ.
 
     Both points are None while an attempt that may count has no grade. `reason` is empty if nothing needs an
     explanation.
@@ -60,10 +60,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The start and the end of a grading, in UTC.
+    """The start and the end of the grading of one student's submission, in UTC.
 
-    `grading` is the number of the grading in the journal, which students with the same content share. `regraded` is the
-    number of times that the content was graded again.
+    `grading` is the number of the grading in the database. Students with equal files share one grading. `regraded` is
+    the number of times that the file was graded again.
     """
 
     student: str
@@ -81,9 +81,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SameContent:
-    """Students who handed in the same bytes for a lesson. The bytes were graded once.
+    """Students who handed in equal files for a lesson. The file was graded once.
 
-    `untouched` is True if no function in the file is written yet. `regraded` is the number of times that the file was
+    `untouched` is True if the file's functions are not written yet. `regraded` is the number of times that the file was
     graded again.
     """
 
@@ -96,14 +96,14 @@ class SameContent:
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """A class with its current grades.
+    """The students of a class with their current grades.
 
-    `reports` are those of the attempts that count, with the points earned. The rounds may be left out of the reports,
-    because a class has millions of rounds. `waiting` are hand-ins without a report. `notes` are notes on collecting the
-    hand-ins. A standing has the points that count; without it, all earned points count. `spans` are the times of the
-    gradings. `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced
-    before they were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for
-    each such attempt that was not found.
+    `reports` are the reports on the attempts that count, before penalties. They may lack single measurements, because a
+    class has millions. `standings` have the points that count; without them, all earned points count. `waiting` are
+    submissions without a grade. `notes` are notes on collecting the submissions. `spans` are the times of the gradings.
+    `left_out` are files that are not graded. `gone` are attempts that might have counted, but were replaced before they
+    were graded. `struck` has a sentence for each attempt that the course file excludes, and `unmatched` for each such
+    attempt that was not found.
     """
 
     title: str
@@ -124,7 +124,7 @@ class Roll:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """The lessons of the class, sorted by name."""
+        """The graded lessons of the class, sorted by name."""
         return tuple(sorted({task.lesson for task in self.tasks}))
 
     def possible(self, lesson: str) -> float:
@@ -133,11 +133,11 @@ class Roll:
 
     @property
     def is_final(self) -> bool:
-        """Whether every hand-in that may count has a final grade, which is not an internal error."""
+        """Whether every submission that may count has a final grade. A grade after an internal error is not final."""
         return not self.waiting and not any(map(is_faulted, self.reports))
 
     def only(self, lessons: Sequence[str]) -> "Roll":
-        """Return the class reduced to these lessons."""
+        """Return a copy that has only these lessons."""
         return replace(
             self,
             tasks=tuple(task for task in self.tasks if task.lesson in lessons),
@@ -150,7 +150,7 @@ class Roll:
         )
 
     def among(self, students: Collection[str]) -> "Roll":
-        """Return the class reduced to these students."""
+        """Return a copy that has only these students."""
         return replace(
             self,
             students=tuple(student for student in self.students if student in students),
@@ -166,7 +166,7 @@ class Roll:
     def grades(self) -> dict[str, dict[str, float | None]]:
         """Return the points that count, by student and lesson. Lessons that a student did not hand in are left out.
 
-        The points are None for a hand-in that is not graded yet, and after an internal error.
+        The points are None for a submission that is not graded yet, and after an internal error.
         """
         table: dict[str, dict[str, float | None]] = {student: {} for student in self.students}
         for hand_in in self.waiting:
@@ -179,7 +179,7 @@ class Roll:
         return table
 
     def standings_of(self, student: str) -> dict[str, Standing]:
-        """Return the result of a student's attempts, by lesson. Lessons without a grade are left out."""
+        """Return a student's result in each lesson, by lesson. Lessons without a grade are left out."""
         return {one.lesson: one for one in self.standings if one.student == student}
 
     def by_student(self) -> dict[str, dict[str, Report]]:
@@ -190,7 +190,7 @@ class Roll:
         return table
 
     def gradings(self) -> Iterator[tuple[Report, Span | None]]:
-        """Yield the report and the times of each grading once, even if several students share the grading."""
+        """Yield each report once, with the times of its grading, even if several students share the grade."""
         spans = {(span.student, span.lesson): span for span in self.spans}
         seen: set[int] = set()
         for report in self.reports:
@@ -201,7 +201,7 @@ class Roll:
                 seen.add(span.grading)
 
     def one_by_one(self) -> Iterator[tuple[str, "Roll"]]:
-        """Yield each student's name, with a `Roll` that has only this student."""
+        """Yield each student's name, with a `Roll` of this student alone."""
         reports = self.by_student()
         waiting, gone = _by_student(self.waiting), _by_student(self.gone)
         spans, standings, left_out = _by_student(self.spans), _by_student(self.standings), _by_student(self.left_out)
@@ -239,12 +239,12 @@ def _by_student(parts: Sequence[_Part]) -> dict[str, tuple[_Part, ...]]:
 
 
 def is_faulted(report: Report) -> bool:
-    """Return whether the grader failed on a task of the report. The student loses no points, and is graded again."""
+    """Return whether an internal error prevented the grading of a task. The student loses no points."""
     return any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts)
 
 
 def folder_name(student: str) -> str:
-    """Return a name for a student's folder in OUT that is valid on every file system and different for each student.
+    """Return a folder name for a student that is valid on every file system and different for each student.
 
     A name of lower-case letters, digits, `_` and `-` is kept. In any other name, other characters are replaced, and ten
     digits of the name's SHA-256 are added. The digits are also added to a name that already ends in such digits, so

@@ -1,4 +1,4 @@
-"""Ask the student which of several changed files counts.
+"""Ask the student which of several changed files of an exercise is graded.
 
 Without a terminal, raise an error that names the command for each file.
 """
@@ -14,14 +14,14 @@ from grader.desk.exercise_files import Choice, ExerciseFile
 from grader.errors import UsageError
 
 Command = Callable[[ExerciseFile], str]
-"""A function that takes a file and returns the command with which the student chooses this file."""
+"""A function that takes a file and returns the command line with which the student selects this file."""
 
 
 def settle(choices: Sequence[Choice], command: Command, console: Console) -> list[Choice]:
-    """Return the choices, in which at most one file per exercise counts.
+    """Return the choices with one file selected for each exercise, by asking the student if needed.
 
-    If the student changed several files of an exercise, ask the student which of them counts. Without a terminal, raise
-    `UsageError`, which names the files and the command that chooses each of them.
+    The student is asked if several files of an exercise were changed. Without a terminal, raise `UsageError`, which
+    names the files and the command that selects each of them.
     """
     open_ = [choice for choice in choices if choice.candidates]
     if not open_:
@@ -32,7 +32,7 @@ def settle(choices: Sequence[Choice], command: Command, console: Console) -> lis
 
 
 def _asked(choice: Choice, command: Command, console: Console) -> Choice:
-    """Ask until the student types a number from the list, and return the choice in which that file counts.
+    """Ask until the student types a number from the list, and return the choice with that file selected.
 
     Raise `UsageError` at Ctrl-D.
     """

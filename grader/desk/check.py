@@ -1,4 +1,4 @@
-"""`check` grades a student's own file on the student's machine, and prints the verdict and the next step."""
+"""The command `check`: grade a student's own file on the student's machine, and print the result and the next step."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,13 +22,10 @@ from grader.trials.score import EARNS
 from harness.rendering.wrapping import MOST_COLUMNS, say
 
 TREES = 2
-"""The number of process trees for a tensor task: one for the submission and one for the baseline.
-
-Both start at the same time.
-"""
+"""The number of processes to start early for a task with tensors: one for the submission and one for the baseline."""
 
 MOST_PRINTED = 5
-"""The maximum number of lines of a submission's own output that are shown. The last lines are shown."""
+"""The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
 
 INDENT = 3
 COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
@@ -47,10 +44,7 @@ def split_target(target: str | None, task: str | None) -> tuple[str | None, str 
 
 
 def files_to_check(target: str | None) -> list[Choice]:
-    """Return, for each exercise to check, which of its files counts. Without a target, all exercises are checked.
-
-    If an exercise has several files, `exercise_files.choose` chooses among them.
-    """
+    """Return the file to check for each exercise, by default for all exercises. `target` is an exercise or a file."""
     lessons = catalogue.load().lessons
     path = Path(target or "")
     if target and _is_file(target):
@@ -62,9 +56,10 @@ def files_to_check(target: str | None) -> list[Choice]:
 
 
 def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Report:
-    """Return the grades of one file, or only those of the task `only`. The file runs without a sandbox.
+    """Grade the file of a lesson, or only its task `only`, and return the report. The file runs without a sandbox.
 
-    No sandbox is needed, because the code is the student's own. Raise `UsageError` if the file cannot be graded at all.
+    No sandbox is needed, because the code is the student's own. `pool` provides the processes that run it. Raise
+    `UsageError` if the file cannot be graded at all.
     """
     submission = submission_of(path, student="you", lesson=lesson)
     if submission.refused:
@@ -76,7 +71,7 @@ def check(lesson: str, path: Path, pool: Pool, only: str | None = None) -> Repor
 
 
 def print_report(report: Report, console: Console, *, ask_hint: bool = False, past_hints: bool = False) -> None:
-    """Print the verdict and the next step of each task. With `ask_hint`, print a hint if only one task is unfinished.
+    """Print the result and the next step of each task. With `ask_hint`, print a hint if only one task is unfinished.
 
     With `past_hints`, print the hints that the student has read.
     """
@@ -104,7 +99,7 @@ def total_line(reports: Sequence[Report]) -> str:
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """Return all verdicts and the environment as JSON, for an editor or a course page."""
+    """Return all results and a description of the machine as JSON, for an editor or a course page."""
     tasks = [
         {
             "task": verdict.task,
@@ -132,12 +127,12 @@ def task_state(task: Task, verdict: Verdict) -> str:
 
 
 def _is_file(target: str) -> bool:
-    """Return whether a target is a file's path and not the name of a lesson or a task."""
+    """Return whether `target` is a file's path and not the name of a lesson or a task."""
     return Path(target).suffix in exercise_files.SUFFIXES or Path(target).exists() or "/" in target
 
 
 def _named_task(lesson: str, given: str) -> str:
-    """Return the full name of a task of a lesson. The student may give a short form of it."""
+    """Return the full name of a task of a lesson from a shorter name that the student typed."""
     return catalogue.load().target(f"{lesson}.{given}")[1] or given
 
 

@@ -1,8 +1,8 @@
-"""Find the files in which a student may have solved an exercise, and choose the file that counts.
+"""Find the files in which a student may have solved an exercise, and select the file that is graded.
 
-An exercise can be solved in three places: the exercise file, the notebook of the kit, and a notebook in the current
-folder. The file that the student has changed counts. If several files are changed, one of them counts if all other
-changed files have the same code or an earlier version of it. Otherwise the student must choose a file.
+An exercise can be solved in three places: the exercise file, the notebook of the student kit, and a notebook in the
+current folder. The file that the student has changed is selected. If several files are changed, one of them is selected
+if all others have the same code or an earlier version of it. Otherwise the student must choose a file.
 """
 
 import os
@@ -27,7 +27,7 @@ class ExerciseFile:
 
     `code` is the SHA-256 of its code. `began_with` is the SHA-256 of the code that a notebook had when it was exported,
     or "". `refusal` is the reason why the file cannot be graded, and then `code` is "". `named` is True if the student
-    named the file. It then counts under any file name.
+    named the file on the command line. It may then have any file name.
     """
 
     lesson: str
@@ -46,9 +46,9 @@ class ExerciseFile:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The file of one exercise that counts (`taken`), or None if the student must choose one of `candidates`.
+    """The selected file of one exercise (`taken`), or None if the student must choose one of `candidates`.
 
-    `left_out` has every other changed file, with the reason why it does not count. `unchanged` are the files that the
+    `left_out` has every other changed file, with the reason why it is not selected. `unchanged` are files that the
     student has not changed.
     """
 
@@ -59,7 +59,7 @@ class Choice:
     unchanged: tuple[ExerciseFile, ...] = ()
 
     def take(self, chosen: ExerciseFile) -> "Choice":
-        """Return the choice in which the file `chosen` counts."""
+        """Return a copy in which the file `chosen` is selected."""
         changed = self.candidates or ((self.taken,) if self.taken and self.taken.changed else ())
         same = {chosen.code}
         left = [(file, f"you chose {chosen.path}") for file in changed if file.code not in same]
@@ -68,7 +68,7 @@ class Choice:
 
 
 def choose(lesson: str, files: Sequence[ExerciseFile]) -> Choice:
-    """Return which of the files of a lesson counts. Of files with equal code, the first file counts."""
+    """Select one of the files of a lesson. Of files with equal code, the first is selected."""
     named = [file for file in files if not file.is_copy and not file.refusal]
     changed = [file for file in named if file.changed]
     left = [(file, file.refusal) for file in files if file.refusal]
@@ -104,7 +104,7 @@ def _is_older(file: ExerciseFile, other: ExerciseFile) -> bool:
 
 
 def exercise_folders() -> tuple[Path, ...]:
-    """Return the folders that may have exercises: the kit's exercises, the kit's notebooks, and the current folder."""
+    """Return the folders that may have exercises: `lessons/exercises`, `notebooks` and the current folder."""
     return paths.EXERCISES, paths.KIT / NOTEBOOKS, Path.cwd()
 
 
@@ -133,7 +133,10 @@ def lesson_of(path: Path) -> str:
 
 
 def read_file(path: Path, lesson: str) -> ExerciseFile:
-    """Return the exercise file at a path. If it cannot be graded, it has a `refusal`."""
+    """Return a description of the exercise file at `path`.
+
+    If the file cannot be graded, its `refusal` gives the reason.
+    """
     path = _relative(path)
     submission = submission_of(path, student="", lesson=lesson)
     if submission.source is None:
@@ -145,10 +148,7 @@ def read_file(path: Path, lesson: str) -> ExerciseFile:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder by name, Python files before notebooks.
-
-    Yield nothing if the folder cannot be read.
-    """
+    """Yield the files of a folder by name, Python files before notebooks. Yield nothing if the folder is unreadable."""
     try:
         files = [path for path in folder.iterdir() if path.is_file()]
         yield from sorted(files, key=lambda path: (path.stem, path.suffix != ".py"))
@@ -157,9 +157,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _relative(path: Path) -> Path:
-    """Return the path relative to the current folder if the file is below that folder.
-
-    Otherwise, return it unchanged.
-    """
+    """Return `path` relative to the current folder if the file is below that folder, else unchanged."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

@@ -1,9 +1,8 @@
-"""Write an exercise as a Jupyter notebook: texts on the tasks, code from the stub, try-out cells, a check cell.
+"""Write an exercise as a Jupyter notebook with text on the tasks, code, cells to try out the code, and a check cell.
 
-The code cells are the functions and classes of the exercise file. All code cells are graded in their order
-(`hand_ins.notebooks`). The code in the try-out and check cells is below `if __name__ == "__main__"`, which is true in a
-notebook and false during grading. The ids of the cells are names from the file, so a new export differs only where the
-exercise was changed.
+The code cells contain the functions and classes of the exercise file. All code cells are graded in their order. The
+code in the try-out and check cells is below `if __name__ == "__main__"`, which is true in a notebook and false during
+grading. The ids of the cells are names from the file, so a new export differs only where the exercise was changed.
 """
 
 import ast
@@ -27,10 +26,7 @@ from harness.storage.overwriting import refuse_edited
 
 _SECTION: Final = re.compile(r"# -{8,}\s*")
 _ANNOUNCED: Final = re.compile(r"Task \(\w\), .*\n*")
-"""A pattern for the first line of a section comment.
-
-This line is left out, because the notebook has a heading and a table instead.
-"""
+"""The first line of a section's comment, such as "Task (a), …". The notebook has a heading instead."""
 
 _LONGEST_ID: Final = 64
 _GAIN: Final = {
@@ -54,7 +50,7 @@ class Part:
 
 
 def write(lesson: str, out: Path, *, force: bool = False) -> Path:
-    """Write the exercise file of a lesson as a notebook to `out`, and return `out`.
+    """Write the exercise file of a lesson as a notebook to the path `out`, and return `out`.
 
     Raise `UsageError` if the exercise does not exist, or if `out` may have a student's work and `force` is not set.
     """
@@ -67,19 +63,20 @@ def write(lesson: str, out: Path, *, force: bool = False) -> Path:
 
 
 def exported(lesson: str, source: str) -> bytes:
-    """Return the bytes of the notebook for an exercise's source.
+    """Return the bytes of the notebook for the exercise file whose text is `source`.
 
-    The notebook's metadata has a digest of the source's code.
+    The notebook's metadata has a digest of the code.
     """
     made = cells(lesson, catalogue.load().tasks(lesson), source)
     return as_bytes(notebook(made, **{originals.CODE: originals.code_digest(source)}))
 
 
 def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
-    """Return whether a notebook can be replaced without loss: its cells are not edited, and its code is known.
+    """Return whether the notebook at `path` can be replaced without loss of a student's work.
 
-    The known code is that of the stub and that of the `new` notebook. Other code may exist nowhere else, for example if
-    the notebook was exported from an earlier version of the exercise file.
+    This holds if its cells are not edited, and its code is that of the unchanged exercise or of the `new` notebook.
+    Other code may exist nowhere else, for example if the notebook was exported from an earlier version of the exercise
+    file.
     """
     began_with = stamp_of(path.read_bytes(), originals.CODE)
     known = {"", originals.listed(lesson, originals.CODE), stamp_of(new, originals.CODE)}
@@ -87,7 +84,7 @@ def _is_ours(lesson: str, path: Path, new: bytes) -> bool:
 
 
 def cells(lesson: str, tasks: Sequence[Task], source: str) -> tuple[Cell, ...]:
-    """Return the cells of the notebook for an exercise file with this `source`."""
+    """Return the cells of the notebook for an exercise file whose text is `source`."""
     made: list[Cell] = [Cell("title-words", "markdown", _title(lesson, source))]
     asked = {task.name: task.functions for task in tasks}
     written: set[str] = set()
@@ -109,7 +106,7 @@ def cells(lesson: str, tasks: Sequence[Task], source: str) -> tuple[Cell, ...]:
 
 
 def parts(source: str) -> Iterator[Part]:
-    """Yield the parts of an exercise file. Each function and class is a part, and so is the code between them.
+    """Yield the parts of an exercise file: each function, each class, and the code between them.
 
     A comment that begins with `# -----` is the text of a section. Other comments stay with their code. Raise
     `UsageError` if the file is not valid Python.
@@ -139,7 +136,7 @@ def parts(source: str) -> Iterator[Part]:
 
 
 def listing_row(lesson: str, stub: str) -> dict[str, object]:
-    """Return the entry of a lesson in `notebooks.json`. `stub` is the text of the stub."""
+    """Return the entry of a lesson in `notebooks.json`. `stub` is the text of the unchanged exercise file."""
     made = cells(lesson, catalogue.load().tasks(lesson), stub)
     text = json.dumps([[cell.id, cell.kind, cell.text] for cell in made], ensure_ascii=False)
     return {
@@ -152,7 +149,6 @@ def listing_row(lesson: str, stub: str) -> dict[str, object]:
 
 
 def _section_of(gap: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the text of a section and the comment of a statement, both from the lines before that statement."""
     if not any(_SECTION.fullmatch(line) for line in gap):
         return "", list(gap)
     comment = [line.removeprefix("#").removeprefix(" ") for line in gap if not _SECTION.fullmatch(line)]
@@ -176,15 +172,12 @@ def _parsed(source: str) -> ast.Module:
 
 
 def _id(name: str) -> str:
-    """Return a name as a cell id of ASCII letters, digits, - and _.
-
-    A suffix can be added, because the id is short enough.
-    """
+    """Return a name as a cell id of ASCII letters, digits, - and _, with space for a suffix."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", name)[: _LONGEST_ID - 10]
 
 
 def _numbered(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Yield the cells. If several cells have the same id, a number is added to the ids after the first."""
+    """Yield the cells with different ids: a number is added to each id that an earlier cell has."""
     seen = Counter[str]()
     for cell in cells:
         seen[cell.id] += 1

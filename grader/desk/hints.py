@@ -1,4 +1,4 @@
-"""Show the hints of a task one at a time. The number of hints that the student has read is stored."""
+"""Show the hints of a task one at a time, and store how many hints the student has read."""
 
 import json
 from collections.abc import Iterator

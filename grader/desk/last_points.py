@@ -1,4 +1,4 @@
-"""Store the points of the last `check` of each lesson in the user's state folder.
+"""Store the points of a student's last `check` of each lesson in the user's state folder.
 
 `python -m lessons` shows them in its list of lessons. The format of the file is described in
 lessons/engine/exercise_points.py.
@@ -17,9 +17,9 @@ FORMAT: Final = 1
 
 
 def keep(report: Report) -> None:
-    """Store the points of a checked lesson. After an internal error of the grader, keep the earlier points.
+    """Store the points of a checked lesson. After an internal error, keep the earlier points.
 
-    If the state folder cannot be read or written, the points are not stored, and the check goes on.
+    If the state folder cannot be read or written, the points are not stored.
     """
     if any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts):
         return

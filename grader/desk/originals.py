@@ -1,10 +1,8 @@
 """Decide whether a student has changed an exercise.
 
-A list in the kit has the SHA-256 of each stub and of the stub's code.
-
-A student has changed an exercise when its *code* differs from the stub's code. The code is the text without comments,
-empty lines, the module's docstring and the block under `if __name__ == "__main__"`. An exercise file and its notebook
-therefore have the same code. Running or saving a notebook does not change its code.
+An exercise is changed when its code differs from the code of the original, whose SHA-256 is listed in the kit. The code
+is the text without comments, empty lines, the module's docstring and the block under `if __name__ == "__main__"`. An
+exercise file and its notebook therefore have the same code. Running or saving a notebook does not change its code.
 """
 
 import ast
@@ -18,7 +16,7 @@ from typing import Final
 from grader import paths
 
 LISTING: Final = paths.EXERCISES / "notebooks.json"
-"""The file that lists the SHA-256 of each lesson's stub, of the stub's code and of the stub's notebook."""
+"""The file that lists, for each lesson, the SHA-256 of the original exercise file, of its code and of its notebook."""
 
 STUB: Final = "stub_sha256"
 CODE: Final = "code_sha256"
@@ -40,12 +38,12 @@ def code_digest(source: str) -> str:
 
 
 def as_bytes(rows: Sequence[Mapping[str, object]]) -> bytes:
-    """Return the rows as the bytes of the file `LISTING`."""
+    """Return the entries of all lessons as the bytes of the list of original exercises."""
     return json.dumps(rows, indent=1).encode() + b"\n"
 
 
 def listed_row(lesson: str) -> dict[str, object]:
-    """Return the entry of a lesson in the file `LISTING`, or {} if the file is damaged or from an older kit."""
+    """Return the entry of a lesson in the list of original exercises, or {} if the list is damaged or too old."""
     try:
         rows = json.loads(LISTING.read_text(encoding="utf-8"))
         return next((dict(row) for row in rows if row["lesson"] == lesson), {})
@@ -54,7 +52,7 @@ def listed_row(lesson: str) -> dict[str, object]:
 
 
 def listed(lesson: str, key: str) -> str:
-    """Return the value of `key` in the entry of a lesson in the file `LISTING`, or "" if there is none.
+    """Return the value of `key` for a lesson in the list of original exercises, or "" if there is none.
 
     With "", an exercise counts as changed.
     """
@@ -62,7 +60,7 @@ def listed(lesson: str, key: str) -> str:
 
 
 def _code(source: str) -> str:
-    """Return the lines of a text that are code. Python's parser and tokenizer may raise an exception."""
+    """Return the lines of a Python text that are code. Raise the parser's exception if the text is not valid Python."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     lines = source.split("\n")
     left_out = {number for first, last in _left_out(ast.parse(source)) for number in range(first, last + 1)}

@@ -1,4 +1,4 @@
-"""`submit` chooses the files, writes the zip, and prints each file's points and the files that are not in the zip."""
+"""The command `submit`: select the exercise files, write them to a zip, and print the points of each file."""
 
 import ast
 import contextlib
@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The zip that was written, and the choice of each exercise's file. `missing` are the lessons without any file."""
+    """The zip that was written, and the selected file of each exercise. `missing` are the lessons without any file."""
 
     out: Path
     replaced: bool
@@ -35,7 +35,7 @@ class Packed:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 1 if a file could not be read as an exercise, else 0."""
+        """The exit code of `submit`: 1 if a file could not be read as an exercise, else 0."""
         return 1 if any(file.refusal for choice in self.choices for file, _ in choice.left_out) else 0
 
     def lines(self) -> Iterator[str]:
@@ -56,11 +56,12 @@ class Packed:
 
 
 def choices(places: Sequence[Path], take: Sequence[Path]) -> list[Choice]:
-    """Return, for each lesson, the choice of the file that counts. With `places`, lessons without files are left out.
+    """Return, for each lesson, which file is put into the zip.
 
-    Only files in `places` count, by default those in all folders with exercises. The files in `take` count, and the
-    student is not asked. Changed files outside `places` do not count and are reported. Raise `UsageError` for a missing
-    place and for a file that is not an exercise.
+    With `places`, only files in these folders or at these paths are selected, and lessons without files are left out.
+    By default, all folders with exercises are searched. The files in `take` are always selected, without a question to
+    the student. Changed files outside `places` are reported. Raise `UsageError` for a missing place and for a file that
+    is not an exercise.
     """
     lessons = catalogue.load().lessons
     named = {file.lesson: file for file in map(_named, take)}
@@ -78,7 +79,7 @@ def choices(places: Sequence[Path], take: Sequence[Path]) -> list[Choice]:
 
 
 def pack(made: Sequence[Choice], out: Path, *, kit: str, force: bool) -> Packed:
-    """Write the zip with the files that count. Raise `UsageError` with the reasons if no file counts."""
+    """Write the zip `out` with the selected files. Raise `UsageError` with the reasons if no file is selected."""
     files = tuple(choice.taken for choice in made if choice.taken)
     if not files:
         raise UsageError(" ".join(why_no_file(choice) for choice in made if choice.left_out) or why_no_file(made[0]))
@@ -88,7 +89,7 @@ def pack(made: Sequence[Choice], out: Path, *, kit: str, force: bool) -> Packed:
 
 
 def show_points(packed: Packed, say: Say, status: Console, *, graded: bool) -> None:
-    """Grade the changed files in the zip and print the points of each file.
+    """Print the points of each file in the zip. With `graded`, the files that the student changed are graded first.
 
     Ctrl-C stops the grading and raises `KeyboardInterrupt`. The zip is complete before grading begins.
     """
@@ -132,13 +133,13 @@ def syntax_fault(file: ExerciseFile) -> str:
 
 
 def why_no_file(choice: Choice) -> str:
-    """Return the reasons why no file of an exercise counts, as text."""
+    """Return the reasons why no file of an exercise is put into the zip, as text."""
     reasons = [why for _, why in choice.left_out]
     return " ".join(reasons) or f"There is no file of {choice.lesson}. Copy lessons/exercises from the kit again."
 
 
 def unused_file_line(file: ExerciseFile, why: str) -> str:
-    """Return a sentence on a file that does not count, with the reason."""
+    """Return a sentence on a file that is not put into the zip, with the reason `why`."""
     return f"Not used: {file.path}. {why[:1].upper()}{why[1:].rstrip('.')}."
 
 
@@ -159,7 +160,7 @@ def _row(file: ExerciseFile, remark: str, points: str = "–") -> str:
 
 
 def _inside(places: Sequence[Path], lessons: Sequence[str]) -> dict[str, list[ExerciseFile]]:
-    """Return, by lesson, the files in the folders of `places` and the files that `places` names."""
+    """Return, by lesson, the exercise files in the folders or at the paths of `places`."""
     for place in places:
         if not place.exists():
             what = "file" if place.suffix in exercise_files.SUFFIXES else "folder"
@@ -184,7 +185,6 @@ def _named(path: Path) -> ExerciseFile:
 
 
 def _with_those_outside(choice: Choice, everywhere: Sequence[ExerciseFile], inside: Sequence[ExerciseFile]) -> Choice:
-    """Return the choice, extended by the changed files outside the named places. These files do not count."""
     known = {file.path.resolve() for file in inside}
     codes = {file.code for file in inside}
     outside = [

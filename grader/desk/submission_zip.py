@@ -1,6 +1,6 @@
 """Write the zip that a student hands in. It has the exercise files and a manifest. Equal files give an equal zip.
 
-`submit` refuses a file that the class run would refuse, because the student can still correct the file.
+A file that would be refused in the grading of the class is refused here, because the student can still correct it.
 """
 
 import io
@@ -23,8 +23,8 @@ _PLAIN_FILE = 0o100644
 def submit(files: Mapping[str, Path], out: Path, *, kit: str, force: bool = False) -> bool:
     """Write the zip `out` with one file per lesson. Return whether it replaces an existing file.
 
-    In the zip, a file has the name of its lesson. Raise `UsageError` if there are no files, or if the class run would
-    refuse a file. Also raise it if `out` exists, is not a zip that `submit` wrote, and `force` is not set.
+    In the zip, a file has the name of its lesson. Raise `UsageError` if there are no files, or if the grading of the
+    class would refuse a file. Also raise it if `out` exists, is not a zip that `submit` wrote, and `force` is not set.
     """
     if not files:
         raise UsageError("There is no exercise to hand in.")

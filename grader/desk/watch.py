@@ -15,17 +15,14 @@ Changes = Iterator[set[Path]]
 State = tuple[int, int, int] | None
 
 LOOK_MS: Final = 1000
-"""The interval in milliseconds at which the files are read even without a notification.
-
-Network folders send no notifications.
-"""
+"""The interval in milliseconds at which files are checked for changes. Network folders send no notifications."""
 
 
 def saves(files: Sequence[Path]) -> Changes:
-    """Return an endless iterator that gives, after each save, the files that changed.
+    """Return an endless iterator that gives, after each save, the changed files among `files`.
 
     The folders of the files are watched, because many editors write a new file and rename it. A save during the first
-    check is found within `LOOK_MS`.
+    check is found within `LOOK_MS` milliseconds.
     """
     return _saves(files, {path: _state(path) for path in files})
 
@@ -41,10 +38,7 @@ def _saves(files: Sequence[Path], known: dict[Path, State]) -> Changes:
 
 
 def _state(path: Path) -> State:
-    """Return the time, size and inode of a file, or None if it does not exist.
-
-    Each save changes at least one of these three values.
-    """
+    """Return the time, size and inode of a file, which change with each save, or None if there is no file."""
     try:
         about = path.stat()
     except OSError:
@@ -55,7 +49,8 @@ def _state(path: Path) -> State:
 def watch(check: Callable[[Sequence[Path]], int], files: Sequence[Path], console: Console, changes: Changes) -> int:
     """Check all files, and then each file that is saved. Return the exit code of the last check.
 
-    If a file cannot be checked, for example because it is half-written, print the error and wait for the next save.
+    `check` grades files and returns an exit code. If a file cannot be checked, for example because it is half-written,
+    print the error and wait for the next save.
     """
     prompt = f" Watching {', '.join(path.name for path in files)}: save to check again, Ctrl-C to stop."
 

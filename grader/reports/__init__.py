@@ -1,4 +1,4 @@
-"""Write the reports of a class. Each kind of report has a module, whose function `render` makes it from a `Roll`.
+"""Write the reports of a class, each with the module named below.
 
 Report                         Content and reader                       Module
 OUT/report.html                all students, for the instructor         class_page
@@ -7,7 +7,7 @@ OUT/leaderboard.html           ratios, for the students of the class    leaderbo
 OUT/<student>/report.html      one student's grades, for that student   student_page
 OUT/<student>/results.json     one student's grades, for Gradescope     gradescope
 
-The leaderboard is only written with --leaderboard.
+OUT is the output folder. The leaderboard is only written with --leaderboard.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,15 +30,15 @@ GRADEBOOK = "gradebook.csv"
 _SHOWN_FILES = 5
 
 Whole = Callable[[str], Sequence[Report]]
-"""A function that takes a student's name and returns the student's reports with the measurements of all rounds.
+"""A function that takes a student's name and returns the student's reports with all single measurements.
 
-The reports in a `Roll` may lack these measurements, because they take much memory.
+Other reports lack these measurements, because they take much memory.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Unmade:
-    """A report that an internal error made incomplete: its file is missing, or the file lacks some students."""
+    """A report that is missing, or that lacks some students, because of an internal error."""
 
     path: Path
     fault: Fault
@@ -46,7 +46,7 @@ class Unmade:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The number of report files that were changed, and the reports that internal errors made incomplete."""
+    """The number of report files that changed, and the reports that are incomplete because of internal errors."""
 
     changed: int
     unmade: tuple[Unmade, ...]
@@ -66,10 +66,10 @@ class Written:
 def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf | None = None) -> Written:
     """Write all reports of a class into the folder `out`. Each file is written atomically.
 
-    `name_of` returns a student's name on the leaderboard. Without it, no leaderboard is written, and an earlier one is
-    removed, because it would show old grades. If an internal error prevents the report of one student, only this report
-    is missing, and its earlier version is removed. Raise `WriteError` if a file cannot be written, for example because
-    the disk is full.
+    `whole` returns a student's reports with all measurements. `name_of` returns a student's name on the leaderboard.
+    Without it, no leaderboard is written, and an earlier one is removed, because it would show old grades. If an
+    internal error prevents the report of one student, only this report is missing, and its earlier version is removed.
+    Raise `WriteError` if a file cannot be written, for example because the disk is full.
     """
     infos = task_info.task_infos(roll)
     writer = _Writer()
@@ -93,16 +93,16 @@ def write(roll: Roll, out: Path, *, whole: Whole | None = None, name_of: NameOf 
 
 
 class _Writer:
-    """Writes the reports one after another, because all reports of a large class together would not fit into memory."""
+    """Writes reports one at a time, because all reports of a large class would not fit into memory."""
 
     def __init__(self) -> None:
         self.changed = 0
         self.unmade: list[Unmade] = []
 
     def write(self, path: Path, make: Callable[[], str]) -> None:
-        """Write the text that `make` returns to the report file `path`. If an internal error occurs, remove the file.
+        """Write the text that `make` returns to `path`. If `make` fails because of an internal error, remove the file.
 
-        The file is not synced to disk, because it can be made again from the journal.
+        The file is not synced to disk, because it can be made again from the stored grades.
         """
         try:
             data = make().encode()
@@ -128,7 +128,7 @@ class _Writer:
                 self.write(path, partial(render, rest))
 
     def remove(self, path: Path) -> None:
-        """Remove the report of an earlier run, if there is one."""
+        """Remove the report of an earlier run at `path`, if there is one."""
         if path.exists():
             with explained(path):
                 path.unlink()
@@ -143,7 +143,7 @@ def _page_of(
 
 
 def _can(render: Callable[[Roll], str], roll: Roll) -> bool:
-    """Return whether `render` makes the report of this class without an exception."""
+    """Return whether `render` makes a report of this class without an exception."""
     try:
         return bool(render(roll).encode())
     except Exception:  # noqa: BLE001 - any error means that the report cannot be made

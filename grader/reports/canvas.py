@@ -1,4 +1,4 @@
-"""Fill points into a gradebook that Canvas exported.
+"""Fill points into a gradebook that the course system Canvas exported.
 
 Each assignment has a column with the heading "<Title> (<number>)". Only the cells in a student's row and an
 assignment's column are changed. A cell with EX (excused) or N/A (not assigned) is kept. Columns that Canvas computes
@@ -23,7 +23,7 @@ POSSIBLE = "points possible"
 READ_ONLY = "(read only)"
 KEPT = frozenset({"EX", "N/A"})
 TOTAL = "total"
-"""The word that stands for the sum over all lessons in --column total=TITLE."""
+"""The name for the sum of all lessons in the option `--column total=TITLE`."""
 
 _ASSIGNMENT = re.compile(r"(?P<title>.*\S)\s+\((?P<number>\d+)\)\s*", re.DOTALL)
 
@@ -40,8 +40,9 @@ class _Column:
 def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scale: bool = False) -> Filled:
     """Return `data`, the content of the Canvas export `name`, with the points of a class filled in.
 
-    `columns` names the column of a lesson, or of `total`, by its heading, title or number. For a lesson that is not in
-    `columns`, the column with the lesson's own name is used.
+    `columns` maps a lesson, or `total`, to the heading, title or number of a column. For a lesson that is not in
+    `columns`, the column with the lesson's own name is used. With `scale`, points are converted to the maximum of the
+    column.
 
     Raise `UsageError` if the file is not a Canvas export or a column is missing. Also raise it if a column and its
     lesson have different maximum points and `scale` is not set.
@@ -142,13 +143,13 @@ def _columns(
 
 
 def _own_names(lesson: str) -> set[str]:
-    """Return the headings that a lesson's column may have in Canvas after the import of fairclock's gradebook.csv."""
+    """Return the headings that a lesson's column may have in Canvas after the import of the grader's gradebook.csv."""
     plain = lesson.partition("_")[2].replace("_", " ")  # version 0.1 wrote titles in lower case
     return {fold(one) for one in (lesson, title(lesson), heading_of(lesson), plain, f"{plain} ({lesson})")}
 
 
 def _left_out(lessons: Sequence[str]) -> Iterator[str]:
-    """Yield one sentence that names all lessons without a column. Yield nothing if every lesson has a column."""
+    """Yield one sentence that names these lessons, which have no column. Yield nothing without lessons."""
     if lessons:
         have, which = ("has", lessons[0]) if len(lessons) == 1 else ("have", "LESSON")
         yield f"Not exported: {', '.join(lessons)} {have} no column. Name the column with --column {which}=TITLE."
@@ -157,7 +158,8 @@ def _left_out(lessons: Sequence[str]) -> Iterator[str]:
 def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: str, *, scale: bool) -> float:
     """Return the maximum points of a column divided by the maximum points of its lessons.
 
-    Raise `UsageError` if the two numbers differ and `scale` is not set, or if Canvas computes the column.
+    `cell` has the column's maximum. Raise `UsageError` if the two numbers differ and `scale` is not set, or if Canvas
+    computes the column.
     """
     points_here, points_there = sum(roll.possible(lesson) for lesson in lessons), number(cell)
     if READ_ONLY in cell:
@@ -173,13 +175,13 @@ def _factor(roll: Roll, lessons: Sequence[str], cell: str, heading: str, name: s
 
 
 def _names(heading: str) -> set[str]:
-    """Return the names of a column that `--column` accepts: its heading, and the title and number of an assignment."""
+    """Return the names that the user may give to a column: its heading, and the title and number of an assignment."""
     match = _ASSIGNMENT.fullmatch(heading)
     return {fold(heading), *((fold(match["title"]), match["number"]) if match else ())}
 
 
 def _people(rows: Sequence[list[str]], head: Sequence[str]) -> list[Row]:
-    """Return the rows of students. A row below the headings belongs to a student if it has a number or a login."""
+    """Return the rows of students. `head` are the column headings. Each row of a student has a number or a login."""
     at = [place for place, cell in enumerate(head) if cell in IDS]
     names = 2 if head[0] == "lastname" else 1
     return [

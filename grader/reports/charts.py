@@ -15,9 +15,9 @@ from harness.rendering import measured, units
 WIDTH: Final = 310
 HEIGHT: Final = 124
 FLOOR: Final = 104
-"""The y position of the bottom of the bars. The labels of the axis are below the bars."""
+"""The y position of the bottom of a chart's bars. The labels of the axis are below."""
 TOP: Final = 32
-"""The y position of the top of the tallest bar. The count of that bar and the labels of marks are above it."""
+"""The y position of the top of a chart's tallest bar. The bar's count and the labels of marks are above."""
 LEFT, RIGHT = 6, WIDTH - 6
 
 Show = Callable[[float], str]
@@ -25,7 +25,7 @@ Show = Callable[[float], str]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A filled rectangle. `css_class` sets its colour. `tooltip` is shown under the mouse pointer."""
+    """A filled rectangle of a chart. `css_class` sets its colour. `tooltip` is shown under the mouse pointer."""
 
     x: float
     y: float
@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A straight line from (x, y) to (right, bottom)."""
+    """A straight line of a chart from (x, y) to (right, bottom)."""
 
     x: float
     y: float
@@ -48,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text at (x, y). `anchor` is the part of the text that is at x: its start, its middle or its end."""
+    """A text of a chart at (x, y). `anchor` is the part of the text that is at x: its start, its middle or its end."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from `low` to `high`. A value outside this range is drawn at the nearer end."""
+    """A chart's axis from `low` to `high`. A value outside this range is drawn at the nearer end."""
 
     low: float
     high: float
@@ -90,7 +90,7 @@ class Axis:
         return round(LEFT + self.share(value) * (RIGHT - LEFT), 1)
 
     def edge(self, share: float) -> float:
-        """Return the value at a position on the axis: `low` at 0, `high` at 1."""
+        """Return the value at the position `share` of the axis: `low` at 0, `high` at 1."""
         if self.log:
             return self.low * math.exp(share * math.log(self.high / self.low))
         return self.low + share * (self.high - self.low)
@@ -98,7 +98,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value, such as a tier, that is marked on the axis with a line and a label."""
+    """A value that is marked on a chart's axis with a line and a label, such as a grade threshold."""
 
     value: float
     text: str
@@ -106,7 +106,7 @@ class Mark:
 
 
 def ratio_axis(values: Sequence[float], marks: Sequence[float] = ()) -> Axis:
-    """Return a logarithmic axis that includes all finite ratios and marks, with a small margin."""
+    """Return a logarithmic axis that includes all finite ratios and marked values, with a small margin."""
     usable = [value for value in (*values, *marks) if 0 < value < math.inf]
     low, high = min(usable, default=1.0), max(usable, default=1.0)
     room = max((high / low) ** 0.05, 1.005)
@@ -135,9 +135,10 @@ def histogram(
     marks: Sequence[Mark] = (),
     band: tuple[float, float] | None = None,
 ) -> Chart:
-    """Return a histogram. Values outside the axis are counted in its first or last bar.
+    """Return a histogram with `bins` bars. Values outside the axis are counted in its first or last bar.
 
-    `band` is an interval that is shaded behind the bars. The description for screen readers begins with `label`.
+    `band` is an interval that is shaded behind the bars. `marks` are values to mark on the axis. `unit` shows a value
+    as text. The description for screen readers begins with `label`.
     """
     counts = count_in_bins(values, axis, bins)
     most = max(counts, default=0)
@@ -177,7 +178,7 @@ def count_in_bins(values: Sequence[float], axis: Axis, bins: int) -> tuple[int, 
 
 
 def describe(values: Sequence[float], unit: Show) -> str:
-    """Return a text with the number, range and median of the values, which describes a histogram for screen readers."""
+    """Return the number, range and median of the values as text, for users of screen readers."""
     known = sorted(value for value in values if not math.isnan(value))
     if not known:
         return "no values."
@@ -191,7 +192,7 @@ def describe(values: Sequence[float], unit: Show) -> str:
 
 
 def ladder(ratio: float, low: float, high: float, tiers: Sequence[Mark], *, label: str) -> Chart:
-    """Return a chart that shows a measured ratio, its interval and the tiers on one axis."""
+    """Return a chart of a measured ratio, its interval from `low` to `high`, and grade thresholds on one axis."""
     axis = ratio_axis([ratio, low, high, 1.0], [tier.value for tier in tiers])
     y = 38
     left, right, middle = axis.x(low), axis.x(high), axis.x(ratio)
@@ -252,7 +253,7 @@ def columns(heights: Sequence[float], *, label: str, begin: str, end: str) -> Ch
 
 
 def _peak(boxes: Sequence[Box], most: float) -> list[Label]:
-    """Return a label above the tallest bar with that bar's count. Return no label without bars."""
+    """Return a label above the tallest bar with the count `most`. Return no label without bars."""
     if not boxes:
         return []
     tallest = min(boxes, key=lambda box: box.y)
@@ -265,7 +266,7 @@ def _line(axis: Axis, mark: Mark) -> Line:
 
 
 def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Label]:
-    """Return the labels of the marks. A label that would overlap another one is left out."""
+    """Return the labels of marked values. A label that would overlap another one is left out."""
     labels: list[Label] = []
     free = -math.inf
     for mark in sorted(marks, key=lambda one: one.value):
@@ -279,8 +280,5 @@ def _labels(axis: Axis, marks: Sequence[Mark]) -> list[Label]:
 
 
 def _anchor(share: float) -> Literal["start", "middle", "end"]:
-    """Return the anchor of a label at a position on the axis.
-
-    Near an end of the axis, the label extends to the inside.
-    """
+    """Return the alignment of a label at a position from 0 to 1 on the axis, so that the label stays in the chart."""
     return "start" if share < 0.15 else "end" if share > 0.85 else "middle"

@@ -21,7 +21,7 @@ _SHOWN_FILES = 5
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A problem for the instructor. `student` and `link` are empty if the problem does not concern a student."""
+    """A problem that the instructor must check. `student` and `link` are empty if it does not concern a student."""
 
     student: str
     link: str
@@ -32,7 +32,7 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The reason why the course's rules on dates and attempts changed a student's points in a lesson."""
+    """The reason why lateness or the choice of an attempt changed a student's points in a lesson."""
 
     student: str
     link: str
@@ -42,7 +42,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A verdict whose interval still contained the threshold of a tier when the time for measuring was over."""
+    """An undecided grade: the ratio's confidence interval contained a grade threshold at the end of the time limit."""
 
     student: str
     link: str
@@ -54,9 +54,9 @@ class Edge:
 
 
 def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, board: bool = False) -> str:
-    """Return the class page as HTML.
+    """Return the page on the whole class as HTML.
 
-    `infos` has the tiers of tasks. With `board`, the page links to the leaderboard.
+    `infos` has texts and grade thresholds of tasks. With `board`, the page links to the leaderboard.
     """
     possible = sum(roll.possible(lesson) for lesson in roll.lessons)
     earned = [[points for points in grades.values() if points is not None] for grades in roll.grades().values()]
@@ -95,7 +95,7 @@ def concerns(roll: Roll) -> list[Concern]:
     """Return the problems that the instructor must check.
 
     Misnamed files are first. Refused files, attempts that were replaced before grading, attempts that the course file
-    excludes but that were not found, and verdicts follow.
+    excludes but that were not found, and results of tasks follow.
     """
     found = [
         _concern(file.student, file.path, f"misnamed: {file.meaning}" if file.meaning else "misnamed", file.why)
@@ -126,7 +126,7 @@ def concerns(roll: Roll) -> list[Concern]:
 
 
 def decided(roll: Roll) -> list[Decided]:
-    """Return, for each student, the reasons why lateness or the choice of an attempt changed the points."""
+    """Return the reasons why lateness or the choice of an attempt changed the points, for all students."""
     return [
         Decided(one.student, links.student(one.student, one.lesson), one.lesson, one.reason)
         for one in roll.standings
@@ -161,7 +161,7 @@ def _refused(reports: Sequence[Report]) -> list[Concern]:
 
 
 def edges(reports: Sequence[Report]) -> list[Edge]:
-    """Return the undecided verdicts, sorted by the names of their tasks."""
+    """Return the undecided grades of these reports, sorted by the names of their tasks."""
     found = []
     for report in reports:
         student = report.submission.student

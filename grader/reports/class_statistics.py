@@ -1,4 +1,4 @@
-"""Statistics of a class: points and ratios per task, and the cases on which the most answers fail."""
+"""Statistics of a class: points and ratios per task, and the test cases on which the most answers fail."""
 
 import math
 import statistics
@@ -17,7 +17,7 @@ from harness.rendering import measured, units
 
 BINS: Final = 20
 HARDEST: Final = 15
-"""The maximum number of cases in the list of hardest cases."""
+"""The maximum number of test cases in the list of the hardest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class HardCase:
-    """A case on which answers fail. `students` is the number of answers whose verdict names this case.
+    """A test case that many submissions answer wrongly. `students` is the number of these submissions.
 
-    `share` is that number divided by the number of all judged answers to the task. `why` is the most frequent
+    `share` is that number divided by the number of all submissions judged in the task. `why` is the most frequent
     explanation, or "".
     """
 
@@ -52,14 +52,14 @@ class HardCase:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a histogram as a table: a range of points, and the number of students in this range."""
+    """One row of a table: a range of points, and the number of students whose points are in this range."""
 
     label: str
     students: int
 
 
 def by_task(roll: Roll) -> dict[str, list[Verdict]]:
-    """Return a dict from each task to its verdicts. Refused submissions are left out."""
+    """Return the results of all students by task. Refused submissions are left out."""
     found: dict[str, list[Verdict]] = {task.task: [] for task in roll.tasks}
     for report in roll.reports:
         if not report.submission.refused:
@@ -71,7 +71,7 @@ def by_task(roll: Roll) -> dict[str, list[Verdict]]:
 def tasks(roll: Roll, infos: Mapping[str, TaskInfo]) -> tuple[TaskView, ...]:
     """Return the statistics of each task of the class.
 
-    `infos` has the tiers of the tasks. A task can be missing in it.
+    `infos` has the texts and grade thresholds of the tasks. A task can be missing in it.
     """
     verdicts = by_task(roll)
     return tuple(
@@ -98,7 +98,7 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, tuple[Bar, 
 
 
 def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
-    """Return the `most` cases on which the most answers fail. The text of a verdict names the case that failed."""
+    """Return the `most` test cases that the most submissions answer wrongly."""
     found: list[HardCase] = []
     for task, verdicts in by_task(roll).items():
         judged = [verdict for verdict in verdicts if verdict.status is not Status.GRADER_ERROR]
@@ -142,7 +142,7 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
 
 
 def _median_ratio(speeds: Sequence[Speed]) -> str:
-    """Return the median ratio as text. Its number of digits fits the median width of the intervals."""
+    """Return the median ratio as text, with as many digits as the confidence intervals justify."""
     return measured.ratio(
         *(statistics.median(getattr(one, name) for one in speeds) for name in ("ratio", "low", "high"))
     )

@@ -13,7 +13,7 @@ from harness.errors import UsageError
 BOM = "\ufeff"
 SEPARATORS = ",;\t"
 MAX_BYTES = 50_000_000
-"""The maximum size of a file. Larger files are refused, because exports of courses are much smaller."""
+"""The maximum size of a CSV file in bytes. Exports of courses are much smaller."""
 
 _FORMULA = tuple("=+-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}")
 """Characters at the beginning of a spreadsheet formula. Source: OWASP, "CSV Injection"."""
@@ -40,10 +40,7 @@ class CsvFile:
 
     @classmethod
     def read(cls, data: bytes, name: str) -> "CsvFile":
-        """Return a `CsvFile` with the content `data`.
-
-        `name` is the name of the file in messages. Raise `UsageError` if the content is not a CSV file.
-        """
+        """Return the CSV file with the content `data`. Raise `UsageError`, which names `name`, if it is not CSV."""
         if len(data) > MAX_BYTES:
             raise UsageError(
                 f"{name} is larger than {MAX_BYTES:,} bytes. Give the file that your course system exported."

@@ -13,7 +13,7 @@ def moment(at: datetime, zone: tzinfo) -> str:
 
 
 def due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
-    """Yield the due date and the rules on lateness, each as a label and a text. Yield nothing without a due date."""
+    """Yield the due date and the penalty for lateness, each as a label and a text. Yield nothing without a due date."""
     if rule.due is None:
         return
     usual = f" (your own date; for the class it is {moment(rule.usual_due, zone)})" if rule.usual_due else ""
@@ -23,7 +23,7 @@ def due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
 
 
 def handed_in(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
-    """Yield a label and a text: the time when an attempt was handed in, and the number of days after the due date."""
+    """Yield when an attempt was handed in, and how many days after the due date, each as a label and a text."""
     if at is None:
         if rule.due:
             yield "Handed in", "at an unknown time, so it counts as on time"

@@ -1,4 +1,4 @@
-"""The result of filling points into the file of a course system: the filled file, and the grades that are not in it."""
+"""The file of a course system in which points were filled in, and the grades that are not in it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

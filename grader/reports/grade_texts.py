@@ -1,4 +1,4 @@
-"""Points, statuses and lesson titles as text. All reports use these texts."""
+"""Points, results and lesson titles as text. All reports use these texts."""
 
 from collections import Counter
 from typing import Final
@@ -23,7 +23,7 @@ STATUS = {
     Status.UNDECIDED: "right, close to a tier",
     Status.GRADER_ERROR: "not graded (grader error)",
 }
-"""The text for each status of a verdict."""
+"""The text that reports show for each status of a graded task."""
 
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 
@@ -92,13 +92,13 @@ def replaced_text(hand_in: HandIn) -> str:
 
 
 def replaced_advice(hand_in: HandIn) -> str:
-    """Return the sentence of `replaced_text`, and advice for the instructor on how the attempt can still count."""
+    """Return a sentence on a file that was replaced before it was graded, with advice on how it can still count."""
     return (
         f"{replaced_text(hand_in)} If it must count, put the file back into the class folder and run the command again."
     )
 
 
 def explanation(verdict: Verdict) -> str:
-    """Return the text that explains a verdict to the student. It is never empty."""
+    """Return a text that explains the result of a task to the student. It is never empty."""
     attempt = verdict.attempt
     return "\n".join(line for line in (attempt.rationale, attempt.help) if line) or f"{STATUS[attempt.status]}."

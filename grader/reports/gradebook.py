@@ -18,7 +18,7 @@ POSSIBLE = "Points Possible"
 
 
 def render(roll: Roll) -> str:
-    """Return the points of a class as the text of gradebook.csv."""
+    """Return the points of a class as CSV text for Canvas."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     table.writerow([*HEADER, *map(heading, roll.lessons)])

@@ -92,7 +92,7 @@ def _leader(verdict: Verdict, ratio: float) -> Json:
 
 
 def _policy(standing: Standing | None) -> dict[str, Json]:
-    """Return the fields that explain how the course's rules on dates and attempts changed the points."""
+    """Return the JSON fields that explain how the course's rules on dates and attempts changed the points."""
     if standing is None:
         return {}
     return {

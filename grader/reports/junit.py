@@ -1,7 +1,7 @@
 """The results of a class as JUnit XML, a format for test results, with one suite per student and one test per task.
 
-A test passes if the answer is right, at any speed. The points are properties of the test. A task that the grader failed
-to grade is an error. A task that is not graded yet is skipped.
+A test passes if the answer is right, at any speed. The points are properties of the test. A task that was not graded
+because of an internal error is an error. A task that is not graded yet is skipped.
 """
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

@@ -1,8 +1,8 @@
 """The leaderboard: lists of measured ratios that the students of the class can read.
 
-Each task has one list for each machine on which it was measured. Only right answers are listed, without points. If the
-confidence intervals of two students overlap, it is unknown which student's answer is faster. Each of the two students
-then gets a range of places, such as 3 to 6.
+A ratio is the baseline's cost divided by the submission's cost. Each task has one list for each machine on which it was
+measured. Only right answers are listed, without points. If the confidence intervals of two students overlap, it is
+unknown which student's answer is faster. Each of the two students then gets a range of places, such as 3 to 6.
 """
 
 import math
@@ -19,7 +19,7 @@ from grader.reports.pseudonyms import NameOf
 from harness.rendering.measured import interval, ratio
 
 MOST: Final = 100
-"""The maximum number of entries in a list. Further entries are only counted."""
+"""The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
 COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change it."
 
 
@@ -27,8 +27,8 @@ COUNTED: Final = "The cost is not measured with a clock, so other programs on th
 class Entry:
     """One row of the leaderboard.
 
-    The axis begins at 0 % and ends at 100 %. `left` is the position where the interval begins, `width` is the width of
-    the interval, and `middle` is the position of the ratio.
+    `interval` is the confidence interval of the ratio as text. Its drawing begins `left` per cent from the left side
+    and is `width` per cent wide. The ratio is at `middle` per cent.
     """
 
     place: str
@@ -44,8 +44,7 @@ class Entry:
 class Board:
     """One list of the leaderboard.
 
-    `measured` is a sentence on the machine that measured the ratios. `more` is the number of students who are not
-    shown.
+    `measured` is a sentence on the machine that measured the ratios. `more` is the number of students not shown.
     """
 
     task: str
@@ -82,9 +81,9 @@ def boards(roll: Roll, name_of: NameOf) -> tuple[Board, ...]:
 
 
 def places(speeds: Sequence[Speed]) -> list[tuple[int, int]]:
-    """Return, for each measured speed, the best and the worst place that it can have. Place 1 is the best.
+    """Return the best and the worst possible place of each measured ratio. Place 1 is the best.
 
-    A speed is certainly better than another if its whole interval lies above the interval of the other speed. Equal
+    A ratio is certainly better than another if its whole confidence interval lies above the other interval. Equal
     measurements, such as those of identical files, share a place.
     """
     lows, highs = sorted(speed.low for speed in speeds), sorted(speed.high for speed in speeds)

@@ -1,4 +1,4 @@
-"""Fill points into a grading worksheet of one Moodle assignment, in its columns "Grade" and "Feedback comments".
+"""Fill points into a grading worksheet of a Moodle assignment, in its columns "Grade" and "Feedback comments".
 
 No row is added or removed. A row with a locked grade is not changed. A comment that a person wrote is not changed
 either. Moodle reads comments as HTML.
@@ -17,17 +17,17 @@ from harness.errors import UsageError
 IDENTIFIER, NAME, EMAIL, ID = "identifier", "full name", "email address", "id number"
 GRADE, MOST, OPEN, FEEDBACK = "grade", "maximum grade", "grade can be changed", "feedback comments"
 NEEDED = (IDENTIFIER, GRADE, "last modified (grade)")
-"""Columns that Moodle needs to import a worksheet."""
+"""Columns that Moodle needs to import a grading worksheet."""
 
 OURS = "Graded by fairclock: "
-"""The beginning of each comment by the grader. The next export replaces comments that begin with this text."""
+"""The beginning of each comment that the grader writes. Comments with this beginning are replaced later."""
 
 
 def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: bool = False) -> Filled:
     """Return `data`, the content of the worksheet `name`, with the sum of the points of `lessons` filled in.
 
-    Raise `UsageError` if the file is not a worksheet. Also raise it if the maximum grade differs from the lessons'
-    points and `scale` is not set.
+    With `scale`, the points are converted to the maximum grade of the worksheet. Raise `UsageError` if the file is not
+    a worksheet. Also raise it if the maximum grade differs from the lessons' points and `scale` is not set.
     """
     sheet = CsvFile.read(data, name)
     rows = sheet.rows

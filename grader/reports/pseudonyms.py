@@ -1,8 +1,8 @@
-"""Names of the students on the leaderboard.
+"""Choose the names of students on the leaderboard, by default pseudonyms.
 
-All students of the class can read the leaderboard, so pseudonyms are the default. A pseudonym is computed from the
-student's name and a random key in the journal. Without the key, a list of the students does not reveal their
-pseudonyms. A student has the same pseudonym in all reports of a class, and a different pseudonym in each class.
+All students of the class can read the leaderboard. A pseudonym is computed from the student's name and a random key in
+the database of grades. Without the key, a list of the students does not reveal their pseudonyms. A student has the same
+pseudonym in all reports of a class, and a different pseudonym in each class.
 """
 
 import csv
@@ -51,11 +51,11 @@ def pseudonyms(key: str, students: Sequence[str]) -> dict[str, str]:
 
 
 def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
-    """Return the function that gives students' names on the leaderboard.
+    """Return a function that gives a student's name on the leaderboard.
 
-    `how` is "pseudonyms", "", "students", or the path of a CSV file. The file has two columns, the student and the name
-    to show, and no heading. A student with an empty name is left out of the leaderboard. A student who is not in the
-    file gets a pseudonym.
+    `how` is "pseudonyms", "" (the same), "students", or the path of a CSV file. The file has two columns, the student
+    and the name to show, and no heading. A student with an empty name is left out of the leaderboard. A student who is
+    not in the file gets a pseudonym, which is computed with `key`.
 
     Raise `UsageError` if the file cannot be read or names no student of the class. Also raise it if two students have
     the same name.
@@ -72,11 +72,11 @@ def names_for(how: str, key: str, students: Sequence[str]) -> NameOf:
 
 
 def from_options(leaderboard: bool | None, names: str | None, before: str) -> str:
-    """Return which names the leaderboard shows by a command's options, or "" if there is no leaderboard.
+    """Return "pseudonyms", "students" or the path of a CSV file for a leaderboard, or "" for no leaderboard.
 
-    The result is "pseudonyms", "students" or the path of a CSV file. Without `names`, it is the choice `before` of an
-    earlier run, or else "pseudonyms" if `leaderboard` is True. The path is absolute, because later commands read the
-    file from other folders. Raise `UsageError` if the options contradict each other.
+    `leaderboard` and `names` are options of a command. Without `names`, the result is the choice `before` of an earlier
+    run, or else "pseudonyms" if `leaderboard` is True. A path is made absolute, because later commands read the file
+    from other folders. Raise `UsageError` if the options contradict each other.
     """
     if leaderboard is False:
         if names:
@@ -88,7 +88,7 @@ def from_options(leaderboard: bool | None, names: str | None, before: str) -> st
 
 
 def _read(path: Path, students: Sequence[str]) -> dict[str, str]:
-    """Return a dict from students of the class to their names on the leaderboard, read from a CSV file.
+    """Return students' names on the leaderboard by student, from a CSV file.
 
     Raise `UsageError` if the file cannot be read or has no student of the class.
     """

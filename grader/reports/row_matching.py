@@ -1,6 +1,6 @@
 """Find the row of each student in a file that a course system exported.
 
-fairclock only knows the name of a student's folder or zip. First, this name is compared with the unique values of each
+The grader only knows the name of a student's folder or zip. First, this name is compared with the unique values of each
 row: login, number and e-mail address. If no row has such a value, the name is compared with the student names and with
 the parts of the addresses before the @. A student gets no row if two rows match, or if two students match the same row.
 The reason is then reported.
@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from grader.reports.csv_file import fold
 
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?")
-"""The name of a student's folder in Moodle's "Download all submissions".
-
-It has the student's name and the participant number, such as 1001.
-"""
+"""The name of a student's folder in Moodle's "Download all submissions", with the student's name and a number."""
 
 
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
@@ -25,7 +22,7 @@ _CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One student's row in the exported file: its index, its unique values, and the student's name."""
+    """One student's row in an exported file: its index, its unique values, and the student's name."""
 
     row: int
     ids: tuple[str, ...]
@@ -34,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The row of each matched student.
+    """The row of each student in an exported file.
 
     `by_name` lists the students who were matched by name only, without a unique value. `why` has the reason for each
     student without a row.
@@ -46,7 +43,7 @@ class Matches:
 
 
 def match_rows(students: Iterable[str], lines: Sequence[Row]) -> Matches:
-    """Return the row of each student, or the reason why the student has no row."""
+    """Return each student's row in an exported file, or the reason why the student has no row."""
     rows: dict[str, int] = {}
     why: dict[str, str] = {}
     by_name: list[str] = []
@@ -86,7 +83,7 @@ def _ids(line: Row) -> set[str]:
 
 
 def _hints(line: Row) -> set[str]:
-    """Return the parts of a row that two students may share: the name, and each address before the @.
+    """Return the values of a row that two students may share: the name, and each address before the @.
 
     The words of a name are sorted, so "Doe, Jane" matches "Jane Doe".
     """

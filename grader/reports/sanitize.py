@@ -1,15 +1,14 @@
 """Replace dangerous characters in texts from students before a page or a terminal shows the texts.
 
-The templates escape HTML, but escaping does not help against control characters. HTML forbids control characters, and a
-terminal executes some of them as commands. Escaping does not help against invisible characters either. Invisible
-characters can reverse the text around them or make two names look equal. A visible sign replaces each of these
-characters.
+Escaping HTML does not help against control characters, which terminals execute as commands and HTML forbids. It does
+not help against invisible characters either, which can reverse the text around them or make two names look equal. A
+visible sign replaces each of these characters.
 """
 
 from typing import Final
 
 MOST: Final = 300
-"""The maximum length, in characters, of a student's text in a table. The student's page has the whole text."""
+"""The maximum number of characters of a student's text in a table. The student's page has the whole text."""
 
 _SIGNS: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"}
 _SIGNS |= {0x7F: "\N{SYMBOL FOR DELETE}"}
@@ -34,5 +33,5 @@ def sanitize(text: str) -> str:
 
 
 def shortened(text: str, most: int = MOST) -> str:
-    """Return the text with at most `most` characters. An ellipsis replaces the rest."""
+    """Return the text, cut to at most `most` characters. A cut text ends in an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""The page of one student: each verdict, the measurements on which it is based, and what to do next.
+"""The page of one student: the result of each task, its measurements, and what to do next.
 
 The page can be given to the student. It has no data of other students, no link to the class page, no output of the
 submission, and no script.
@@ -27,9 +27,9 @@ BINS = 24
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """The texts and charts of one verdict on the student's page. `facts` are pairs of a label and a text.
+    """The texts and charts of one task on the student's page. `facts` are pairs of a label and a text.
 
-    `rationale` may have several lines.
+    `rationale` explains the result and may have several lines.
     """
 
     task: str
@@ -64,7 +64,7 @@ class LessonView:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A machine with or without a sandbox, and the lessons that were graded on it."""
+    """A machine with or without a sandbox, and the names of the lessons that were graded on it."""
 
     lessons: str
     machine: str
@@ -76,7 +76,8 @@ class Place:
 def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym: str = "") -> str:
     """Return the page of the only student of `roll`.
 
-    The page has a histogram of the rounds if the reports in `roll` include the rounds.
+    The page has histograms if the reports in `roll` include single measurements. `infos` has texts and grade thresholds
+    of tasks. `pseudonym` is the student's name on the leaderboard.
     """
     (student,) = roll.students
     reports = {report.submission.lesson: report for report in roll.reports}
@@ -97,7 +98,7 @@ def render(roll: Roll, infos: Mapping[str, TaskInfo] | None = None, *, pseudonym
 
 
 def task_view(verdict: Verdict, info: TaskInfo | None) -> TaskView:
-    """Return the texts and charts of one verdict for the student's page."""
+    """Return the texts and charts of one task for the student's page."""
     attempt, full = verdict.attempt, verdict.points >= verdict.max_points
     marks = info.marks() if info else ()
     speed = attempt.speed if attempt.speed and _is_measured(attempt.speed, info) else None
@@ -120,7 +121,7 @@ def task_view(verdict: Verdict, info: TaskInfo | None) -> TaskView:
 
 
 def places(reports: Sequence[Report]) -> tuple[Place, ...]:
-    """Return each machine on which reports were graded, with its lessons.
+    """Return the machines on which reports were graded, with the names of their lessons.
 
     A machine on which some lessons were graded with a sandbox, and some without, is returned twice.
     """
@@ -164,7 +165,7 @@ def _lesson(
 def _handed_in(
     roll: Roll, lesson: str, report: Report | None, span: Span | None, standing: Standing | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the facts on a student's lesson as pairs of a label and a text, such as "Due" and the due date."""
+    """Yield pairs of a label and a text on a student's submission, such as "Due" and the due date."""
     (student,), zone = roll.students, roll.course.zone
     rule = roll.course.rule(student, lesson)
     yield from dates.due(rule, zone)
@@ -224,7 +225,7 @@ def _control(control: Control) -> str:
 
 
 def _is_measured(speed: Speed, info: TaskInfo | None) -> bool:
-    """Return whether the page shows the ratio: the task has tiers, and the ratio is a finite number."""
+    """Return whether the page shows the ratio: the task gives points for speed, and the ratio is a finite number."""
     counts = bool(info.steps) if info else not speed.ratio == speed.low == speed.high == 1.0
     return counts and all(0 < value < math.inf for value in (speed.ratio, speed.low, speed.high))
 
@@ -237,7 +238,7 @@ def _ladder(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
 
 
 def _rounds(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
-    """Return a histogram of the rounds by ratio, with the tiers in its range.
+    """Return a histogram of the ratios of single measurements, with the grade thresholds in its range.
 
     The first and last bar include the outliers.
     """
@@ -259,7 +260,8 @@ def _rounds(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
 def ratios_of(rounds: Sequence[Round], cost: Cost | None) -> list[float]:
     """Return the ratio of each round: of wall times if the task's cost is wall time, else of CPU times.
 
-    Wall times are also used if the CPU clock missed work in more than half of the rounds.
+    A round times the baseline and the submission once each. Wall times are also used if the CPU clock missed work in
+    more than half of the rounds.
     """
     hidden = 2 * sum(one.ratio > HIDDEN_WORK * one.wall_ratio for one in rounds) > len(rounds)
     by_wall = cost is Cost.WALL_TIME or hidden

@@ -1,4 +1,4 @@
-"""The table of students on the class page, with points and status in each lesson. It can be sorted and filtered."""
+"""The table of students on the class page, with points and results in each lesson. It can be sorted and filtered."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from grader.reports import grade_texts, links
 from grader.trials.faults import NOT_WRITTEN
 
 NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
-"""The instructor should check verdicts with these statuses."""
+"""The instructor should check results with these statuses."""
 
 KINDS = {
     "human": "something to check by hand",
@@ -22,7 +22,7 @@ KINDS = {
     "absent": "a lesson not handed in",
     "waiting": "a submission not graded yet",
 }
-"""The filters of the table. Each text completes the sentence "Show only students with …"."""
+"""The filters of the table of students. Each text completes the sentence "Show only students with …"."""
 
 _CSS_CLASS = {
     Status.PASSED: "good",
@@ -34,7 +34,7 @@ _CSS_CLASS = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The cell of one submission in the table. `css_class` sets its colour, which only repeats what the text states."""
+    """The cell of one submission in the table of students. `css_class` sets its colour, which repeats the text."""
 
     points: str
     status: str
@@ -43,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class StudentRow:
-    """The row of one student in the table. `kinds` are the keys of `KINDS` that apply to the student."""
+    """The row of one student in the table. `kinds` are the filters (keys of `KINDS`) that show this row."""
 
     student: str
     link: str
@@ -84,7 +84,7 @@ def cell(report: Report | None, points: float | None, *, waiting: bool) -> Cell:
 
 
 def css_class(verdict: Verdict) -> str:
-    """Return the CSS class that sets the colour of a verdict."""
+    """Return the CSS class that sets the colour of a task's result."""
     known = _CSS_CLASS.get(verdict.status, "poor")
     return "part" if known == "good" and verdict.points < verdict.max_points else known
 

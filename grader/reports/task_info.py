@@ -1,7 +1,7 @@
-"""The texts of a task for the reports: tiers, hints, references and the idea of the solution.
+"""The texts of a task for the reports: grade thresholds, hints, references and the idea of the solution.
 
-Reports are made from the journal, which stores measurements but not the exercises. Another version of fairclock may
-have other exercises. Reports therefore show these texts only if the installed version also wrote the journal.
+Reports are made from stored grades and measurements, which do not include the exercises. Another version of fairclock
+may have other exercises. Reports therefore show these texts only if the installed version also graded the class.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from harness.rendering import measured, units
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One tier: the ratio that reaches it, and the points that it gives."""
+    """A grade threshold: the ratio that a submission must reach, and the points for reaching it."""
 
     ratio: float
     points: float
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """The summary, tiers and help texts of one task."""
+    """The summary, grade thresholds and help texts of one task."""
 
     summary: str
     steps: tuple[Step, ...]
@@ -37,16 +37,16 @@ class TaskInfo:
 
     @classmethod
     def of(cls, task: Task) -> "TaskInfo":
-        """Return the texts and tiers of a task."""
+        """Return the texts and grade thresholds of a task."""
         steps = tuple(Step(tier.ratio, task.points * tier.share) for tier in task.tiers)
         return cls(task.summary, steps, task.hints, task.read, task.idea, task.references)
 
     def marks(self) -> tuple[Mark, ...]:
-        """Return the tiers as marks on an axis of ratios."""
+        """Return the grade thresholds as marked values for the axis of a chart."""
         return tuple(Mark(step.ratio, f"tier {units.ratio(step.ratio)}", "tier") for step in self.steps)
 
     def next_tier(self, speed: Speed) -> str:
-        """Return a sentence on the next tier and its points, or "" for a task without tiers."""
+        """Return a sentence on the next grade threshold and its points, or "" for a task without thresholds."""
         if not self.steps:
             return ""
         if speed.tier >= len(self.steps):
@@ -60,7 +60,7 @@ class TaskInfo:
 
 
 def task_infos(roll: Roll) -> dict[str, TaskInfo]:
-    """Return a dict from the full name of each task of the class to its texts and tiers.
+    """Return the texts and grade thresholds of each task of the class, by the task's full name.
 
     If another version of fairclock graded the class, return {}.
     """

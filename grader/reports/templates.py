@@ -41,7 +41,7 @@ def render(name: str, **values: object) -> str:
 
 @cache
 def inline(name: str) -> Inline:
-    """Return the content of a template that is one `<style>` or `<script>` element, and the hash of this content."""
+    """Return the content of a template that is one `<style>` or `<script>` element, and its hash."""
     loader = _environment().loader
     assert loader is not None
     text = loader.get_source(_environment(), name)[0]

@@ -1,4 +1,4 @@
-"""The times and the speed of grading a class, and the noise of the machine."""
+"""The times and the speed of grading a class, and the noise of the machine that graded it."""
 
 import statistics
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from grader.reports.charts import Axis, Chart, Mark
 from harness.rendering import units
 
 PAUSE: Final = timedelta(minutes=15)
-"""A longer pause without grading ends a session."""
+"""A pause without grading that is longer than this ends a session."""
 SESSIONS: Final = 6
-"""The maximum number of sessions on the class page. Only the last sessions are shown."""
+"""The maximum number of grading sessions on the class page. Only the last sessions are shown."""
 INTERVALS: Final = 48
-"""The number of equal intervals into which a chart divides its time axis."""
+"""The number of equal intervals on the time axis of a chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The noise of the machine, from the control measurements of all duels. `found` has sentences on the results."""
+    """The noise of the machine, measured by comparing a baseline with itself. `found` has sentences on the results."""
 
     found: tuple[str, ...]
     spread: Chart
@@ -44,7 +44,7 @@ class Noise:
 
 
 def sessions(spans: Sequence[Span]) -> tuple[tuple[Session, ...], int]:
-    """Return the last `SESSIONS` sessions of a class in order of time, and the number of sessions before them."""
+    """Return the last `SESSIONS` grading sessions of a class in order of time, and the number of earlier sessions."""
     parts: list[list[Span]] = []
     until: datetime | None = None
     for span in sorted(spans, key=lambda one: (one.started, one.finished)):
@@ -57,7 +57,7 @@ def sessions(spans: Sequence[Span]) -> tuple[tuple[Session, ...], int]:
 
 
 def noise(roll: Roll) -> Noise | None:
-    """Return the noise that the control measurements found, or None if there was no duel."""
+    """Return the noise of the machine that graded the class, or None if nothing was timed."""
     played = [
         (span.finished if span else None, verdict.attempt.control)
         for report, span in roll.gradings()
@@ -100,7 +100,7 @@ def _session(spans: Sequence[Span]) -> Session:
 
 
 def _found(controls: Sequence[Control]) -> list[str]:
-    """Return sentences on the results of the control measurements."""
+    """Return sentences on the noise of the machine, from comparisons of a baseline with itself."""
     n, voided = len(controls), sum(control.voided for control in controls)
     same = [control.same for control in controls]
     slowed = statistics.median(control.slowed for control in controls)
@@ -132,7 +132,7 @@ def _duels(number: int) -> str:
 
 
 def _over_time(timed: Sequence[tuple[datetime, float]], axis: Axis) -> Chart:
-    """Return a chart of the control ratios in order of time. All duels are equally wide, so pauses are not visible."""
+    """Return a chart of measurements in order of time. All have the same width, so pauses are not visible."""
     ordered = [value for _, value in sorted(timed)]
     parts = min(INTERVALS, len(ordered))
     edges = [round(number * len(ordered) / parts) for number in range(parts + 1)]

@@ -1,12 +1,12 @@
-"""Write the kit for students with notebooks, as a folder that can be put into git, or as one zip.
+"""Write the kit for students, with notebooks, as a folder that can be put into git, or as one zip.
 
 The kit contains what students need to take lessons, check their work and hand it in: `harness`, `lessons`, `grader`,
-new stubs and notebooks. It has no solutions, tests or seeds. Known submissions that reach a tier or contain a part of a
-solution are left out. Baselines that are never run in grading are left out, too. If a student's wrong answer equals one
-of these known submissions, only the grading of the class can explain the mistake.
+exercises and notebooks. It has no solutions, tests or seeds. Example submissions that contain a part of a solution, and
+baselines that are never run in grading, are left out. If a student's wrong answer equals one of the examples left out,
+only the grading of the class can explain the mistake.
 
-`release` searches the written kit for every part of every solution. It also grades functions of the kit that compute
-right answers, as if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
+The new kit is searched for every part of every solution. Functions of the kit that compute right answers are graded as
+if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
 """
 
 import re
@@ -31,34 +31,28 @@ from harness.storage.overwriting import refuse_edited
 FOLDERS: Final = ("grader", "harness", "lessons")
 FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore")
 README: Final = Path(__file__).with_name("README.md")
-"""The README for students. It is copied to the kit's README.md."""
+"""The README for students, which becomes the kit's README.md."""
 
 EXAMPLE: Final = "04_autorange"
-"""The lesson in the commands of the README for students.
-
-If a kit lacks this lesson, the kit's first lesson replaces it.
-"""
+"""The lesson in the commands of the README for students. If a kit lacks it, the kit's first lesson replaces it."""
 
 SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c"})
 SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
-"""The names of known submissions that reach a tier. Each of these files contains a solution or a part of it."""
+"""The file names of example submissions that earn points for a low cost, so each contains a part of a solution."""
 
 LESSON_NUMBER: Final = re.compile(r"(?:lesson_)?(\d\d)_")
 """The beginning of the name of a lesson's folder or file, with the lesson's number."""
 
 NOTEBOOKS: Final = "notebooks"
 MIN_STATEMENTS: Final = 2
-"""Only parts of solutions with at least this many lines are searched for.
-
-Shorter parts, such as `return x`, also occur in other code.
-"""
+"""Parts of solutions with at least this many lines must not be in the kit. Shorter parts also occur in other code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The kit that was written: its path, and the numbers of its files and notebooks.
+    """The student kit that was written: its path, and the numbers of its files and notebooks.
 
-    `parts` is the number of solution parts searched for in it.
+    `parts` is the number of parts of solutions that were searched for in the kit.
     """
 
     place: Path
@@ -79,8 +73,8 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
     """Write the student kit to the new folder `place`, or to one zip if its name ends in .zip.
 
     The kit contains only the `chosen` lessons, or all lessons if none is chosen. Raise `UsageError` if something exists
-    at `place`, or if this kit has no solutions from which stubs can be made. Raise `GraderFault`, and leave no file, if
-    the new kit contains an answer.
+    at `place`, or if there are no solutions from which exercise files can be made. Raise `GraderFault`, and leave no
+    file, if the new kit contains an answer.
     """
     refuse_existing(place, force=force)
     everything = catalogue.load().lessons
@@ -120,16 +114,13 @@ def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, 
 
 
 def number_of(path: Path) -> str:
-    """Return the number of the lesson to which a file of the kit belongs, such as "04", or "" if it belongs to none.
-
-    The number is at the beginning of the file's name or of a folder's name.
-    """
+    """Return the number of the lesson to which a file of the kit belongs, such as "04", or "" if it belongs to none."""
     begun = (LESSON_NUMBER.match(part) for part in path.parts)
     return next((match[1] for match in begun if match), "")
 
 
 def kit_files() -> Iterator[Path]:
-    """Yield the paths of this kit's files that are copied to the student kit."""
+    """Yield the paths of this project's files that are copied to the student kit."""
     unused = unused_baselines()
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
@@ -139,23 +130,20 @@ def kit_files() -> Iterator[Path]:
 
 
 def unused_baselines() -> set[Path]:
-    """Return the baselines that are never run in grading.
-
-    Only `lint` uses them, and students could hand them in as answers.
-    """
+    """Return the files of baselines that are never run in grading, because students could hand them in as answers."""
     return {task.known / "baseline.py" for task in catalogue.all_tasks()} - {
         path for task in catalogue.all_tasks() for path in task.baselines
     }
 
 
 def all_parts() -> list[str]:
-    """Return every part of every solution, in the normalized form that `files_containing` needs."""
+    """Return every part of every solution that students write, in the form that `files_containing` takes."""
     lessons = catalogue.load().lessons
     return [part for lesson in lessons for part in parts_of(paths.solution(lesson).read_text("utf-8"))]
 
 
 def parts_of(solution: str) -> Iterator[str]:
-    """Yield the parts of a solution that students write, in the normalized form that `files_containing` needs.
+    """Yield the parts of a solution that students write, in the form that `files_containing` takes.
 
     A part is the text between the marks `stubs.BEGIN` and `stubs.END`. Parts with fewer than `MIN_STATEMENTS` lines are
     not secret and are left out.
@@ -195,7 +183,7 @@ def _write_readme(folder: Path, lessons: Sequence[str]) -> None:
 
 
 def _write_stubs(folder: Path, lessons: Sequence[str]) -> None:
-    """Write the stubs of these lessons, and the list that shows whether a stub was changed."""
+    """Write the exercise files of these lessons, and the list that shows later whether a student changed a file."""
     rows = []
     for lesson in lessons:
         stub = stubs.stub_of(paths.solution(lesson).read_text(encoding="utf-8"))

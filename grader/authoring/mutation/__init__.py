@@ -1,7 +1,7 @@
 """Make mutants of a source text: copies with one small change each, such as `<` for `<=` or a removed statement.
 
 Only one function and the definitions that it uses are changed. Imports, docstrings, annotations, decorators and the
-texts of errors are not changed. All functions are pure.
+texts of errors are not changed.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ SHOWN_BEFORE = 40
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A source text with one change.
+    """A source text with one small change.
 
-    `file` and `line` are the place of the change. `was` and `now` are the statement before and after the change.
+    `file` and `line` say where the change is. `was` and `now` are the changed statement before and after the change.
     `source` is the whole changed text.
     """
 
@@ -33,9 +33,9 @@ class Mutant:
 
 
 def mutants(source: str, function: str, file: str = "") -> Iterator[Mutant]:
-    """Yield each mutant of a function once. Yield nothing if the source does not define the function.
+    """Yield each changed copy (mutant) of a function in `source`. Yield nothing if the function is missing.
 
-    Mutants that do not compile are left out. Raise `SyntaxError` if the source is not Python.
+    Copies that do not compile are left out. Raise `SyntaxError` if `source` is not Python.
     """
     tree = parsed(source)
     used, seen = reachable(tree, function), {written(tree)}

@@ -1,4 +1,4 @@
-"""Make mutants that return stored answers. They call the function once, or once per size of its first argument."""
+"""Make changed copies of a function that call it only once, or once per input size, and then return stored answers."""
 
 from collections.abc import Iterator
 from string import Template
@@ -7,7 +7,7 @@ KEYS = {
     "always returns its first answer": "0",
     "always returns its first answer to an argument of the same shape or length": "_size(arguments)",
 }
-"""The description of each mutant, and the Python expression for the key under which the mutant stores an answer."""
+"""For each kind of change: its description, and the Python expression for the key under which an answer is stored."""
 
 WRAPPED = Template("""
 
@@ -37,6 +37,6 @@ $function = _remembering($function)
 
 
 def cached(source: str, function: str) -> Iterator[tuple[str, str]]:
-    """Yield the description and the source text of each mutant of a function."""
+    """Yield a description and a source text for each changed copy of `function` that returns stored answers."""
     for words, key in KEYS.items():
         yield words, source + WRAPPED.substitute(key=key, function=function)

@@ -1,4 +1,4 @@
-"""Replace one expression for a mutant: a comparison, an operator, a constant, a dtype, or a function's name."""
+"""Replace one expression of a syntax tree: a comparison, an operator, a constant, a dtype, or a function's name."""
 
 import ast
 import copy
@@ -18,8 +18,7 @@ COMPARISONS: Final[Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
-"""The replacements of each comparison: its negation and, for an order, the comparison that treats equal values
-differently."""
+"""The replacements of each comparison: its opposite, and the comparison that treats equal values differently."""
 
 OPERATORS: Final[Mapping[type[ast.operator], tuple[type[ast.operator], ...]]] = {
     ast.Add: (ast.Sub,),
@@ -48,14 +47,14 @@ _PAIRS: Final = (
     ("double", "float"),
 )
 NAMES: Final = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
-"""The replacement of each name of a function, method or dtype."""
+"""The replacement for each name of a function, method or dtype."""
 
 ONE_WAY: Final = frozenset({"float"})
 """Names that are replaced only as attributes, as in `torch.float`. The builtin `float` has no counterpart `double`."""
 
 
 def alternatives(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield each expression that replaces `node` in a mutant."""
+    """Yield changed versions of the expression `node`, such as `a <= b` for `a < b`."""
     if isinstance(node, ast.Constant):
         yield from map(_constant, _other_values(node.value))
     elif isinstance(node, ast.UnaryOp):
@@ -113,7 +112,6 @@ def _renamed(node: ast.Name | ast.Attribute) -> Iterator[ast.expr]:
 
 
 def _unfiltered(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.expr]:
-    """Yield copies of a comprehension that each lack one of its conditions."""
     for at, each in enumerate(node.generators):
         for number in range(len(each.ifs)):
             free = copy.copy(each)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 def reachable(tree: ast.Module, function: str) -> list[ast.stmt]:
     """Return the statements that define a function, and the functions, classes and values of the module that it uses.
 
-    The statements are in the order of the module. They are found by name.
+    The statements have the same order as in the module. They are found by name.
     """
     defined: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
@@ -29,7 +29,7 @@ def defined_at(tree: ast.Module, function: str) -> int:
 
 
 def _names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a module-level statement defines, without imported names."""
+    """Yield the names that a module-level statement defines, except imported names."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         yield statement.name
     elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):

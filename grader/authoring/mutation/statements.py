@@ -1,4 +1,4 @@
-"""Replace one statement for a mutant: by a condition that is always true or false, a shorter loop, or no statement."""
+"""Replace one statement of a syntax tree: make its condition constant, shorten its loop, or remove it."""
 
 import ast
 import copy
@@ -11,7 +11,7 @@ from grader.authoring.mutation.expressions import OPERATORS
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A replacement statement. `words` describe the change if the statement's first line does not show it."""
+    """A replacement for a statement. `words` describe the change if the statement's first line does not show it."""
 
     node: ast.stmt
     words: str = ""
@@ -19,14 +19,14 @@ class Other:
 
 @dataclass(frozen=True)
 class Scope:
-    """A function or a module-level statement: how many times it stores each name, and the statements in it."""
+    """A function or module-level statement: how often each name is assigned in it, and the statements in its body."""
 
     names: Mapping[str, int]
     body: Sequence[ast.stmt]
 
     @classmethod
     def of(cls, statement: ast.stmt) -> "Scope":
-        """Return the scope of a statement."""
+        """Return the scope of a function or of another module-level statement."""
         nodes = list(ast.walk(statement))
         names = Counter(node.id for node in nodes if isinstance(node, ast.Name) and _is_stored(node))
         names.update(node.arg for node in nodes if isinstance(node, ast.arg))
@@ -34,10 +34,9 @@ class Scope:
 
 
 def alternatives(block: Sequence[ast.stmt], at: int, scope: Scope) -> Iterator[Other]:
-    """Yield the statements that replace statement number `at` of a block, one for each mutant.
+    """Yield the replacements for statement number `at` of a block.
 
-    One mutant lacks the statement. There is no such mutant if the function would then always raise `NameError` or
-    return None, because every test detects this.
+    One replacement is `pass`, unless the function would then always raise `NameError` or return None.
     """
     node = block[at]
     if isinstance(node, ast.If):

@@ -1,4 +1,4 @@
-"""List all changes of a syntax tree that give mutants. A change is made in the tree itself and undone later."""
+"""List all small changes of a syntax tree. Each change is made in the tree itself and undone later."""
 
 import ast
 import copy
@@ -11,17 +11,17 @@ from grader.authoring.mutation import expressions, statements
 from grader.authoring.mutation.statements import Scope
 
 UNCHANGED: Final = frozenset({"annotation", "returns", "decorator_list", "type_params", "bases"})
-"""The fields of syntax tree nodes that are not changed, because the answer does not depend on them."""
+"""Fields of syntax tree nodes that are left unchanged, because the answer does not depend on them."""
 
 BLOCKS: Final = (ast.stmt, ast.match_case, ast.ExceptHandler)
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A change that puts `node` at a place of the tree. `was` and `now` are the statement before and after the change.
+    """One small change of a syntax tree: `node` replaces the node at `place` and `key`.
 
-    `words` describe the change if the changed statement does not show it. `belongs_to` is the statement around a
-    changed expression.
+    `was` is the changed statement before the change. `words` describe the change if the changed statement does not show
+    it. `belongs_to` is the statement that contains the changed expression.
     """
 
     tree: ast.Module
@@ -35,7 +35,7 @@ class Edit:
 
     @property
     def now(self) -> str:
-        """The statement after the change. It is valid only while the edit is applied."""
+        """The statement after the change. It is valid only inside `with edit.applied()`."""
         if self.words:
             return self.words
         return headline(self.node if self.belongs_to is None else self.belongs_to)
@@ -71,7 +71,7 @@ def is_valid(source: str) -> bool:
 
 
 def headline(node: ast.AST) -> str:
-    """Return the first line of a statement's text."""
+    """Return the first line of a statement's source text."""
     if isinstance(node, BLOCKS) and hasattr(node, "body"):
         node = copy.copy(node)
         for field, empty in (("body", [ast.Pass()]), ("orelse", []), ("finalbody", []), ("decorator_list", [])):
@@ -81,7 +81,7 @@ def headline(node: ast.AST) -> str:
 
 
 def edits(tree: ast.Module, statement: ast.stmt) -> Iterator[Edit]:
-    """Yield all changes of a module-level statement and of the statements and expressions in it."""
+    """Yield all small changes of a module-level statement and of the statements and expressions in it."""
     yield from _of_statement(tree, tree.body, tree.body.index(statement), Scope.of(statement))
 
 
@@ -98,7 +98,6 @@ def _of_statement(tree: ast.Module, block: list[ast.stmt], at: int, scope: Scope
 
 
 def _of_fields(tree: ast.Module, node: ast.AST, line: ast.AST, scope: Scope) -> Iterator[Edit]:
-    """Yield the changes of all parts of a node. `line` is the statement or the `case` around the node."""
     for field, value in ast.iter_fields(node):
         if field in UNCHANGED:
             continue
