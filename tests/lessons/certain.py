@@ -37,6 +37,8 @@ CERTAIN: dict[str, set[str]] = {
         "naps-warned",
         "file-holds-codes",
         "duel-undecided",
+        "row-per-shape",
+        "pickled-same",
     },
     "06_ab_testing": {
         "pickle-equal",
