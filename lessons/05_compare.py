@@ -469,6 +469,7 @@ def _(page: Page, found: Shapes) -> None:
         "The medians of `bmm` are smaller than the medians of `mul_sum` at",
         ", and at ".join(f"{won} of 16 shapes with {units.some(number, 'thread')}" for number, won in wins.items())
         + ".",
+        "If other programs use the cores, cells with several threads can be much slower than cells with one thread.",
         "PyTorch's benchmark recipe prints such a table for sixteen shapes and four numbers of threads.",
     )
 
@@ -942,13 +943,14 @@ def _(page: Page, results: list[Measurement]) -> None:
     page.settle(REPAIRED_GROWS, right)
     page.say(
         "The mistake is `globals=tensors`. The loop makes `tensor`, but each Timer receives `tensors`, which contains",
-        "two rows of 64 numbers. The repaired line is `globals=tensor`.",
+        "two rows of 64 numbers.",
         ROWS_ALIKE.words(
             held="So all five rows of the table show the time of the same call.",
             refuted="All five rows measure the same call. In this run, other work of the machine made the last row"
             " slower.",
             unclear="All five rows measure the same call, but disturbances made them differ in this run.",
         ),
+        "The repaired line is `globals=tensor`.",
     )
     page.say(
         "The title of a row comes from `sub_label`. torch does not check whether it describes the measured input.",
