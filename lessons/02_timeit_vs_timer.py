@@ -5,6 +5,7 @@ explanation. The words of the explanation depend on what the run measured.
 """
 
 import math
+import re
 import shlex
 import subprocess
 import sys
@@ -906,6 +907,201 @@ def show_profile(page: Page, within: dict[str, Seen], whole_s: float) -> None:
     }
     rows = [(name, *seen, seen.total_s / whole_s) for name, seen in most]
     page.table(Table.of("The four functions with the most own time in the profile", columns, rows))
+
+
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Fed(NamedTuple):
+    times: list[tuple[Measurement, Measurement]]
+    finite: list[float]
+
+
+@lesson.step(
+    "Find the mistake: a product",
+    predict=Choice(
+        "The first Timer times `x = x.mm(x)`. What does `x` contain after 100 calls?",
+        {"a": "numbers between 0 and 1", "b": "larger, finite numbers", "c": "no finite number"},
+    ),
+)
+def feeds_itself() -> Fed:
+    """This program should time the product of a matrix with itself. `wrong` contains a mistake, and `right` does not.
+
+    `x` is a matrix of random numbers between 0 and 1. We time both statements alternately. At the end, the program
+    runs the first statement without a clock, and records the share of finite numbers in `x` after each call.
+    """
+    setup = "x = torch.rand(100, 100)"
+    wrong = Timer("x = x.mm(x)", setup=setup)
+    right = Timer("y = x.mm(x)", setup=setup)
+    times = [(wrong.timeit(20), right.timeit(20)) for _ in range(60)]
+
+    x, finite = torch.rand(100, 100), []
+    for _ in range(100):
+        x = x.mm(x)
+        finite.append(x.isfinite().double().mean().item())
+    return Fed(times, finite)
+
+
+NOTHING_FINITE = feeds_itself.claim(
+    "nothing-finite", "after 100 calls of `x = x.mm(x)`, `x` contains no finite number", equals=0, unit=units.percent
+)
+SOON_INFINITE = feeds_itself.claim(
+    "soon-infinite",
+    "in at least 90 of the 100 calls of `x = x.mm(x)`, the result contains no finite number",
+    at_least=90,
+    unit=units.count,
+)
+TIME_IS_SILENT = feeds_itself.claim(
+    "time-is-silent",
+    "the time per call does not show the mistake: time of `x = x.mm(x)` ÷ time of `y = x.mm(x)` is 0.5 to 2",
+    at_least=0.5,
+    at_most=2,
+    unit=units.ratio,
+)
+
+
+@feeds_itself.explain
+def _(page: Page, found: Fed) -> None:
+    full, empty = (sum(share == end for share in found.finite) for end in (1, 0))
+    last, total = found.finite[-1], len(found.finite)
+    page.settle(NOTHING_FINITE, last)
+    page.settle(SOON_INFINITE, empty)
+    page.reveal(
+        NOTHING_FINITE.answer(held="c", refuted="b"),
+        f"All numbers were finite after each of the first {units.some(full, 'call')}. After {empty} of {total} calls,",
+        "no number was finite.",
+    )
+    wrong_s, right_s = (median(each.median for each in side) for side in zip(*found.times, strict=True))
+    ratio = Interval.median(wrong.median / right.median for wrong, right in found.times)
+    page.settle(TIME_IS_SILENT, ratio)
+    page.say(
+        "`x = x.mm(x)` replaces its own input. Each call receives the result of the call before, and its numbers have",
+        "about twice as many digits before the point. Soon they are larger than the largest number of the type",
+        "`float32`, and become infinite.",
+    )
+    page.say(
+        f"`x = x.mm(x)` took {units.seconds(wrong_s)} per call, and `y = x.mm(x)` took {units.seconds(right_s)}.",
+        TIME_IS_SILENT.words(
+            held="The times do not show the mistake, because a processor multiplies infinite numbers about as fast as"
+            " other numbers.",
+            refuted="On this machine, the infinite numbers also changed the time.",
+            unclear="This run does not show whether the infinite numbers change the time.",
+        ),
+        "If the time depends on the values, as with the sort in step 4, the time is wrong too.",
+        "Write the result to a name that the statement does not read, and check the result after the measurement.",
+    )
+
+
+# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def first(text: str) -> list[str]:
+    return re.findall(r"(\d{4})-(\d\d)-(\d\d)", text)
+
+
+@lesson.given
+def second(text: str) -> list[str]:
+    return re.findall(r"(\d{4})-(\d\d)-(\d\d)", text)
+
+
+@lesson.given
+def benchmark(*functions: Callable[[str], object]) -> list[float]:
+    work: dict[str, object] = {"text": "from 2026-01-31 to 2026-02-28"}
+    times_s = []
+    for function in functions:
+        work["function"] = function
+        stmt = "function(text)"
+        times_s.append(timeit.timeit(stmt, globals=work, number=5))
+    return times_s
+
+
+@lesson.given
+class Orders(NamedTuple):
+    first_then_second: list[list[float]]
+    second_then_first: list[list[float]]
+    warm: list[list[float]]
+
+
+@lesson.step(
+    "Find the mistake: a comparison",
+    predict=Choice.ranges(
+        "`first` and `second` have the same code. After `re.purge()`, what is the time of `first` divided by the time "
+        "of `second` in the result of `benchmark(first, second)`?",
+        (0.67, 1.5),
+        units.ratio,
+    ),
+)
+def only_a_cold_start() -> Orders:
+    """`benchmark` compares functions that find the dates in a text. It contains a mistake.
+
+    Python's module `re` compiles a pattern when the pattern is used first, and keeps it in a cache. `re.purge()`
+    empties this cache. The cache of a new process is also empty. We call `benchmark` twice with an empty cache, in
+    both orders. A third call finds the pattern in the cache.
+    """
+    orders = Orders([], [], [])
+    for _ in range(20):
+        re.purge()
+        orders.first_then_second.append(benchmark(first, second))
+        re.purge()
+        orders.second_then_first.append(benchmark(second, first))
+        orders.warm.append(benchmark(first, second))
+    return orders
+
+
+FIRST_LOSES = only_a_cold_start.claim(
+    "first-loses",
+    "with an empty cache, the function that is measured first takes at least twice as long, in both orders",
+    at_least=2,
+    unit=units.ratio,
+)
+WARM_EQUAL = only_a_cold_start.claim(
+    "warm-equal",
+    "with the pattern in the cache, the time of `first` ÷ the time of `second` is 2/3 to 3/2",
+    at_least=2 / 3,
+    at_most=3 / 2,
+    unit=units.ratio,
+)
+
+
+@only_a_cold_start.explain
+def _(page: Page, orders: Orders) -> None:
+    page.table(times_by_order(orders))
+    one, other, warm = ([early / late for early, late in times] for times in orders)
+    page.reveal(Interval.median(one), "The figures in the table are medians of all rounds.")
+    slower = [Interval.median(ratios) for ratios in (one, other)]
+    page.settle(FIRST_LOSES, Interval.every(end for each in slower for end in (each.low, each.high)))
+    page.settle(WARM_EQUAL, Interval.median(warm))
+    page.say(
+        FIRST_LOSES.words(
+            held="With an empty cache, the function that is measured first is always slower. Its five calls contain a"
+            " cold start: the first call also compiles the pattern. The other function uses the cache.",
+            refuted="In this run, the function that was measured first was not clearly slower.",
+            unclear="This run does not show whether the function that is measured first is slower.",
+        ),
+        WARM_EQUAL.words(
+            held="With the pattern in the cache, both functions take about the same time.",
+            refuted="With the pattern in the cache, the times still differ in this run, although the code is the same.",
+            unclear="This run does not show whether the times are equal with the pattern in the cache.",
+        ),
+    )
+    page.say(
+        "The repaired `benchmark` calls each function once before it starts the clock, as torch's Timer does. If the",
+        "first call itself matters to you, start a new process for each function. To find such mistakes, measure the",
+        "functions in both orders, and measure the same function under two names.",
+    )
+
+
+def times_by_order(orders: Orders) -> Table:
+    """Return a table of the median times of both functions in seconds, one row per call of `benchmark`."""
+    columns = {"": None, "first": units.seconds, "second": units.seconds, "first ÷ second": units.ratio}
+    rows = []
+    for words, times_s, swapped in (
+        ("empty cache, first before second", orders.first_then_second, False),
+        ("empty cache, second before first", orders.second_then_first, True),
+        ("the pattern in the cache", orders.warm, False),
+    ):
+        early_s, late_s = map(median, zip(*times_s, strict=True))
+        first_s, second_s = (late_s, early_s) if swapped else (early_s, late_s)
+        rows.append((words, first_s, second_s, first_s / second_s))
+    return Table.of("Time of five calls", columns, rows)
 
 
 lesson.key_points = (

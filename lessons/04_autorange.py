@@ -246,6 +246,7 @@ def _(page: Page, found: Blocks) -> None:
     spread = blocks.iqr / blocks.median
     number = f"{units.count(len(blocks.times))} blocks of {units.count(blocks.number_per_run)} calls"
     page.histogram(blocks.times, name="blocks", caption=f"{number}, time per call")
+    page.output(torch_text(blocks), caption="print(blocks), without its first line")
     page.reveal(
         Interval.exact(spread),
         f"The median time is {units.seconds(blocks.median)} per call. The IQR is {units.percent(spread)} of it.",
@@ -258,6 +259,11 @@ def _(page: Page, found: Blocks) -> None:
     search = sum(run.seconds for run in searched) / last.seconds
     waste = found.spent_s / sum(blocks.raw_times) - 1
     page.settle(WASTES_LESS, waste, at_most=search, remark=f"`autorange`: {units.percent(search)}")
+    page.say(
+        "In torch's text, “Median” is the median of the blocks. The two times in brackets after “IQR” are the limits",
+        "of the middle half of the blocks. The IQR is their difference. torch calls a block a “measurement”, and a",
+        "call a “run”.",
+    )
     page.say(
         f"A block takes {units.seconds(median(blocks.raw_times))}. Reading the clock takes {units.seconds(clock_s)}.",
         "Shorter blocks would give more samples, but reading the clock would take a larger share of the time. Longer",
@@ -273,6 +279,11 @@ def _(page: Page, found: Blocks) -> None:
         "For comparison: PyTorch's benchmark recipe prints 231.79 µs for a similar product on a GPU, from 1",
         "measurement. A single measurement has no spread, so the precision of this time is unknown.",
     )
+
+
+def torch_text(measured: Measurement) -> str:
+    """Return the text that torch prints for a measurement, without its first line (the address of the object)."""
+    return "\n".join(repr(measured).splitlines()[1:])
 
 
 def torch_warns(spread: float) -> str:
@@ -678,6 +689,109 @@ def _(page: Page, slow: Slow) -> None:
         f"Check the number of samples first: `len(m.times)` was {samples} in the first measurement, and",
         f"{len(slow.longer.times)} in the second.",
     )
+
+
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def uneven() -> Iterator[int]:
+    while True:
+        for turn in range(10):
+            yield sum(range(5_000 if turn == 9 else 100))
+
+
+@lesson.given
+class Medians(NamedTuple):
+    printed: str
+    single: Measurement
+    one_run: Measurement
+    blocks: Measurement
+
+
+@lesson.step(
+    "Find the mistake",
+    predict=Choice.ranges(
+        "What is the time that this program prints as “Median” divided by the median time of the single calls?",
+        (1.5, 5),
+        units.ratio,
+    ),
+    fast={"seconds": 0.05},
+)
+def called_median(seconds: float = 0.2) -> Medians:
+    """This program prints a wrong “Median” of the time of a call.
+
+    Nine of ten calls of `next(work)` add up 100 numbers. The tenth call adds up 5000 numbers. The last lines of the
+    program measure the same calls in two other ways: each call separately, and in blocks.
+    """
+    timer = Timer("next(work)", globals={"work": uneven()})
+    one_run = timer.timeit(1000)
+    printed = f"Median: {one_run.median * 1e6:.2f} us"
+
+    singly = [timer.timeit(1) for _ in range(1000)]
+    single = Measurement.merge(singly)[0]
+    blocks = timer.blocked_autorange(min_run_time=seconds)
+    return Medians(printed, single, one_run, blocks)
+
+
+IS_A_MEAN = called_median.claim(
+    "median-is-a-mean",
+    "the “median” of one run of 1000 calls is at least 3 times the median of 1000 single calls",
+    at_least=3,
+    unit=units.ratio,
+)
+NOT_PRINTED = called_median.claim(
+    "torch-omits-median",
+    "torch's own text for one run does not contain the word “Median”",
+    equals=0,
+    unit=things("word"),
+)
+BLOCKS_TOO = called_median.claim(
+    "blocks-are-means",
+    "the median of the blocks is also at least 3 times the median of 1000 single calls",
+    at_least=3,
+    unit=units.ratio,
+)
+
+
+@called_median.explain
+def _(page: Page, found: Medians) -> None:
+    page.output(found.printed, caption="The output of the program with the mistake")
+    page.output(torch_text(found.one_run), caption="print(one_run), without its first line")
+    page.output(torch_text(found.single), caption="print(single), without its first line")
+    page.output(torch_text(found.blocks), caption="print(blocks), without its first line")
+    usual_s = found.single.median
+    times = with_factor(found.one_run.median / usual_s, page.noise)
+    page.reveal(
+        times,
+        f"The median of the single calls is {units.seconds(usual_s)}, and their mean is",
+        f"{units.seconds(found.single.mean)}.",
+    )
+    page.settle(IS_A_MEAN, times)
+    page.settle(NOT_PRINTED, torch_text(found.one_run).count("Median"))
+    page.settle(BLOCKS_TOO, with_factor(found.blocks.median / usual_s, page.noise))
+    page.say(
+        "The mistake is the word “Median”. `timeit(1000)` makes one run, and keeps one time: the time of all calls",
+        "divided by 1000. This time is the mean of the calls. The median of a single number is the number itself.",
+        IS_A_MEAN.words(
+            held="So `.median` contains the slow calls, although a median of the calls would ignore them.",
+            refuted="In this run, the two times differ little, because something slowed the single calls.",
+            unclear="The noise of this machine hides how much the two times differ.",
+        ),
+    )
+    page.say(
+        "To repair the program, measure each call separately, or print “mean of 1000 calls”.",
+        BLOCKS_TOO.words(
+            held="Blocks alone are not enough: each block time is the mean of its calls, so “Median” in torch's text is"
+            " a median of means.",
+            refuted="In this run, the median of the blocks was close to the median of the single calls.",
+            unclear="This run does not show how much the median of the blocks differs from the median of the calls.",
+        ),
+        "A histogram of single calls shows whether a few calls are slow.",
+    )
+
+
+def with_factor(ratio: float, noise: float) -> Interval:
+    """Return the interval from `ratio` ÷ (1 + `noise`) to `ratio` × (1 + `noise`)."""
+    return Interval.exact(math.log(ratio)).widened(math.log1p(noise)).mapped(math.exp)
 
 
 lesson.key_points = (

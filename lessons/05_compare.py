@@ -6,9 +6,11 @@ explanation. The words of the explanation depend on what the run measured.
 
 import math
 import os
+import pickle
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -370,6 +372,120 @@ def runs(names: Sequence[str]) -> list[str]:
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
+class Pair(NamedTuple):
+    many_rows_s: float
+    long_rows_s: float
+
+
+@lesson.given
+class Shapes(NamedTuple):
+    cells: list[Measurement]
+    pairs: list[Pair]
+
+
+@lesson.step(
+    "Sixteen shapes",
+    predict=Choice.ranges(
+        "With one thread, what is the time of `bmm` on 16 384 rows of 1 number divided by its time on 64 rows of 256 "
+        "numbers?",
+        (0.67, 1.5),
+        units.ratio,
+    ),
+    fast={"seconds": 0.0005, "rounds": 15},
+)
+def sixteen_shapes(seconds: float = 0.02, rounds: int = 40) -> Shapes:
+    """A batch has several rows, so its shape consists of two sizes: the number of rows and the length of a row.
+
+    We measure both functions on sixteen shapes, with one thread and with all cores. `Compare` prints one row per shape
+    and number of threads. Two of the shapes contain 16 384 numbers: 16 384 rows of 1 number, and 64 rows of 256
+    numbers. On these two shapes, we also measure `bmm` alternately. `bmm` computes one matrix product per row.
+    """
+    several = max(2, os.cpu_count() or 1)
+    counts, lengths = (1, 64, 1024, 16_384), (1, 16, 64, 256)
+    timers, cells, pairs = {}, [], []
+    for threads, rows, length in product((1, several), counts, lengths):
+        a, b = torch.rand(2, rows, length)
+        for function in (mul_sum, bmm):
+            name = function.__name__
+            timer = Timer(
+                "function(a, b)",
+                globals={"function": function, "a": a, "b": b},
+                label="batched dot product",
+                sub_label=f"{rows} x {length}",
+                description=name,
+                num_threads=threads,
+            )
+            timers[name, threads, rows, length] = timer
+            cells.append(timer.blocked_autorange(min_run_time=seconds))
+    many_rows = timers["bmm", 1, 16_384, 1]
+    long_rows = timers["bmm", 1, 64, 256]
+    for _ in range(rounds):
+        many_s = many_rows.timeit(20).mean
+        pairs.append(Pair(many_s, long_rows.timeit(20).mean))
+    return Shapes(cells, pairs)
+
+
+ROWS_COST = sixteen_shapes.claim(
+    "rows-cost",
+    "with one thread, `bmm` takes at least 1.5 times as long on 16 384 rows of 1 number as on 64 rows of 256 numbers",
+    at_least=1.5,
+    unit=units.ratio,
+)
+ALL_SHAPES = sixteen_shapes.claim(
+    "row-per-shape",
+    "`Compare` prints 32 rows of figures: one row for each of 16 shapes and 2 numbers of threads",
+    equals=32,
+    unit=things("row"),
+)
+
+
+@sixteen_shapes.explain
+def _(page: Page, found: Shapes) -> None:
+    table = str(Compare(found.cells)).strip()
+    page.output(table, caption="print(Compare(cells))")
+    longer = Interval.median(many_s / long_s for many_s, long_s in found.pairs)
+    many_s, long_s = map(median, zip(*found.pairs, strict=True))
+    page.reveal(
+        longer,
+        f"In the median round, `bmm` took {units.seconds(many_s)} on 16 384 rows of 1 number, and",
+        f"{units.seconds(long_s)} on 64 rows of 256 numbers.",
+    )
+    page.settle(ROWS_COST, longer)
+    page.settle(ALL_SHAPES, sum(" x " in line for line in table.splitlines()))
+    page.say(
+        ROWS_COST.words(
+            held="Both inputs contain the same number of numbers. For each row, `bmm` starts one product, and starting"
+            " it takes longer than multiplying two numbers. So the number of numbers alone does not determine the"
+            " time.",
+            refuted="In this run, the number of rows hardly changed the time of `bmm`. On most machines, many short"
+            " rows take longer than a few long rows.",
+            unclear="This run does not show whether many short rows take longer than a few long rows.",
+        ),
+        "Name both sizes when you report a result, and measure the shapes that your program uses.",
+    )
+    threads = sorted({each.num_threads for each in found.cells})
+    wins = {number: shapes_won(found.cells, "bmm", number) for number in threads}
+    page.say(
+        "The medians of `bmm` are smaller than the medians of `mul_sum` at",
+        ", and at ".join(f"{won} of 16 shapes with {units.some(number, 'thread')}" for number, won in wins.items())
+        + ".",
+        "If other programs use the cores, cells with several threads can be much slower than cells with one thread.",
+        "PyTorch's benchmark recipe prints such a table for sixteen shapes and four numbers of threads.",
+    )
+
+
+def shapes_won(results: Sequence[Measurement], name: str, threads: int) -> int:
+    """Return the number of shapes at which the function `name` has the smallest median with this number of threads."""
+    best: dict[str, Measurement] = {}
+    for each in results:
+        if each.num_threads == threads:
+            shape = each.sub_label
+            best[shape] = min(best.get(shape, each), each, key=lambda one: one.median)
+    return sum(each.description == name for each in best.values())
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
 class Compared(NamedTuple):
     numbers: int
     duel: Duel
@@ -383,7 +499,7 @@ class Search(NamedTuple):
 
 
 LEAST, MOST, NEAR = 64, 1_048_576, 1.25
-"""The smallest and the largest size of the search in step 4, and the ratio of two sizes at which the search ends."""
+"""The smallest and the largest size of the search in step 5, and the ratio of two sizes at which the search ends."""
 
 
 @lesson.step(
@@ -486,7 +602,7 @@ def crossing_of(steps: Sequence[Compared]) -> tuple[Interval, str]:
     return Interval(math.sqrt(low * high), low, high), found
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def sleeps(turns: int) -> Measurement:
     timer = Timer(
@@ -507,6 +623,7 @@ class Looks(NamedTuple):
     trimmed: str
     coloured: str
     in_file: str
+    unpickled: str
 
 
 @lesson.step(
@@ -520,6 +637,8 @@ class Looks(NamedTuple):
 )
 def dressed(seconds: float = 0.08, turns: int = 30) -> Looks:
     """Three more methods of `Compare` change the form of the table. `str(table)` is the table as text.
+
+    We write the text to a file. We also save the table itself in bytes with `pickle`, load it, and print it again.
 
     To get a row with a warning, we time sleeps of random length. We time each sleep separately, because the mean of
     ten sleeps would vary less.
@@ -538,7 +657,8 @@ def dressed(seconds: float = 0.08, turns: int = 30) -> Looks:
         file = Path(folder, "table.txt")
         file.write_text(coloured)
         in_file = file.read_text()
-    return Looks(results, plain, trimmed, coloured, in_file)
+    unpickled = str(pickle.loads(pickle.dumps(table)))
+    return Looks(results, plain, trimmed, coloured, in_file, unpickled)
 
 
 ONE_DECIMAL = dressed.claim(
@@ -565,6 +685,12 @@ CODES = dressed.claim(
     at_least=1,
     unit=things("code"),
 )
+PICKLED_SAME = dressed.claim(
+    "pickled-same",
+    "a `Compare` that is saved with `pickle` and loaded again prints the same text, with its colours and marks",
+    equals=True,
+    unit=yes_no,
+)
 
 
 @dressed.explain
@@ -587,9 +713,20 @@ def _(page: Page, looks: Looks) -> None:
         "`highlight_warnings` marks the cells with a large IQR. `colorize()` compares the figures of each column.",
         "`colorize(rowwise=True)` compares the figures of each row: use it if each column is an alternative.",
     )
+    page.settle(PICKLED_SAME, looks.unpickled == looks.coloured)
     page.say(
         "To write a table to a file, call `str` before you call `colorize`. It is better to save the measurements",
         "themselves, because the table contains only rounded medians. Lesson 06 shows how to save measurements.",
+    )
+    page.say(
+        PICKLED_SAME.words(
+            held="A `Compare` that is saved with `pickle` keeps all samples and the settings of the three methods, so"
+            " it prints the same table later. With `extend_results`, you can add new measurements to it.",
+            refuted="This version of torch does not keep all of a `Compare` in a pickle. Save the measurements"
+            " instead.",
+            unclear="The two texts could not be compared.",
+        ),
+        "Load a pickle only if you trust its author, because loading it can run code.",
     )
 
 
@@ -599,7 +736,7 @@ def figures_in(table: str) -> list[str]:
     return [match[0] for row in cells for cell in row if (match := re.match(r"\d+(\.\d+)?", cell.strip()))]
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def again(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1)
@@ -746,6 +883,97 @@ def smaller(cells: Grid, size: int) -> str:
     if one == other:
         return "equal"
     return "mul_sum" if one < other else "again"
+
+
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.step(
+    "Find the mistake",
+    predict=Choice.ranges(
+        "What is the median in the last row of the table that this program prints, divided by the median in the first "
+        "row?",
+        (2, 10),
+        units.ratio,
+    ),
+    fast={"turns": 3, "seconds": 0.0005},
+)
+def with_a_mistake(turns: int = 5, seconds: float = 0.01) -> list[Measurement]:
+    """This program should measure `mul_sum` at the five sizes of step 2. It contains a mistake.
+
+    The author first wrote the program for rows of 64 numbers, and later added the loop over five sizes. Read the code
+    before you answer.
+    """
+    tensors = dict(zip("ab", torch.rand(2, 1, 64), strict=True))
+    result = []
+    for _ in range(turns):
+        for n in (1, 64, 4096, 65_536, 1_048_576):
+            tensor = dict(zip("ab", torch.rand(2, 1, n), strict=True))
+            timer = Timer(
+                "(a * b).sum(-1)",
+                globals=tensors,
+                label="dot product of two rows",
+                sub_label=f"{tensor['a'].numel()} numbers",
+                description="mul_sum",
+            )
+            result.append(timer.blocked_autorange(min_run_time=seconds))
+    return result
+
+
+ROWS_ALIKE = with_a_mistake.claim(
+    "rows-alike",
+    "with the mistake, the time in the row of a million numbers is at most 5 times the time in the row of 1 number",
+    at_most=5,
+    unit=units.ratio,
+)
+REPAIRED_GROWS = with_a_mistake.claim(
+    "repaired-grows",
+    "without the mistake (step 2), `mul_sum` takes at least 10 times as long on a million numbers as on 1 number",
+    at_least=10,
+    unit=units.ratio,
+)
+
+
+@with_a_mistake.explain
+def _(page: Page, results: list[Measurement]) -> None:
+    repaired = [each for each in page.result(five_sizes) if each.description == "mul_sum"]
+    page.output(str(Compare(results)).strip(), caption="print(Compare(results))")
+    wrong, right = growth(results), growth(repaired)
+    page.reveal(wrong, f"Without the mistake, this quotient is {units.ratio(right.middle)}.")
+    page.table(beside(results, repaired))
+    page.settle(ROWS_ALIKE, wrong)
+    page.settle(REPAIRED_GROWS, right)
+    page.say(
+        "The mistake is `globals=tensors`. The loop makes `tensor`, but each Timer receives `tensors`, which contains",
+        "two rows of 64 numbers.",
+        ROWS_ALIKE.words(
+            held="So all five rows of the table show the time of the same call.",
+            refuted="All five rows measure the same call. In this run, other work of the machine made the last row"
+            " slower.",
+            unclear="All five rows measure the same call, but disturbances made them differ in this run.",
+        ),
+        "The repaired line is `globals=tensor`.",
+    )
+    page.say(
+        "The title of a row comes from `sub_label`. torch does not check whether it describes the measured input.",
+        "Make the title from the same object that you pass to `globals`. With `tensors` in both places, `Compare`",
+        "would have printed a single row of 64 numbers. Look for a mistake if a larger input takes no more time.",
+    )
+
+
+def growth(results: Sequence[Measurement]) -> Interval:
+    """Return median at the largest size ÷ median at the smallest size, as an interval that contains each repetition.
+
+    `results` contains one measurement per size, in ascending order, for each repetition.
+    """
+    pairs = zip(results[:: len(SIZES)], results[len(SIZES) - 1 :: len(SIZES)], strict=True)
+    return Interval.median(large.median / small.median for small, large in pairs)
+
+
+def beside(wrong: Sequence[Measurement], right: Sequence[Measurement]) -> Table:
+    """Return a table with the median times at each size, with the mistake and without it."""
+    columns: Heads = {"row of the table": None, "with the mistake": units.seconds, "without": units.seconds}
+    merged = zip(Measurement.merge(wrong), Measurement.merge(right), strict=True)
+    rows = [(bad.sub_label, bad.median, good.median) for bad, good in merged]
+    return Table.of("Time of `mul_sum`, with the mistake and without it", columns, rows)
 
 
 lesson.key_points = (

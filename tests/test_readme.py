@@ -43,6 +43,9 @@ SHOWN_BY = {
     ("02_timeit_vs_timer", 6): ("Timer(", "label=", "sub_label=", "description=", "env=", "globals="),
     ("02_timeit_vs_timer", 7): ("num_threads=", "timer.timeit("),
     ("04_autorange", 3): (".blocked_autorange(", "Timer("),
+    ("05_compare", 2): ("label=", "sub_label=", "description=", ".blocked_autorange("),
+    ("05_compare", 4): ("product(", "num_threads=", "sub_label=", "description=", ".blocked_autorange("),
+    ("05_compare", 6): ("Compare(", ".trim_significant_figures(", ".colorize(", "pickle.loads(pickle.dumps(table))"),
 }
 """The calls that a step must run, so that the table of the guides is right."""
 EXAMPLES = {"20_row_norms", "20_builtin_sum"}

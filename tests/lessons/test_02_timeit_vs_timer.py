@@ -5,8 +5,9 @@ from types import ModuleType
 
 import pytest
 import torch
-from sessions import Play
-from torch.utils.benchmark import Compare, Timer
+from sessions import Play, explained
+from torch.utils.benchmark import Compare, Measurement, Timer
+from torch.utils.benchmark.utils.common import TaskSpec
 
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from lessons.engine.interval import Interval
@@ -158,3 +159,68 @@ def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(
     turns = [turns_of(module, [1.0, 1.0, 1.0], [few, few, many], number=1)[0] for few, many in factors]
     printed, _ = explain_threads(turns, 4)
     assert said in printed
+
+
+def fed(module: ModuleType, finite: Row, wrong_s: float, right_s: float) -> object:
+    """Return a result of the step with `x = x.mm(x)`."""
+    spec = TaskSpec("pass", "pass")
+    return module.Fed([(Measurement(1, [wrong_s], spec), Measurement(1, [right_s], spec))] * 9, finite)
+
+
+@pytest.mark.parametrize(
+    ("finite", "wrong_s", "said", "standings"),
+    [
+        (
+            [1.0] * 4 + [0.0] * 96,
+            1e-5,
+            "No finite number. All numbers were finite after each of the first 4 calls. After 96 of 100 calls,",
+            ("held", "held", "held"),
+        ),
+        ([1.0] * 100, 5e-5, "Larger, finite numbers.", ("refuted", "refuted", "refuted")),
+    ],
+)
+def test_a_product_that_feeds_itself_is_judged_by_its_values_and_its_time(
+    prepare: Play, module: ModuleType, finite: Row, wrong_s: float, said: str, standings: tuple[str, ...]
+) -> None:
+    printed, found = explained(prepare, module.lesson, "feeds_itself", fed(module, finite, wrong_s, 1e-5))
+    assert said in printed
+    assert tuple(found.values()) == standings
+
+
+def test_the_repaired_product_stays_finite(module: ModuleType) -> None:
+    found = module.feeds_itself()
+    assert found.finite[0] == 1
+    assert found.finite[-1] == 0
+    assert [wrong.stmt for wrong, _ in found.times[:1]] == ["x = x.mm(x)"]
+    x = torch.rand(100, 100)
+    for _ in range(100):
+        y = x.mm(x)
+    assert y.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("cold_s", "warm_s", "said", "standings"),
+    [
+        (9e-6, [1e-6, 1e-6], "1.5× or more.", ("held", "held")),
+        (1e-6, [1e-6, 1e-6], "0.67× to 1.5×.", ("refuted", "held")),
+        (9e-6, [3e-6, 1e-6], "1.5× or more.", ("held", "refuted")),
+    ],
+)
+def test_a_cold_start_is_seen_in_both_orders(
+    prepare: Play, module: ModuleType, cold_s: float, warm_s: Row, said: str, standings: tuple[str, str]
+) -> None:
+    orders = module.Orders([[cold_s, 1e-6]] * 9, [[cold_s, 1e-6]] * 9, [warm_s] * 9)
+    printed, found = explained(prepare, module.lesson, "only_a_cold_start", orders)
+    assert said in printed
+    assert tuple(found.values()) == standings
+
+
+def test_an_order_without_a_cold_start_refutes_no_claim_about_both_orders(prepare: Play, module: ModuleType) -> None:
+    orders = module.Orders([[9e-6, 1e-6]] * 9, [[1e-6, 1e-6]] * 9, [[1e-6, 1e-6]] * 9)
+    _, found = explained(prepare, module.lesson, "only_a_cold_start", orders)
+    assert found == {"first-loses": "inconclusive", "warm-equal": "held"}
+
+
+def test_the_table_shows_the_names_in_both_orders(module: ModuleType) -> None:
+    table = module.times_by_order(module.Orders([[8.0, 1.0]] * 3, [[6.0, 2.0]] * 3, [[1.0, 1.0]] * 3))
+    assert [row[1:] for row in table.rows] == [(8.0, 1.0, 8.0), (2.0, 6.0, 2 / 6), (1.0, 1.0, 1.0)]

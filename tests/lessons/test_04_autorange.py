@@ -6,7 +6,7 @@ from random import Random
 from statistics import mean
 
 import pytest
-from sessions import Play
+from sessions import Play, explained
 from torch.utils.benchmark import Measurement
 from torch.utils.benchmark.utils.common import TaskSpec
 
@@ -157,3 +157,49 @@ def test_medians_that_no_steady_measurement_explains_are_not_called_alike(prepar
     assert "0 of the 3 measurements of mul_sum became steady in time" in printed
     assert "does not show whether the speed of the machine changed" in printed
     assert "the speed of the machine did not change" not in printed
+
+
+def test_torchs_text_is_printed_without_the_address_of_the_object(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    assert module.torch_text(blocks_of(1.5e-6, 5)).splitlines() == [
+        "pass",
+        "  Median: 1.50 us",
+        "  IQR:    0.00 us (1.50 to 1.50)",
+        "  5 measurements, 1 runs per measurement, 1 thread",
+    ]
+    found = module.Blocks(blocks_of(1e-6, 1), blocks_of(1.5e-6, 5), blocks_of(1.0, 2), 10.0, [1e-9])
+    played = prepare(lesson)
+    page = played.session._page(module.many_blocks)
+    page.results["one_long_run"], page.prediction = [module.Run(1, 1.0), module.Run(2, 2.0)], module.many_blocks.predict
+    explain(module.many_blocks, page, found)
+    assert "Median: 1.50 us" in played.out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("usual_s", "said", "standing"), [(1e-6, "5× or more.", "held"), (1.1e-5, "Less than 1.5×.", "refuted")]
+)
+def test_the_median_of_one_run_is_compared_with_the_median_of_single_calls(
+    prepare: Play, lesson: Lesson, usual_s: float, said: str, standing: str
+) -> None:
+    module = importlib.import_module("lessons.04_autorange")
+    found = module.Medians("Median: 11 us", blocks_of(usual_s, 1000), blocks_of(1.1e-5, 1), blocks_of(1.1e-5, 50))
+    printed, standings = explained(prepare, lesson, "called_median", found)
+    assert said in printed
+    assert "Median: 11 us" in printed
+    assert standings == {"median-is-a-mean": standing, "torch-omits-median": "held", "blocks-are-means": standing}
+
+
+def test_one_of_ten_calls_is_slow_in_each_way_of_measuring() -> None:
+    """Each run and each block contains slow calls. A single measurement makes three calls, so it meets slow calls."""
+    module = importlib.import_module("lessons.04_autorange")
+    work = module.uneven()
+    assert [next(work) for _ in range(20)] == [*[4950] * 9, 12_497_500] * 2
+    found = module.called_median(fast=True)
+    assert found.blocks.number_per_run >= 10
+    assert 50 <= sum(seconds > 5 * found.single.median for seconds in found.single.times) <= 500
+
+
+def test_noise_divides_and_multiplies_a_large_ratio() -> None:
+    """With a noise of 200 %, a ratio of 42 is still above 3."""
+    found = importlib.import_module("lessons.04_autorange").with_factor(42.0, 2.0)
+    assert (found.lowest, found.middle, found.highest) == pytest.approx((14, 42, 126))

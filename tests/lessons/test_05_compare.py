@@ -1,6 +1,7 @@
 import importlib
 import math
 import os
+import pickle
 from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
@@ -155,3 +156,84 @@ def test_doubt_is_half_of_each_iqr() -> None:
     module = importlib.import_module(f"lessons.{NAME}")
     measured = module.timed(1, module.mul_sum, 1e-3)
     assert math.isclose(module.doubt(measured, measured), measured.iqr / measured.median)
+
+
+def measured(sub_label: str, name: str, threads: int, seconds: float) -> Measurement:
+    """Return a measurement of one sample."""
+    return Measurement(1, [seconds], TaskSpec("f", "pass", sub_label=sub_label, description=name, num_threads=threads))
+
+
+def shapes(module: Any, many_s: float, long_s: float) -> object:
+    """Return a result of the step with sixteen shapes. `bmm` wins at 5 shapes with one thread, and at 3 with four."""
+    names = [f"{rows} x {length}" for rows in (1, 64, 1024, 16_384) for length in (1, 16, 64, 256)]
+    cells = []
+    for threads, wins in ((1, 5), (4, 3)):
+        for at, name in enumerate(names):
+            cells.append(measured(name, "mul_sum", threads, 2e-6))
+            cells.append(measured(name, "bmm", threads, 1e-6 if at < wins else 3e-6))
+    return module.Shapes(cells, [module.Pair(many_s, long_s)] * 9)
+
+
+@pytest.mark.parametrize(
+    ("many_s", "long_s", "said", "standing"),
+    [
+        (4e-5, 1e-5, "1.5× or more. In the median round, bmm took 40 µs", "held"),
+        (1e-5, 1e-5, "0.67× to 1.5×.", "refuted"),
+        (1e-5, 4e-5, "less than 0.67×.", "refuted"),
+    ],
+)
+def test_rows_are_compared_at_equal_numbers_of_numbers(
+    prepare: Play, many_s: float, long_s: float, said: str, standing: str
+) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    printed, standings = explained(prepare, module.lesson, "sixteen_shapes", shapes(module, many_s, long_s))
+    assert said.casefold() in printed.casefold()
+    assert "at 5 of 16 shapes with 1 thread, and at 3 of 16 shapes with 4 threads." in printed
+    assert standings == {"rows-cost": standing, "row-per-shape": "held"}
+
+
+@pytest.mark.parametrize("change", ["trim_significant_figures", "highlight_warnings", "colorize"])
+def test_a_pickled_table_keeps_each_setting(change: str) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    plain, table = (Compare([module.timed(1, module.mul_sum, 1e-3), module.sleeps(9)]) for _ in range(2))
+    getattr(table, change)()
+    loaded = pickle.loads(pickle.dumps(table))  # noqa: S301 - made in this test
+    assert str(loaded) == str(table) != str(plain)
+
+
+def test_a_table_that_loses_its_settings_refutes_the_claim(prepare: Play) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    looks = module.dressed(fast=True)
+    _, standings = explained(prepare, module.lesson, "dressed", looks._replace(unpickled=looks.plain))
+    assert standings["pickled-same"] == "refuted"
+
+
+def five(seconds: list[float]) -> list[Measurement]:
+    """Return two repetitions of measurements of `mul_sum` at the five sizes."""
+    sizes = (1, 64, 4096, 65_536, 1_048_576)
+    one = [measured(f"{n} numbers", "mul_sum", 1, time) for n, time in zip(sizes, seconds, strict=True)]
+    return one * 2
+
+
+@pytest.mark.parametrize(
+    ("last_s", "said", "standing"),
+    [(2e-6, "Less than 2×. Without the mistake, this quotient is 50×.", "held"), (4e-5, "10× or more.", "refuted")],
+)
+def test_the_mistake_shows_in_the_last_row(prepare: Play, last_s: float, said: str, standing: str) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    played = prepare(module.lesson)
+    page = played.session._page(module.with_a_mistake)
+    page.results["five_sizes"], page.prediction = five([2e-6, 2e-6, 3e-6, 9e-6, 1e-4]), module.with_a_mistake.predict
+    explain(module.with_a_mistake, page, five([2e-6, 2e-6, 2e-6, 2e-6, last_s]))
+    assert said in " ".join(played.out.getvalue().split())
+    assert {claim.id: str(claim.standing) for claim in page.claims} == {
+        "rows-alike": standing,
+        "repaired-grows": "held",
+    }
+
+
+def test_with_the_wrong_name_in_both_places_the_table_has_one_row() -> None:
+    """The lesson recommends this, because the mistake is then easy to see."""
+    tensors = {"a": torch.rand(64)}
+    results = [Timer("a.sum()", globals=tensors, sub_label=f"{len(tensors['a'])} numbers").timeit(1) for _ in range(5)]
+    assert len(Measurement.merge(results)) == 1
