@@ -46,13 +46,13 @@ from grader.trials.worker_client import worker
 from harness.rendering.units import percent, size
 
 CALLS: Final = 3
-"""The number of calls per worker. With several calls, memory that is kept from one call to the next counts too."""
+"""The number of calls per process. With several, memory that is kept from call to call counts too."""
 
 
 def compare(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, session: Session, seed: Sequence[str]
 ) -> Attempt:
-    """Compare the peak memory of a right submission, which runs in `tree`, with the baseline's."""
+    """Compare the peak memory of a right submission, run in the process tree `tree`, with the baseline's."""
     supply = Supply(exam, generator(*seed, "measured"))
     drawn = supply.draw(CALLS)
     with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
@@ -65,9 +65,10 @@ def compare(
 
 
 def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
-    """Return an attempt with the ratio of the two peaks, the tier reached, and a sentence for the student. Pure.
+    """Return the graded result for two peaks of memory, with their ratio and a sentence for the student.
 
-    The pages of files are subtracted from both peaks: from the submission's peak at most as many as the baseline had.
+    Memory that holds pages of files is subtracted from both peaks: for the submission, at most as much as for the
+    baseline.
     """
     baseline_bytes, own_bytes = baseline.peak - baseline.files, own.peak - min(own.files, baseline.files)
     ratio = baseline_bytes / max(own_bytes, 1)
@@ -78,9 +79,9 @@ def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
 
 
 def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[Memory, list[Answer]]:
-    """Load a source text in a new worker of `tree`, and call it on each input. Return its memory and its answers.
+    """Load a source text in a new process of `tree`, and call its function on each input. Return memory and answers.
 
-    The pages of files are counted before the last call.
+    The memory that holds pages of files is read before the last call.
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
     input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
@@ -99,5 +100,4 @@ def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -
 
 
 def _padded(count: int) -> int:
-    """Return a size in bytes that is larger than `count`, because memory of zero bytes cannot be mapped."""
     return count + ALIGNMENT
