@@ -1,13 +1,12 @@
-"""Examine a plain Python function: check all answers, then count its instructions or opcodes.
+"""Grade a plain Python function: check all answers, then count its instructions or opcodes.
 
 Valgrind counts instructions. The interpreter's own events count opcodes (`grader/inside/opcode_counter.py`).
 
 A count covers a whole process, from its first to its last instruction. Three processes import and compile the same
-code. One runs the submission, one the baseline, and one only returns the right answers. The count of the third process
-is subtracted from the counts of the first two. So everything that a submission does is counted, also at import, and no
-counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same code
-differ by at most ten instructions in a million. So each process runs once, and all three run at the same time. The
-session keeps the baseline's count for later submissions with the same inputs.
+code. One runs the submission, one the baseline (a simple function), and one only returns the right answers. The count
+of the third process is subtracted from the other two. So everything that a submission does is counted, also at import,
+and no counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same
+code differ by at most ten instructions in a million. So each process runs once, and all three run at the same time.
 
 These parts are trusted, for these reasons:
 

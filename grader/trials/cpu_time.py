@@ -1,14 +1,15 @@
-"""Check the count of a submission against its CPU time, which the kernel records outside the process.
+"""Check a count of instructions or opcodes against the CPU time, which the kernel records outside the process.
 
-A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could write to any
-address and so change the count. No program can change the CPU time that the kernel records. So a submission that would
-earn a tier runs again, on new inputs and without a counter. The baseline runs too, and so does a process that only
-returns the right answers. Their CPU times give a second ratio of the baseline's cost to the submission's.
+A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could change the
+count in memory. But no program can change the CPU time that the kernel records. So a submission that would earn points
+for speed runs again, on new inputs and without a counter. The baseline, a simple function, runs too, and so does a
+process that only returns the right answers. Their CPU times give a second ratio of the baseline's cost to the
+submission's.
 
 CPU time and count differ: one opcode may take nanoseconds or milliseconds. So a ratio of counts is accepted up to the
-third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that all known submissions keep
-their tiers. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and it earns
-no tier. One gap is left: a submission that is really faster, and changes its count, may get one tier too many.
+third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that no known submission loses
+points by this rule. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and
+it gains nothing. One gap is left: a submission that is really faster, and changes its count, may earn a little more.
 
 CPU time is noisy, and noise only increases it. So the three processes run alternately for at least `LEAST_ROUNDS`
 rounds, and the smallest time of each process is used. While the count is in doubt, further rounds follow, up to

@@ -56,7 +56,7 @@ class Deadline:
 
     @property
     def waited_s(self) -> float:
-        """The wall seconds for which the supervisor has waited for the worker in this request."""
+        """The wall seconds for which the grader has waited for an answer in this request."""
         return self.now() - self._began_s - self._answering_s
 
     @property

@@ -1,9 +1,9 @@
-"""Compare the peak memory of a submission with the baseline's, on the same new inputs.
+"""Compare the peak memory of a submission with that of the baseline, a simple function, on the same new inputs.
 
-One new worker loads the submission and calls it on a few inputs. Another worker does the same with the baseline. Then
-the kernel reports the most memory that each worker had (`isolation.peak_memory`). Each answer of the submission is
-compared with the baseline's, as in timed calls. One worker per function is enough, because two measurements of the same
-function differ by only one or two percent.
+One new process (worker) loads the submission and calls it on a few inputs. Another worker does the same with the
+baseline. Then the kernel reports the most memory that each worker had (`isolation.peak_memory`). Each answer of the
+submission is checked. One worker per function is enough, because two measurements of the same function differ by only
+one or two percent.
 
 Known ways to hide memory, and the defence against each:
 
@@ -17,9 +17,9 @@ Known ways to hide memory, and the defence against each:
   call filter starts to deny new objects of these kinds (`seccomp_rules.STORES_OUTSIDE`). Existing files cannot be
   written, because the size limit of files is 0. Without seccomp these ways are open. One gap remains: named pipes that
   a submission created while its answers were checked. Each holds 64 KiB, and a worker may open about fifty.
-- *The memory that the worker shares with the supervisor*: it is only as large as the inputs and the answer. In every
-  call, a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes
-  as the answer has. So an exercise should have small answers.
+- *The memory that the worker shares with the grader*: it is only as large as the inputs and the answer. In every call,
+  a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes as
+  the answer has. So an exercise should have small answers.
 - *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
   returns large blocks in these workers (`Limits.returns_memory`).
 
