@@ -1,13 +1,13 @@
 """Grade one submission on Gradescope: `python -m grader.gradescope /autograder` writes results.json.
 
     /autograder/source/bundle.json           the lessons to grade, and whether a sandbox is needed
-    /autograder/submission/                  the student's files, the folder with them, or a copy of the kit
+    /autograder/submission/                  the student's files, the folder with them, or a copy of the course
     /autograder/submission_metadata.json     the student's name and the time of the submission
     /autograder/results/results.json         the result, which Gradescope reads
 
-Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder and
-gives no points, so no student loses points. The reason is printed on standard output, which instructors can read. Exit
-codes: 0 graded, 2 refused, 3 internal error.
+Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder
+instead of points. The reason is printed on standard output, which instructors can read. Exit codes: 0 graded, 2
+refused, 3 internal error.
 """
 
 import json

@@ -145,10 +145,10 @@ def counting(counter: str) -> dict[str, Any]:
 
 
 def main(log: int, out: int, gate: int) -> None:
-    """Write the answer to the descriptor `out`, and then wait until the supervisor closes the pipe `gate`.
+    """Write the answer to the descriptor `out`, and then wait until the grader closes the pipe `gate`.
 
-    While this process waits, the supervisor reads its CPU time. The descriptor `log` is closed first, because only
-    valgrind may write to it, through its own copy.
+    While this process waits, the grader reads its CPU time. The descriptor `log` is closed first, because only valgrind
+    may write to it, through its own copy.
     """
     os.close(log)
     given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it

@@ -1,4 +1,4 @@
-"""Load a submission's text as a module, and describe its exceptions for the supervisor.
+"""Load a submission's text as a module, and describe its exceptions for the grader.
 
 This file runs in the sandbox and imports only the standard library.
 """

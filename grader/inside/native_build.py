@@ -22,7 +22,7 @@ MOST_CHARACTERS = 6000
 
 
 class FaultError(Exception):
-    """A fault of the submission's file. `kind` is one of the words that `grader.trials.native` explains."""
+    """A fault of the submission's file. `kind` is a word for it: "syntax", "missing", "no string" or "compiler"."""
 
     def __init__(self, kind: str, line: int | None = None, message: str = "") -> None:
         super().__init__(kind)

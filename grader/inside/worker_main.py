@@ -38,7 +38,7 @@ END_TIMEOUT_S = 2.0
 
 
 class Worker:
-    """The state of a worker: its channel to the supervisor, the loaded module, and its prepared timed calls."""
+    """The state of a worker, a process that runs a submission: its channel to the grader, and the loaded module."""
 
     def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None, folder: str) -> None:
         channel, inputs, outputs = descriptors
@@ -77,7 +77,7 @@ class Worker:
     def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
         """Prepare timed calls, which all use the same input tensors and the same memory for the answer.
 
-        The supervisor writes new values into the tensors between calls.
+        The grader writes new values into the tensors between calls.
         """
         function = self._function(body)
         tensors = [self._tensor(layout) for layout in body["inputs"]]
@@ -137,7 +137,7 @@ class Worker:
                 return asked
 
     def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the function's answer to plain values and to functions that the supervisor simulates."""
+        """Return the function's answer to plain values and to functions that the grader simulates."""
         arguments = [self._simulated(a["simulated"]) if "simulated" in a else a["value"] for a in body["arguments"]]
         answer = self._function(body)(*arguments)
         try:
@@ -195,7 +195,7 @@ def plain(value: Any) -> Any:
 
 
 def serve(service: Worker) -> None:
-    """Serve requests until the supervisor closes the channel, which raises `protocol.Closed`."""
+    """Serve requests until the grader closes the channel, which raises `protocol.Closed`."""
     channel = service.channel
     requests = {
         protocol.LOAD: service.load,
@@ -226,7 +226,7 @@ def serve(service: Worker) -> None:
 
 
 def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
-    """Report an exception to the supervisor, wait for the next request, and return this request.
+    """Report an exception to the grader, wait for the next request, and return this request.
 
     Meanwhile the memory limit is raised, because the submission may have used all of its memory.
     """
@@ -245,9 +245,9 @@ def _nothing() -> None:
 
 
 def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
-    """Fork a worker for each request until the supervisor closes the channel, which raises `protocol.Closed`.
+    """Fork a worker for each request until the grader closes the channel, which raises `protocol.Closed`.
 
-    Return only in a forked worker: its three descriptors and its configuration.
+    Return only in a forked worker: its three file descriptors and its configuration.
     """
     channel = Channel(control.fileno())
     channel.send(protocol.HELLO)
@@ -267,7 +267,7 @@ def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
 
 
 def wait_for_end(pid: int) -> int | None:
-    """Return a worker's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
+    """Return a process's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
     deadline_s = time.monotonic() + END_TIMEOUT_S
     while time.monotonic() < deadline_s:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -278,7 +278,7 @@ def wait_for_end(pid: int) -> int | None:
 
 
 def main() -> None:
-    """Import torch if needed, then fork workers on request. In a worker, apply the limits and serve requests."""
+    """Import torch if needed, and fork a worker process on each request. In a worker, set limits and serve requests."""
     control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
     sys.argv = ["submission"]
     if Channel(control.fileno()).has_message():

@@ -1,4 +1,4 @@
-"""Create a control group (cgroup v2) for each process tree, which limits the whole tree's memory and processes.
+"""Create a Linux control group (cgroup v2) for each sandbox, which limits its memory and its number of processes.
 
 This works only if this process may create control groups: as root in its own group, or in a group that was delegated to
 it. `systemd-run --user --scope -p Delegate=yes python -m grader run …` delegates one. Source:

@@ -44,7 +44,7 @@ class ForkedWorker:
 
 
 class ForkServer:
-    """The processes that run one submission, or trusted code: a first process, and the workers forked from it."""
+    """Controls the processes that run one submission, or trusted code: a first process, and workers forked from it."""
 
     def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
         self.tensors, self.sandboxed = tensors, sandboxed
@@ -180,8 +180,7 @@ class ForkServer:
     def watch(self, limits: Limits) -> None:
         """Raise `WorkerFault` if all processes of the tree together use more memory, threads or disk than allowed.
 
-        The kernel limits only each process. If the kernel also limits threads, its limit is lower, so that the student
-        reads an error at the submission's own line.
+        The kernel limits only each process.
         """
         processes = list(proc.processes(self._pids[0]))
         used = tree_usage.total_usage(processes, self._shared_bytes)

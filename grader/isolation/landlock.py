@@ -1,4 +1,4 @@
-"""Build the Landlock rules, which decide which files a process tree without its own file system may use.
+"""Build the Landlock rules, which decide which files a sandbox without Linux namespaces may use.
 
 Landlock denies each kind of access to files, unless a rule allows it. A rule is for a file, or for a folder with all of
 its contents. This module builds the rules as data, and `confine.apply_ruleset` gives them to the kernel. Two sets of

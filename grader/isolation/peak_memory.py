@@ -1,4 +1,4 @@
-"""Read a worker's peak memory from the kernel after the worker has done its work.
+"""Read the peak memory of a worker, a process that runs a submission, from the kernel.
 
 Linux records for each process the most memory that was ever resident (`VmHWM`): its own pages, pages of files, and
 shared pages. This peak includes memory that was freed again. A worker starts with the pages of the process from which

@@ -106,7 +106,7 @@ class Pool:
             yield _Shared(self, stack, tensors=tensors)
 
     def close(self) -> None:
-        """End every process tree that is not in use."""
+        """End all processes of the pool that are not in use."""
         with self._lock:
             self._closed = True
             trees = [*self._ready, *self._trusted[True], *self._trusted[False]]

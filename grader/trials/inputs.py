@@ -22,7 +22,7 @@ Vector instructions are slower on unaligned memory.
 
 @dataclass(frozen=True)
 class Packed:
-    """The places of arrays in shared memory, and their bytes, which the called function must not change."""
+    """The layout of arrays in shared memory, and their bytes, which the called function must not change."""
 
     layouts: tuple[dict[str, Any], ...]
     bases: tuple[tuple[int, Array], ...]
@@ -41,7 +41,7 @@ class Packed:
 
 
 def pack(inputs: Inputs) -> Packed:
-    """Return the places for these arrays, one after another. Views of the same array share its memory."""
+    """Return the layout of these arrays in shared memory, one after another. Views share the memory of their array."""
     bases: dict[int, tuple[int, Array]] = {}
     layouts = []
     end = 0

@@ -23,7 +23,7 @@ SLACK_PART: Final = 0.05
 """The largest share of the baseline's measuring time in which a submission may compute."""
 
 SLACK_S: Final = 0.005
-"""CPU seconds that a submission may use in addition to this share, because some measuring times are very short."""
+"""CPU seconds that a submission may use in addition to the share `SLACK_PART`, because measuring times may be short."""
 
 
 @dataclass
@@ -41,7 +41,10 @@ class OutOfTurn:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Add the CPU time that the submission uses in the `with` block. Raise `WorkerFault` if it is too much."""
+        """Measure and sum up the CPU time that the submission uses in the `with` block.
+
+        Raise `WorkerFault` if the sum is too large.
+        """
         began_s, had_s = self.now(), self._read()
         yield
         self.used_s += self._read() - had_s

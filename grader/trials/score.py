@@ -13,7 +13,7 @@ from harness.rendering import measured
 from harness.rendering.units import percent, ratio
 
 EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
-"""The results of grading that earn points."""
+"""The statuses of a graded submission that earn points."""
 
 _BASELINE: Final = {
     Cost.TIME: "takes {} as long",

@@ -84,7 +84,7 @@ def duels(
 
 
 def worst(ended: Sequence[SizedDuel]) -> SizedDuel:
-    """Return the result that decides: the lowest tier, and among equal tiers the lowest ratio."""
+    """Return the result that decides: the one with the fewest tiers reached, and then with the lowest ratio."""
     return min(ended, key=lambda one: (one.tier, one.outcome.estimate.ratio))
 
 

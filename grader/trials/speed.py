@@ -34,8 +34,7 @@ from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
 RULES: Final = Rules(slice_s=0.025)
 """The rules for timing a submission against the baseline.
 
-`slice_s` includes only measured calls. With warm-up calls and the checking of answers, a slice takes about four times
-as long.
+`slice_s` includes only measured calls. Warm-up calls and the checking of answers take about three times as long.
 """
 
 CROWDED: Final = 0.8

@@ -77,7 +77,7 @@ class Drawn:
 
     @cached_property
     def packed(self) -> Packed:
-        """The places of the input's arrays in shared memory, with their bytes."""
+        """The layout of the input's arrays in shared memory, with their bytes."""
         return pack(self.inputs)
 
     @property
@@ -187,7 +187,7 @@ class Side:
         self.asked += calls[1:]
 
     def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
-        """Call the function on those of these inputs that its turn did not use. Return the answers to all of them."""
+        """Return the answers to all these inputs. The inputs of the last turn are not called again."""
         answers = list(self.answers)
         self._play(drawn[len(answers) :])
         self.answers = answers + self.answers

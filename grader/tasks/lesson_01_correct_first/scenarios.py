@@ -94,7 +94,7 @@ class ComparisonScenario:
         return sum(2 + 3 * count for count in rows)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """For f(case), return the values and magnitudes of all rows; for g(case), return the values."""
+        """Return the values and magnitudes of all rows for f(case), or the values for g(case)."""
         if len(arguments) != 1 or arguments[0] not in self._told:
             given = ", ".join(map(shown, arguments))
             raise ValueError(f"{name}(case) takes one of the cases from the list, unchanged. It got: {given}")
@@ -107,7 +107,7 @@ class ComparisonScenario:
         return list(reference(a, b)) if name == "f" else _quietly(self.implementation, a, b)
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer is wrong, or if it was given before the calls that prove it; else None."""
+        """Return a `Mismatch` if the answer is wrong, or came before the calls that could prove it, else None."""
         truth = not self.differing
         if not isinstance(answer, bool):
             return Mismatch(str(truth), shown(answer), "Return True or False.")

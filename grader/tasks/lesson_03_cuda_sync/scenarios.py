@@ -35,7 +35,7 @@ QUEUE_LENGTH = 1000
 """The number of launches that fit into the device's queue. As on a GPU, a launch waits while the queue is full."""
 
 PLAIN_BLOCK_S = 5e-3
-"""The baseline, with which submissions are compared, stops at the first block of at least this many seconds."""
+"""Submissions are compared with a simple method, which tries longer blocks until one lasts this many seconds."""
 
 
 @dataclass
@@ -134,7 +134,7 @@ EACH = 12
 """The number of scenarios of each kind in which other programs use the device."""
 
 MOST_EARLY_LAUNCHES = 255
-"""Other programs first use the device within this number of launches."""
+"""Other programs first use the device within this number of warm launches."""
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[DeviceScenario, ...]:

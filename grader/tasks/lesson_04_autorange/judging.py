@@ -1,6 +1,6 @@
 """Check a measurement of lesson 04: compare its blocks and statistics with the truth and the blocks that were run.
 
-Only the first broken rule of the exercise is reported, in an order in which a student can repair one after the other.
+Only the first broken rule of the exercise is reported.
 """
 
 import statistics
@@ -35,11 +35,11 @@ LOOKS_LONGER = 1.2
 """A block that took this many times its undisturbed time may have made the student choose too small a block."""
 
 STEPS_OFF = 3
-"""A sample may differ from the time of its block by this many clock steps: two for the readings, one in reserve."""
+"""A sample may differ from the time of its block by this many clock steps: two for the readings, and one more."""
 
 
 MOST_RUNS = 10**9
-"""The largest number of runs in a call. No block needs more, so a larger number is a typing error."""
+"""The largest accepted argument of `run`. No block needs more runs, so a larger number is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The four parts of a submission's answer."""
+    """A submission's answer: block size, samples, median and IQR."""
 
     block_size: int
     samples_s: tuple[float, ...]

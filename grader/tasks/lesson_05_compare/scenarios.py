@@ -29,7 +29,7 @@ LOW, HIGH = 1, 1_000_000
 MOST_MEASUREMENTS: Final = 20_000
 
 PLAIN_SIZES: Final = tuple(accumulate(range(160), lambda size, _: max(size + 1, round(size * 1.08)), initial=LOW))
-"""The sizes that the baseline tries, in steps of 8 %."""
+"""The sizes that the baseline, with which submissions are compared, tries: in steps of 8 %."""
 
 Cost = Callable[[float], float]
 """A function that returns the undisturbed seconds of one call at a size."""

@@ -35,7 +35,7 @@ from .scenarios import PairScenario
 
 FALSE_ALARMS: Final = 0.01
 MISSES: Final = 0.05
-"""The largest allowed shares of wrong answers in scenarios without and with a slowdown."""
+"""The largest allowed share of scenarios with a slowdown in which the submission does not find the slowdown."""
 
 UNLUCKY: Final = 1e-3
 """The largest probability that a rule with exactly the allowed rate fails. It holds for each of the two error rates."""
@@ -56,7 +56,7 @@ Log odds reach -1000 after 2000 pairs.
 
 
 def judge(scenarios: Sequence[Scenario]) -> Mismatch | None:
-    """Return a `Mismatch` if there are too many misses or too many false alarms, else None."""
+    """Return a `Mismatch` if a submission has too many misses or too many false alarms, else None."""
     played = [scenario for scenario in scenarios if isinstance(scenario, PairScenario)]
     slowed, equal = ([scenario for scenario in played if bool(scenario.effect) == there] for there in (True, False))
     return _misses(slowed) or _false_alarms(equal) or _odds(slowed, len(equal))

@@ -22,7 +22,7 @@ THRESHOLD: Final = 0.05
 """The slowdown, as a share, of each scenario that has a slowdown."""
 
 SLOWED, EQUAL = 24, 20
-"""The number of scenarios of each kind with a slowdown, and without a slowdown."""
+"""The numbers of scenarios per kind of noise: with a slowdown, and without a slowdown."""
 
 MOST_PAIRS: Final = 2000
 PLAIN_PAIRS: Final = 300
@@ -108,7 +108,7 @@ class PairScenario:
         return (level_s / half, level_s * half)
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return None if the answer is a bool, else a `Mismatch`. `judging.judge` judges all answers together."""
+        """Return None if the answer is a bool, else a `Mismatch`. Whether it is right is decided in `judging.judge`."""
         if not isinstance(answer, bool):
             return Mismatch("True or False", shown(answer), "Return True if B is slower, else False.")
         self.answer = answer

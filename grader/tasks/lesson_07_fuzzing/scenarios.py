@@ -37,7 +37,7 @@ PLAIN_MEASUREMENTS: Final = 8
 """The baseline, with which submissions are compared, makes this number of measurements per matrix."""
 
 EACH: Final = 12
-"""The number of scenarios of each kind."""
+"""The number of scenarios for each cause of slowness."""
 
 MOST_DRAWS_BEFORE: Final = 19
 """The largest number of random matrices before the first slow matrix.
@@ -244,7 +244,7 @@ def _first_slow_at(place: int, slowness: Slowness, draws: Iterator[Case]) -> Ite
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
-    """Return the scenarios for one grading: `EACH` for each of four causes of slowness."""
+    """Return the scenarios for one grading, an equal number for each of four causes of slowness."""
 
     def sides(low: int, high: int) -> list[int]:
         return [int(side) for side in stratified(rng, low, high, EACH)]

@@ -15,7 +15,7 @@ from grader.tasks.plain import RowsScenario
 from grader.values import Value
 
 FUNCTIONS: Final = 45
-"""The number of different functions in the long listing that checks for right answers."""
+"""The number of different functions in the long listing with which answers are checked."""
 
 COUNTED_LINES: Final = 1000
 COUNTED_CALLS: Final = 3

@@ -22,7 +22,7 @@ from typing import Final
 from .recorded import FOLDER, TREES, Node
 
 MOST_NODES: Final = 320
-"""At most this number of nodes is kept, from the start of a call tree."""
+"""At most this number of nodes of a call tree is recorded: the first ones."""
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ def programs() -> dict[str, Callable[[], object]]:
 
 
 def record() -> dict[str, list[Node]]:
-    """Return the call tree of every program."""
+    """Return the call tree of every program, by name."""
     found = {}
     for name, program in programs().items():
         program()  # so that imports and other work of a first call are not traced

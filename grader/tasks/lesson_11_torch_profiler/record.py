@@ -20,7 +20,7 @@ from harness.profiles import Trace, keep_stacks, read_stacks, read_trace
 from .recorded import STEP, Node
 
 MOST_STACKS: Final = 90
-"""At most this number of different stacks is kept."""
+"""At most this number of different stacks is recorded."""
 
 
 class Step:

@@ -12,7 +12,7 @@ from grader.tasks.plain import PlainScenario
 from grader.values import Value
 
 NEVER_S = 1e9
-"""The cost in seconds of a scenario without an accepted plan."""
+"""The cost of a scenario in seconds before a plan has been accepted."""
 
 
 @dataclass
