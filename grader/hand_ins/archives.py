@@ -69,7 +69,7 @@ def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
 
 
 def skipped_members(data: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
-    """Return the paths of the other files in a zip. Call `members` first, because it checks the zip."""
+    """Return the paths of the files in a zip that `members` skips. Call `members` first, because it checks the zip."""
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         return tuple(info.filename for info in archive.infolist() if _is_file(info) and _last(info) not in wanted)
 

@@ -1,6 +1,6 @@
 """Make a compiled C function callable as a Python function of a submission.
 
-A worker loads this text, followed by a line with the library's bytes. The C function takes the bytes of a tensor and
+A line with the library's bytes is added to this text before it is run. The C function takes the bytes of a tensor and
 returns a 32-bit integer. The cost of a call includes a call through ctypes and a new tensor of four bytes.
 """
 

@@ -62,7 +62,7 @@ class Count:
 
 
 def given(task: Task, exam: CountedExam, source: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Return the input of `inside/counted_driver.py`, except for the name of the code that the process runs."""
+    """Return the sources, the arguments and the allowed modules for `count`, without the name of the source to run."""
     return {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
         "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
@@ -85,9 +85,10 @@ def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch 
 
 
 def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool = False) -> Count:
-    """Run `inside/counted_driver.py` in a new process, and return the count and the answers.
+    """Run the function that `given` describes in a new process. Return its cost and its answers.
 
-    Raise `WorkerFault` if the process ends without answers, or without the requested count.
+    Instructions are counted if `by_valgrind`. Raise `WorkerFault` if the process ends without answers, or without the
+    requested count.
     """
 
     def command(answer: int, log: int, gate: int) -> list[str]:

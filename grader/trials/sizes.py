@@ -31,7 +31,7 @@ class SizedDuel:
 
     @property
     def tier(self) -> int:
-        """How many of the task's tiers (required ratios) the submission reaches, in case of doubt one more."""
+        """The number of the task's tiers (required ratios) that the submission reaches, rounded up in case of doubt."""
         return self.outcome.highest_tier_index(self.control.benefit)
 
 

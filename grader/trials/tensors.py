@@ -30,7 +30,7 @@ class Failure:
 
     @property
     def size(self) -> tuple[bool, int]:
-        """A sort key: small test cases come first, because they are easy to debug, but empty arrays come last."""
+        """A sort key: small test cases come first, because they are easy to debug, and empty arrays come last."""
         return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
 

@@ -187,7 +187,7 @@ class Side:
         self.asked += calls[1:]
 
     def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
-        """Return the answers to all these inputs. The inputs of the last turn are not called again."""
+        """Return the answers to all these inputs. The function is not called again for inputs of the last turn."""
         answers = list(self.answers)
         self._play(drawn[len(answers) :])
         self.answers = answers + self.answers

@@ -250,7 +250,7 @@ EACH = 2
 """The number of scenarios for each function g."""
 
 LATEST_FAULT = 0.3
-"""The first input that shows a fault is in this first part of the inputs: 0.3 means the first 30 %."""
+"""The first input that shows a fault is among this share of the inputs: 0.3 means the first 30 %."""
 
 
 def _draw(rng: np.random.Generator, about: str, dtype: str) -> Case:
