@@ -1,1 +1,1 @@
-"""The checks of `doctor`. Each one examines a part of the machine and returns a finding with advice."""
+"""The command `doctor`: check each part of this machine that grading needs, and give advice."""

@@ -8,7 +8,7 @@ from grader.isolation import sandbox
 
 
 def examine() -> Iterator[Finding]:
-    """Yield one finding for each part of this machine.
+    """Yield one finding for each part of this machine that grading and the lessons need.
 
     This takes several seconds, because torch is imported, valgrind is run, and the noise is measured.
     """
@@ -30,7 +30,6 @@ def examine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    """Yield a finding on the sandbox. If a sandbox works, also yield a finding on each of its layers."""
     if lacks := sandbox.problem():
         yield Finding("sandbox", present=False, found=lacks.found, fix=lacks.fix, needed=True)
         return

@@ -1,14 +1,14 @@
-"""The result of one check of `doctor`."""
+"""The class for the result of checking one part of the machine."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of the check of one part of the machine.
+    """The result of checking one part of the machine.
 
-    `present` is True if the part works. `found` describes what was found. `fix` is advice if the part does not work.
-    The grader runs other people's code only if every `needed` part works.
+    `present` is True if the part works. `found` describes the part, and `fix` is advice if it does not work. The grader
+    refuses to grade unless every `needed` part works.
     """
 
     part: str

@@ -14,7 +14,7 @@ from harness.machine import lanes
 from harness.storage import disk_cache, user_state
 
 ENOUGH_BYTES: Final = 1 << 30
-"""The free disk space that is required. A class run with the compilers used less than 300 MiB."""
+"""The free disk space that a folder should have. Grading a class used less than 300 MiB."""
 
 
 def folders() -> tuple[Finding, ...]:
@@ -42,7 +42,11 @@ def temporary() -> Finding:
 
 
 def user_folder(part: str, folder: Path, variable: str, *, runs: bool = False) -> Finding:
-    """Return a finding for one of this user's folders. With `runs`, compiled code must be able to run from it."""
+    """Return the finding for a folder of this user, such as the cache.
+
+    `part` names the folder in the report, and `variable` is the environment variable that moves it. With `runs`,
+    compiled code must be able to run from the folder.
+    """
     if trouble := _trouble(folder, runs=runs):
         fix = f"set {variable} to another folder: `export {variable}=FOLDER`"
         return Finding(part, present=False, found=trouble, fix=fix)
@@ -50,7 +54,7 @@ def user_folder(part: str, folder: Path, variable: str, *, runs: bool = False) -
 
 
 def locks() -> Finding:
-    """Return a finding that states whether this user can lock cores. All users of a machine share the locks."""
+    """Return a finding that states whether this user can lock CPU cores, so that no measurements share a core."""
     part, folder = "locks on cores", lanes.directory()
     try:
         free = lanes.free_cores()
@@ -61,7 +65,7 @@ def locks() -> Finding:
 
 
 def locks_fix(folder: Path) -> str:
-    """Return a command that allows every user to lock cores, or other advice."""
+    """Return advice that lets every user of this machine lock CPU cores: a command if possible."""
     if sys.platform == "win32":
         return "grade on Linux, or in WSL 2"
     if not os.path.lexists(folder):
@@ -72,10 +76,6 @@ def locks_fix(folder: Path) -> str:
 
 
 def _trouble(folder: Path, *, runs: bool) -> str:
-    """Return the reason why files cannot be written to this folder, or "" if there is none.
-
-    With `runs`, also return a reason why compiled code cannot be loaded from the folder.
-    """
     if _closed(folder):
         return f"this user cannot write to {folder}"
     there = _existing(folder)
@@ -88,7 +88,6 @@ def _trouble(folder: Path, *, runs: bool) -> str:
 
 
 def _closed(folder: Path) -> bool:
-    """Return whether this user cannot create a file in a folder, or cannot create the folder if it does not exist."""
     there = _existing(folder)
     if there != folder:
         return not (there.is_dir() and os.access(there, os.W_OK | os.X_OK))
@@ -100,5 +99,4 @@ def _closed(folder: Path) -> bool:
 
 
 def _existing(folder: Path) -> Path:
-    """Return the folder itself, or the nearest folder above it that exists."""
     return next(above for above in [folder, *folder.absolute().parents] if above.exists())

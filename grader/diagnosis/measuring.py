@@ -1,4 +1,4 @@
-"""Check what exact timing needs: the CPU clock of another process, equal memory layouts, two cores, and low noise."""
+"""Check what exact timing needs: the CPU clock of another process, a fixed memory layout, two cores, and low noise."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ LAYOUT = "fixed memory layout"
 def clock() -> Finding:
     """Return a finding that states whether the CPU clock of another process can be read.
 
-    For this check, another process is started.
+    A process is started for this check.
     """
     program = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(program, stdin=subprocess.PIPE) as other:
@@ -34,7 +34,7 @@ def clock() -> Finding:
 
 
 def clock_finding(refused: str) -> Finding:
-    """Return the finding on the CPU clock. `refused` is the reason why it cannot be read, or "" if it can."""
+    """Return the finding on the CPU clock. `refused` is the reason why the clock cannot be read, or "" if it can."""
     if not refused:
         return Finding(CLOCK, present=True, found=f"can be read on {sys.platform}")
     fix = "grade on Linux"
@@ -49,7 +49,7 @@ def layout() -> Finding:
 
 
 def layout_finding(trouble: str) -> Finding:
-    """Return the finding on memory layouts. `trouble` is the reason why they are not fixed, or "" if they are."""
+    """Return the finding on memory layouts. `trouble` is the reason why they cannot be fixed, or "" if they can."""
     if not trouble:
         return Finding(LAYOUT, present=True, found="setarch -R")
     if sys.platform != "linux":
@@ -69,7 +69,7 @@ def cores() -> Finding:
 
 
 def cores_finding(usable: int, there: int) -> Finding:
-    """Return the finding for a machine with `there` cores, of which this process may use `usable`."""
+    """Return the finding for a machine with `there` CPU cores, of which this process may use `usable`."""
     found = str(usable) if usable == there else f"{usable} of {there}"
     fix = "grade with --jobs 1, and expect more noise: the measurement shares its core with every other program"
     if usable < there:
@@ -78,11 +78,11 @@ def cores_finding(usable: int, there: int) -> Finding:
 
 
 def noise_level() -> Finding:
-    """Return a finding on the noise of the machine, which is measured for half a second."""
+    """Return a finding on the noise of the machine, measured for half a second."""
     return noise_finding(noise.aa_control())
 
 
 def noise_finding(control: Noise) -> Finding:
-    """Return the finding for the result of an A/A control, in which the same code is measured against itself."""
+    """Return the finding for the noise that was measured by comparing the same code with itself."""
     fix = "close other programs. Grades tolerate more noise than this check, because they come from paired measurements"
     return Finding("noise", not control.noisy, str(control), fix)

@@ -1,4 +1,4 @@
-"""Check Python and torch: whether Python has the GIL, and whether a new enough torch can be imported."""
+"""Check the build of Python, and whether a new enough torch can be imported."""
 
 import re
 import signal
@@ -28,7 +28,7 @@ def gil() -> Finding:
 
 
 def torch() -> Finding:
-    """Return a finding that states whether torch works. It is imported in another process, which takes seconds."""
+    """Return a finding that states whether torch works. Importing torch in another process takes seconds."""
     try:
         found = version("torch")
     except PackageNotFoundError:
@@ -39,7 +39,7 @@ def torch() -> Finding:
 def torch_finding(found: str, broken: str) -> Finding:
     """Return the finding on torch.
 
-    `found` is its version, or "" if it is missing. `broken` is its import error, or "".
+    `found` is the version of torch, or "" if torch is missing. `broken` is the import error, or "".
     """
     if not found:
         return Finding("torch", present=False, found="missing", fix=TORCH_FIX, needed=True)
@@ -64,7 +64,10 @@ def _import_trouble() -> str:
 
 
 def failure_reason(status: int, said: str) -> str:
-    """Return the signal that ended a process, or the last line of its output. Return "" if it did not fail."""
+    """Return the signal that ended a process, or the last line of its output. Return "" if it did not fail.
+
+    `status` is the exit status, and `said` the output.
+    """
     if status < 0:
         return f"ended by {signal.Signals(-status).name}" + (
             ": this CPU lacks instructions that it needs" if -status == signal.SIGILL else ""

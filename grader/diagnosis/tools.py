@@ -26,10 +26,7 @@ _CPP: Final = "#include <vector>\nint probe() { return std::vector<int>(1)[0]; }
 
 
 def valgrind() -> Finding:
-    """Return a finding that states whether valgrind can count the instructions of an empty program.
-
-    This check takes a second.
-    """
+    """Return a finding that states whether valgrind can count the instructions of an empty program (takes a second)."""
     path = shutil.which("valgrind")
     if path is None or sys.platform != "linux":
         return valgrind_finding(path, 0, "")
@@ -67,7 +64,7 @@ def valgrind_finding(path: str | None, status: int, said: str) -> Finding:
 
 
 def c_compiler() -> Finding:
-    """Return a finding that states whether gcc compiles a file with the headers that an exercise in C includes."""
+    """Return a finding that states whether gcc compiles a file with the headers that lesson 14's exercise includes."""
     path = shutil.which("gcc") or shutil.which("cc")
     broken = _does_not_compile(path, "c", _C)
     return compiler_finding("gcc", path, broken, "needed in lesson 14 and its exercise", programs.C_COMPILER)
@@ -83,7 +80,7 @@ def cpp_compiler() -> Finding:
 def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: str) -> Finding:
     """Return the finding on a compiler.
 
-    `path` is None if it is missing. `broken` is its error, or "" if it compiles.
+    `path` is None if the compiler is missing. `broken` is its error message, or "" if it works.
     """
     if path is None:
         return Finding(name, present=False, found=f"missing ({use})", fix=fix)
@@ -93,14 +90,14 @@ def compiler_finding(name: str, path: str | None, broken: str, use: str, fix: st
 
 
 def headers(folder: Path | None = None) -> Finding:
-    """Return a finding that states whether Python's header file exists. Modules in C and `torch.compile` include it."""
+    """Return a finding that states whether Python.h exists, which C modules and `torch.compile` include."""
     header = Path(folder or libraries.headers(), "Python.h")
     found = str(header) if header.is_file() else f"missing: {header} (needed for modules in C in lessons 12 and 14)"
     return Finding("Python.h", present=header.is_file(), found=found, fix=programs.PYTHON_HEADERS)
 
 
 def cuda() -> Finding:
-    """Return a finding that states whether `nvidia-smi` is installed, a program that comes with NVIDIA's driver."""
+    """Return a finding that states whether `nvidia-smi`, a program of NVIDIA's driver, is installed."""
     path = shutil.which("nvidia-smi")
     found = path or "missing (used for CUDA in lesson 03)"
     return Finding("nvidia-smi", path is not None, found, "none needed: without it, lesson 03 simulates a CUDA stream")
@@ -115,7 +112,6 @@ def _does_not_compile(path: str | None, language: str, source: str) -> str:
 
 
 def _ran(command: Sequence[str], given: str = "") -> tuple[int, str]:
-    """Run a command until it ends. Return its exit status and its text on standard error."""
     try:
         ended = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=120)
     except OSError as error:

@@ -1,13 +1,13 @@
 """Grade one submission on Gradescope: `python -m grader.gradescope /autograder` writes results.json.
 
     /autograder/source/bundle.json           the lessons to grade, and whether a sandbox is needed
-    /autograder/submission/                  the student's files, the folder with them, or a copy of the kit
+    /autograder/submission/                  the student's files, the folder with them, or a copy of the course
     /autograder/submission_metadata.json     the student's name and the time of the submission
     /autograder/results/results.json         the result, which Gradescope reads
 
-Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder and
-gives no points, so no student loses points. The reason is printed on standard output, which instructors can read. Exit
-codes: 0 graded, 2 refused, 3 internal error.
+Without a sandbox, or after an internal error, no results.json is written. Gradescope then shows a failed autograder
+instead of points. The reason is printed on standard output, which instructors can read. Exit codes: 0 graded, 2
+refused, 3 internal error.
 """
 
 import json
@@ -44,16 +44,16 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The lessons that the autograder grades, and whether it needs a sandbox."""
+    """The lessons to grade on Gradescope, and whether submissions must run in a sandbox."""
 
     lessons: tuple[str, ...]
     needs_sandbox: bool
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade the submission in the folder that is the last argument. With `--check`, only print whether grading works.
+    """Grade the submission in the folder that is the last argument, and return the exit code of the command.
 
-    Return the exit code of the command.
+    With `--check`, only print whether grading works.
     """
     root = Path(arguments[-1])
     try:
@@ -86,7 +86,6 @@ def _settings(root: Path) -> Settings:
 
 
 def _require_tools(lessons: Sequence[str]) -> None:
-    """Raise `MachineError` if a program that measures the costs of these lessons is missing in the image."""
     known = catalogue.load()
     tasks = [task for lesson in lessons for task in known.tasks(lesson)]
     if any(task.cost is Cost.INSTRUCTIONS for task in tasks):
@@ -121,7 +120,6 @@ def _grade(root: Path, settings: Settings, *, sandboxed: bool) -> int:
 
 
 def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report:
-    """Grade a submission on inputs from a new seed. After an internal error, grade it once more."""
     for _ in range(TRIES):
         report = grade(submission, seeds.new(), pool, tasks)
         if not is_faulted(report):
@@ -130,16 +128,11 @@ def _report(submission: Submission, pool: Pool, tasks: Sequence[Task]) -> Report
 
 
 def _given(folder: Path, student: str, lessons: Sequence[str]) -> dict[str, Submission]:
-    """Return the submissions of the student by lesson. A lesson without a hand-in is missing."""
     found = collect_one(_hand_in_folder(folder), student, lessons, kit=Environment.capture().kit)
     return {one.lesson: one for one in found.submissions}
 
 
 def _hand_in_folder(folder: Path) -> Path:
-    """Return the folder with the student's files.
-
-    It is `folder` itself, the only folder in it, or the folder `lessons/exercises` in a copy of the kit.
-    """
     there = [one for one in folder.iterdir() if not one.name.startswith((".", "__MACOSX"))]
     if len(there) == 1 and there[0].is_dir() and not there[0].is_symlink() and there[0].name != KIT_PART:
         folder = there[0]
@@ -153,7 +146,6 @@ def _nothing(student: str, lesson: str) -> Submission:
 
 
 def _student_and_time(path: Path) -> tuple[str, datetime | None]:
-    """Return the student's name and the time of the submission from Gradescope's file. An unknown time is None."""
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         given = (user.get("email") or user.get("name") or user.get("id") for user in read.get("users", []))

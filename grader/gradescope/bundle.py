@@ -1,12 +1,12 @@
-"""Write the kit as one zip that an instructor uploads to Gradescope as an autograder.
+"""Write fairclock as one zip that an instructor uploads to Gradescope as an autograder.
 
     setup.sh  run_autograder     the scripts that Gradescope runs, once and for each submission
     bundle.json                  the lessons to grade, and whether grading without a sandbox is allowed
-    fairclock/                   the student kit
+    fairclock/                   the files that students get, without solutions
 
-Grading compares a submission with the baselines of the exercises, so it needs no reference solution. The bundle has no
-solutions. To ensure this, every part of every solution is searched for in all files of the bundle. The bundle has no
-seed, because each grading draws its own seed in memory.
+To ensure that the zip has no solutions, every part of every solution is searched for in all of its files. Grading does
+not need them: submissions are compared with simple baselines. The zip has no random seed either, because each grading
+draws its own.
 """
 
 import json
@@ -31,9 +31,9 @@ EXECUTABLE: Final = 0o755
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The bundle that was written: its path, lessons and points.
+    """A zip that was written for Gradescope: its path, lessons and points.
 
-    `parts` is the number of solution parts searched for in it.
+    `parts` is the number of solution parts that were searched for in the zip.
     """
 
     place: Path
@@ -43,7 +43,7 @@ class Bundle:
     sandboxed: bool
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that `release --gradescope` prints for the instructor."""
+        """Yield the lines that the command `release --gradescope` prints for the instructor."""
         yield f"Wrote {self.place}, an autograder for {', '.join(self.lessons)}: {self.points:g} points."
         yield f"The zip was searched for the {self.parts} parts of the reference solutions and contains none of them."
         if self.sandboxed:
@@ -56,9 +56,9 @@ class Bundle:
 def bundle(place: Path, lessons: Sequence[str], *, sandboxed: bool = True, force: bool = False) -> Bundle:
     """Write the autograder for `lessons` to the zip `place`.
 
-    Raise `UsageError` if something exists at `place` or if it is not a .zip. Also raise it if this kit has no
-    solutions, from which the stubs are made. Raise `GraderFault`, and leave no file, if the bundle contains a part of a
-    solution.
+    Raise `UsageError` if something exists at `place`, if it is not a .zip, or if the solutions are missing. The
+    students' files are made from the solutions. Raise `GraderFault`, and leave no file, if the zip would contain a part
+    of a solution.
     """
     if place.suffix != ".zip":
         raise UsageError(f"{place} is not a zip; give a name such as autograder.zip.")

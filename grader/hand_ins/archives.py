@@ -1,7 +1,7 @@
-"""Read zip archives that students hand in. They are read in memory, and no member is unpacked to disk.
+"""Read zip archives that students hand in. They are read in memory, and no file is unpacked to disk.
 
-The names of all members are checked before any member is read. The limits apply to the bytes that are really unpacked,
-and not only to the sizes that the archive declares. If one member is bad, the whole archive is refused.
+The names of all files in a zip are checked before any file is read. The limits apply to the bytes that are really
+unpacked, and not only to the sizes that the zip declares. If one file is bad, the whole zip is refused.
 """
 
 import io
@@ -22,7 +22,7 @@ MAX_MEMBERS = 500
 """The maximum number of files in a zip. A zip with all exercises and with files of editors has fewer."""
 
 MAX_TOTAL_BYTES = 50_000_000
-"""The maximum sum of the member sizes that an archive declares."""
+"""The maximum sum of the uncompressed file sizes that a zip declares."""
 
 MAX_NAME_CHARACTERS = 255
 """The longest file name that common file systems allow."""
@@ -30,7 +30,7 @@ MAX_NAME_CHARACTERS = 255
 _COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # an LZMA dictionary may need gigabytes
 _ENCRYPTED = 0x1
 _AGAIN = "make a new one with `python -m grader submit`."
-_DAMAGE = (
+_DAMAGE = (  # what zipfile raises for bytes that are not a valid zip
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -40,21 +40,20 @@ _DAMAGE = (
     RuntimeError,
     ValueError,
 )
-"""All known exceptions that `zipfile` raises for bytes that are not a valid archive."""
 
 _JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"})
 
 
 def is_junk(name: str) -> bool:
-    """Return whether a path is one of the files that operating systems or editors leave behind."""
+    """Return whether a path is a file that operating systems or editors leave behind, such as `.DS_Store`."""
     return any(part in _JUNK or part.startswith(".") for part in PurePosixPath(name).parts)
 
 
 def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
-    """Return a dict from path to bytes of the archive's members whose file name is in `wanted`.
+    """Return the files in a zip whose file name is in `wanted`, as a dict from path to bytes.
 
-    Raise `Refusal` for data that is not a zip, and for a zip that is too large, damaged or malicious. No other
-    exception is raised.
+    Raise `Refusal`, and no other exception, for data that is not a zip, and for a zip that is too large, damaged or
+    malicious.
     """
     if len(data) > MAX_ARCHIVE_BYTES:
         raise Refusal(f"The zip is larger than {MAX_ARCHIVE_BYTES:,} bytes; {_AGAIN}")
@@ -70,13 +69,12 @@ def members(data: bytes, wanted: frozenset[str]) -> dict[str, bytes]:
 
 
 def skipped_members(data: bytes, wanted: frozenset[str]) -> tuple[str, ...]:
-    """Return the paths of the members that `members` skips. Call `members` first, because it checks the archive."""
+    """Return the paths of the files in a zip that `members` skips. Call `members` first, because it checks the zip."""
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         return tuple(info.filename for info in archive.infolist() if _is_file(info) and _last(info) not in wanted)
 
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
-    """Return whether a member is a file, but not a file that an operating system or an editor left behind."""
     return not info.is_dir() and not is_junk(info.filename)
 
 
@@ -85,7 +83,6 @@ def _last(info: zipfile.ZipInfo) -> str:
 
 
 def _judge(infos: list[zipfile.ZipInfo]) -> None:
-    """Raise `Refusal` if the archive's table of contents shows that the archive is bad."""
     if len(infos) > MAX_MEMBERS:
         raise Refusal(f"The zip contains more than {MAX_MEMBERS} files; {_AGAIN}")
     if sum(info.file_size for info in infos) > MAX_TOTAL_BYTES:
@@ -123,17 +120,12 @@ def _judge_kind(info: zipfile.ZipInfo) -> None:
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Return one member's bytes. Raise `Refusal` if it is too large.
-
-    `zipfile` reads at most the declared size and checks the CRC at the end.
-    """
     if info.file_size > MAX_NOTEBOOK_BYTES:
         name = _shown(info.filename)
         raise Refusal(f"{name} is larger than {MAX_NOTEBOOK_BYTES:,} bytes; hand in only the exercise.")
     with archive.open(info) as member:
-        return member.read(MAX_NOTEBOOK_BYTES + 1)
+        return member.read(MAX_NOTEBOOK_BYTES + 1)  # zipfile checks the CRC, and reads no more than the declared size
 
 
 def _shown(name: str) -> str:
-    """Return the beginning of a file name as ASCII text on one line. Other characters are escaped."""
     return ascii(name[:60])[1:-1]

@@ -1,4 +1,4 @@
-"""Read a folder of hand-ins. Return what each student handed in for each lesson, in sorted order.
+"""Read a folder of hand-ins: the files that the students of a class handed in for each lesson.
 
     DIR/<student>/<lesson>.py | <lesson>.ipynb | <anything>.zip
     DIR/<student>/<time>/<the same>                              one of several attempts, handed in at this time
@@ -10,10 +10,10 @@ The time of a hand-in is the time in its folder's name, such as 2026-11-20T23-59
 Canvas the time is unknown, because they have the time of the download. Times inside a zip are ignored, because they
 come from the student's own clock.
 
-A file that cannot be used becomes a `Submission` without source. Its `refusal` gives the student the reason. All other
-hand-ins are still collected. If the grader itself fails to read a hand-in, the `Submission` has a `fault`. Files that
-are not graded are listed as `left_out`, with a guess at the lesson of each file. A student's name may have any
-character that a file name can have.
+A file that cannot be used becomes a `Submission` without source, whose `refusal` gives the student the reason. If the
+grader itself fails to read a file, the `Submission` has a `fault`. In both cases, all other hand-ins are still
+collected. Files that are not graded are listed as `left_out`. A student's name may have any character that a file name
+can have.
 """
 
 import os
@@ -36,14 +36,13 @@ _READERS: dict[str, tuple[int, Callable[[bytes, str], str]]] = {
     ".py": (MAX_SOURCE_BYTES, python_text),
     ".ipynb": (MAX_NOTEBOOK_BYTES, python_source),
 }
+# Canvas adds -1 to the name of a second hand-in.
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<stem>.+?)(?:-\d+)?(?P<suffix>\.\w+)")
-"""A file name in Canvas's download, with the student's name and number. The name of a second hand-in ends in
--1, the name of a third in -2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """All students of a class, also those without a hand-in, their submissions, and the files that are not graded."""
+    """The students of a class, also those without a hand-in, their submissions, and the files that are not graded."""
 
     students: tuple[str, ...]
     submissions: tuple[Submission, ...]
@@ -53,12 +52,6 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """The contents of one folder, zip or file.
-
-    `for_all_lessons` is the refusal of a folder or zip that cannot be read. It applies to every lesson, so its lesson
-    is "".
-    """
-
     submissions: tuple[Submission, ...] = ()
     for_all_lessons: Submission | None = None
     notes: tuple[str, ...] = ()
@@ -70,9 +63,9 @@ def collect(
 ) -> Collection:
     """Return the hand-ins for `lessons` in a class's folder.
 
-    `kit` is the version of this kit, which is compared with the version in each zip. `zone` is the time zone of folder
-    names without an offset. `known` has further lessons of the kit. Raise `UsageError` if `folder` does not exist, is
-    not a folder, or contains no hand-in.
+    `kit` is the grader's version, which is compared with the version in each zip. `zone` is the time zone of folder
+    names without an offset. `known` are further lessons of the course. Raise `UsageError` if `folder` does not exist,
+    is not a folder, or contains no hand-in.
     """
     found = _collection(list(_places(folder, LessonNames.of(lessons, known), kit, zone)), lessons)
     if not found.submissions:
@@ -85,7 +78,7 @@ def collect(
 def collect_one(folder: Path, student: str, lessons: Sequence[str], *, kit: str) -> Collection:
     """Return the submissions of one student, possibly none. `folder` contains only files of this student.
 
-    Raise `UsageError` if the folder does not exist.
+    `kit` is the grader's version. Raise `UsageError` if the folder does not exist.
     """
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}; give the folder with the student's files.")
@@ -116,7 +109,7 @@ def _collection(places: list[tuple[str, _Contents]], lessons: Sequence[str]) -> 
 
 
 def submission_of(path: Path, *, student: str, lesson: str) -> Submission:
-    """Return the submission in one exercise file, for `check`. Raise `UsageError` if `path` is not an exercise file."""
+    """Return the submission in one exercise file. Raise `UsageError` if `path` is not an exercise file."""
     if not path.exists():
         raise UsageError(
             f"There is no file {path}; give the path of the exercise file, such as lessons/exercises/{lesson}.py."
@@ -149,10 +142,6 @@ def _places(folder: Path, names: LessonNames, kit: str, zone: tzinfo) -> Iterato
 
 
 def _of_entry(entry: Location, names: LessonNames, kit: str, zone: tzinfo) -> tuple[str, _Contents]:
-    """Return the student and the contents of one entry in the class's folder.
-
-    The student is "" if the entry belongs to no student.
-    """
     path, name = entry.path, entry.shown
     if path.is_symlink() and (_is_zip(path) or not path.is_file()):
         return _of_link(entry)
@@ -178,8 +167,7 @@ def _of_entry(entry: Location, names: LessonNames, kit: str, zone: tzinfo) -> tu
 
 
 def _of_link(link: Location) -> tuple[str, _Contents]:
-    """Return a refusal for a student's folder or zip that is a link. A link can lead to another student's files."""
-    student = link.student.removesuffix(".zip")
+    student = link.student.removesuffix(".zip")  # a link can lead to the files of another student
     why = f"{link.shown} is a link; hand in a folder of files, or a zip."
     return student, _Contents(for_all_lessons=location.refused(replace(link, student=student), "", why))
 
@@ -219,7 +207,6 @@ def _from_folder(folder: Location, names: LessonNames, kit: str) -> _Contents:
 
 
 def _of_file(place: Location, names: LessonNames, kit: str) -> _Contents | None:
-    """Return the contents of one entry in a student's folder, or None if the entry is not collected."""
     path = place.path
     if path.suffix in _READERS and path.stem in names.graded:
         return _Contents((_from_file(place, path.stem),))
@@ -265,7 +252,6 @@ def _from_file(place: Location, lesson: str) -> Submission:
 
 
 def _submission_from(place: Location, file: PurePosixPath, data: bytes, listed: manifest.Manifest | None) -> Submission:
-    """Return a submission for the bytes of an exercise file. It has the source, a refusal or a fault."""
     try:
         if listed:
             listed.check(str(file), digest(data))
@@ -276,10 +262,6 @@ def _submission_from(place: Location, file: PurePosixPath, data: bytes, listed: 
 
 
 def _attempts(given: list[Submission]) -> Iterator[Submission]:
-    """Yield the attempts at one lesson in order of time.
-
-    An attempt with the content of an earlier attempt is left out.
-    """
     slots: dict[datetime | None, list[Submission]] = {}
     for one in given:
         slots.setdefault(one.handed_in if one.timed else None, []).append(one)
@@ -291,7 +273,6 @@ def _attempts(given: list[Submission]) -> Iterator[Submission]:
 
 
 def _only_one(given: list[Submission]) -> Submission:
-    """Return the only hand-in in `given`. If there are several, return a refusal that names all their files."""
     if len(given) == 1:
         return given[0]
     paths = " and ".join(sorted(submission.path for submission in given))

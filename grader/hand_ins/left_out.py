@@ -31,9 +31,8 @@ _NUMBERED: Final = re.compile(r"(?:lesson|exercise|ex|task)?[ _-]*0*(\d+)")
 class LeftOut:
     """A file that is not graded.
 
-    `student` is empty when the file belongs to no student. `lesson` is empty when the file resembles no lesson. `why`
-    is the reason for the student, with advice on how to hand in the file. `misnamed` is True if it seems to be an
-    exercise.
+    `student` is empty when the file belongs to no student. `lesson` is the lesson that the file resembles, or empty.
+    `why` gives the student the reason, with advice. `misnamed` is True if the file seems to be an exercise.
     """
 
     student: str
@@ -44,26 +43,26 @@ class LeftOut:
 
     @property
     def meaning(self) -> str:
-        """A guess at the file's lesson, for the instructor. It is empty when the file resembles no lesson."""
+        """A guess for the instructor, such as "looks like 03_cuda_sync", or "" without a guess."""
         return f"looks like {self.lesson}" if self.lesson else ""
 
 
 @dataclass(frozen=True, slots=True)
 class LessonNames:
-    """The lessons that are `graded` in this class, and all `known` lessons of the kit."""
+    """The lessons that are `graded` in this class, and all `known` lessons of the course."""
 
     graded: tuple[str, ...]
     known: tuple[str, ...]
 
     @classmethod
     def of(cls, graded: Sequence[str], known: Sequence[str]) -> "LessonNames":
-        """Return the names of lessons. All `graded` lessons are also in `known`."""
+        """Return an object with these names. All `graded` lessons become `known` too."""
         return cls(tuple(graded), tuple(dict.fromkeys((*graded, *known))))
 
     def classify(self, student: str, shown: str, path: Path | None = None) -> LeftOut:
-        """Return a file that is not graded, with the reason. `shown` is the path of the file in reports.
+        """Return a description of a file that is not graded, with the reason. `shown` is the file's path in reports.
 
-        `path` is the file or folder itself. It is None for a file in a zip.
+        `path` is the file or folder itself, or None for a file in a zip.
         """
         name = PurePosixPath(shown).name
         if path and path.is_symlink():
@@ -106,10 +105,6 @@ class LessonNames:
         return LeftOut(student, shown, lesson, why, misnamed=bool(code))
 
     def _named_in(self, path: Path) -> str:
-        """Return the lesson that a file's text names, as an exercise's docstring does.
-
-        Return "" unless it names exactly one.
-        """
         try:
             with path.open("rb") as file:
                 text = file.read(_READ_BYTES).decode("utf-8", "replace")
@@ -120,7 +115,10 @@ class LessonNames:
 
 
 def listed(files: Sequence[LeftOut], where: str) -> Iterator[LeftOut]:
-    """Yield at most `MAX_LISTED` files of a folder or zip, misnamed files first, and one entry that counts the rest."""
+    """Yield the descriptions of at most `MAX_LISTED` files, misnamed files first.
+
+    If there are more files, also yield an entry with their number. `where` names the folder or zip.
+    """
     ordered = sorted(files, key=lambda one: (not one.misnamed, one.path))
     yield from ordered[:MAX_LISTED]
     if rest := ordered[MAX_LISTED:]:
@@ -151,7 +149,7 @@ def is_archive(name: str) -> bool:
 
 
 def archive_stem(name: str) -> str:
-    """Return an archive's name without its suffixes: "ada.tar.gz" → "ada"."""
+    """Return an archive's file name without its suffixes: "ada.tar.gz" → "ada"."""
     while is_archive(name):
         name = PurePosixPath(name).stem
     return name
@@ -162,7 +160,6 @@ def _is_code(name: str) -> bool:
 
 
 def _names_below(folder: Path) -> Iterator[str]:
-    """Yield the names of the first `_WALKED` files below a folder. Links to folders are not followed."""
     seen = 0
     for _, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not archives.is_junk(file_name(name)))

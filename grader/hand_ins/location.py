@@ -14,15 +14,15 @@ from grader.records import Fault, Submission
 MACHINE_ERRORS: Final = frozenset(
     {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ETIMEDOUT, errno.ESTALE, errno.EINTR}
 )
-"""Error numbers that the grading machine causes, and not the file. A file is never refused because of them."""
+"""The errno values for which the grading machine is to blame. A student's file is never refused because of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
     """A folder or file of one student. `shown` is its path in reports. A file outside `home` must not be read.
 
-    `at` is the time of the hand-in if a folder's name gives one. `zone` is the time zone of folder names without an
-    offset. `dated` is False if the file's modification time is not the time of the hand-in.
+    `at` is the time of the hand-in if a folder's name gives one, and `zone` the time zone of such names. `dated` is
+    False if the file's modification time is not the time of the hand-in.
     """
 
     path: Path
@@ -35,9 +35,9 @@ class Location:
 
 
 def read(location: Location, limit: int) -> bytes:
-    """Return the bytes of a plain file in its home folder.
+    """Return the bytes of a student's file.
 
-    Raise `Refusal` if it is not a plain file in this folder, or has more than `limit` bytes.
+    Raise `Refusal` if it is not a plain file below `location.home`, or has more than `limit` bytes.
     """
     shown = location.shown
     real = Path(os.path.realpath(location.path, strict=True))
@@ -63,7 +63,7 @@ def accepted(location: Location, lesson: str, data: bytes, source: str) -> Submi
 def refused(location: Location, lesson: str, why: str, data: bytes = b"") -> Submission:
     """Return a submission without source, refused for the reason `why`.
 
-    Without bytes, its digest is the digest of `why`.
+    Its digest is that of `data`, or that of `why` without data.
     """
     at, timed = _when(location)
     digest_ = digest(data or why.encode())
@@ -96,7 +96,6 @@ def failed(location: Location, lesson: str, error: Exception, data: bytes = b"")
 
 
 def _when(location: Location) -> tuple[datetime | None, bool]:
-    """Return the time of the hand-in, or None, and whether the name of its folder gives this time."""
     if location.at:
         return location.at, True
     return timestamps.of_file(location.path) if location.dated else None, False

@@ -1,6 +1,6 @@
-"""`manifest.json` is a list in each zip made by `submit`: the files with their SHA-256, and the kit version.
+"""Read and write `manifest.json`, a list of the files in a zip that the command `submit` makes.
 
-With this list, the grader finds out whether the zip was changed.
+The list has the SHA-256 of each file, so that the grader detects a changed zip, and the version of the course.
 """
 
 import json
@@ -13,7 +13,7 @@ NAME = "manifest.json"
 FORMAT = 1
 
 MAX_CHARACTERS = 255
-"""The maximum length of a text in a manifest. Kit versions, lessons, file names and SHA-256 digests are shorter."""
+"""The maximum length of a text in `manifest.json`. Versions, file names and SHA-256 digests are shorter."""
 
 _CHANGED = "The zip was changed after `submit` wrote it"
 
@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of one zip, and the version of the kit that made it."""
+    """The files of one zip, and the version of the course that made the zip."""
 
     kit: str
     files: tuple[Entry, ...]
@@ -61,7 +61,7 @@ class Manifest:
         return cls(kit, tuple(entries))
 
     def check(self, file: str, sha256: str) -> None:
-        """Raise `Refusal` unless the manifest lists `file` with this SHA-256."""
+        """Raise `Refusal` unless the manifest lists the file `file` with this SHA-256."""
         listed = {entry.file: entry.sha256 for entry in self.files}
         if listed.get(file) != sha256:
             what = f"{file} is not the file it lists" if file in listed else f"it does not list {file}"
@@ -69,5 +69,4 @@ class Manifest:
 
 
 def _is_plain(value: object) -> TypeGuard[str]:
-    """Return whether a value is text as `submit` writes it: short, with printable characters only."""
     return isinstance(value, str) and len(value) <= MAX_CHARACTERS and value.isprintable()

@@ -1,8 +1,8 @@
 """Read a notebook that a student handed in: its code cells, in order, become one Python text.
 
-Outputs, metadata, attachments and execution counts are dropped first. A saved output does not prove that the code is
-right. nbformat then checks the notebook format. A cell with a magic, a shell line or a help request is refused, because
-such code only runs in a notebook. The message for the student has the number of the cell.
+Outputs and metadata are dropped first, and nbformat checks the notebook format. A cell with a magic, a shell line or a
+help request is refused, because such code only runs in a notebook. The message for the student has the number of the
+cell.
 """
 
 import io
@@ -15,7 +15,7 @@ from typing import Any
 from grader.hand_ins.refusal import MAX_NOTEBOOK_BYTES, MAX_SOURCE_BYTES, Refusal
 
 MAX_CELLS = 2_000
-"""The maximum number of cells. Exercises have fewer, and checking this many cells takes less than a second."""
+"""The maximum number of cells in a notebook. Checking this many cells takes less than a second."""
 
 FORMAT = 4
 """The notebook format that can be read. Jupyter has written this format since 2015."""
@@ -23,8 +23,7 @@ FORMAT = 4
 _SHOWN_CHARACTERS = 60
 _HEADING = re.compile(r"# cell (\d+)")
 _LINE_OF_FILE = re.compile(r"line (\d+) of the file")
-_LINE_END = re.compile(r"\r\n|\r|\n")
-"""The line endings of Python code. `str.splitlines` also splits at other characters, such as a form feed."""
+_LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines also splits at form feeds and other characters
 
 
 def python_source(data: bytes, name: str) -> str:
@@ -43,15 +42,14 @@ def python_source(data: bytes, name: str) -> str:
 
 
 def with_cell_lines(said: str, source: str) -> str:
-    """Return the message `said` in which each "line 31 of the file" is replaced by the line and number of a cell.
+    """Return the message `said` with each "line 31 of the file" replaced, such as by "line 3 of cell 2".
 
-    `source` is the text that `python_source` returned.
+    `source` is the text that `python_source` returned for the notebook.
     """
     return _LINE_OF_FILE.sub(lambda match: _place(int(match[1]), _LINE_END.split(source)) or match[0], said)
 
 
 def _place(line: int, lines: Sequence[str]) -> str:
-    """Return the place of line number `line`, such as "line 3 of cell 2", or "" if no cell begins above it."""
     for above in range(min(line, len(lines)), 0, -1):
         heading = _HEADING.fullmatch(lines[above - 1])
         if heading:
@@ -72,7 +70,6 @@ def _parsed(data: bytes, name: str) -> dict[str, object]:
 
 
 def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
-    """Return the type and the source of each cell, after nbformat has checked the notebook."""
     import nbformat  # noqa: PLC0415 - slow to import, and most hand-ins are plain files
 
     cells = content.get("cells")
@@ -92,15 +89,11 @@ def _cells(content: dict[str, object], name: str) -> list[tuple[str, str]]:
 
 
 def _has_kind(cell: object) -> bool:
-    """Return whether the type of a notebook cell is a string.
-
-    For other types, nbformat's check raises unexpected exceptions.
-    """
+    # For types that are not strings, nbformat raises unexpected exceptions.
     return isinstance(cell, dict) and isinstance(cell.get("cell_type"), str)
 
 
 def _bare(cell: dict[str, Any]) -> dict[str, Any]:
-    """Return a cell with only its type and source, in a form that nbformat can check."""
     bare: dict[str, Any] = {key: cell[key] for key in ("cell_type", "source") if key in cell}
     bare["metadata"] = {}
     if cell.get("cell_type") == "code":
@@ -109,12 +102,8 @@ def _bare(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_what_is_no_text(source: str, number: int, name: str) -> None:
-    """Raise `Refusal` for a cell that is not valid text.
-
-    For such a cell, Python's tokenizer may raise any exception.
-    """
     try:
-        source.encode()
+        source.encode()  # for other text, the tokenizer may raise any exception
     except UnicodeEncodeError:
         raise Refusal(
             f"Cell {number} of {name} contains invalid characters; type its text again and save the notebook."
@@ -135,10 +124,10 @@ def _refuse_magic(source: str, number: int, name: str) -> None:
 
 
 def magic_line(source: str) -> int:
-    """Return the number of the first line with a magic (`%`, `%%`), shell (`!`) or help (`?`) request, or 0.
+    """Return the number of the first line of a cell with a magic (`%`), shell (`!`) or help (`?`) request, or 0.
 
-    The text is only split into tokens and not compiled, because some texts make Python's parser crash. A `%` that
-    continues an expression or is in a string is not a magic.
+    The text is split into tokens but not parsed, because some texts make Python's parser crash. A `%` that continues an
+    expression or is in a string is not a magic.
     """
     depth = 0
     fresh = True  # at the start of a logical line

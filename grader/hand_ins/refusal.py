@@ -1,7 +1,4 @@
-"""The exception for a hand-in that cannot be used, and functions and limits for reading a file.
-
-`collect` turns each `Refusal` into a `Submission` without source, and continues with the next file.
-"""
+"""The exception for a student's file that cannot be used, and the function that decodes a Python file."""
 
 import codecs
 import hashlib
@@ -11,10 +8,7 @@ import tokenize
 from typing import Final
 
 MAX_SOURCE_BYTES = 1_000_000
-"""The maximum size of an exercise as Python text.
-
-It is 1000 times the usual size, but a file of this size can be read quickly.
-"""
+"""The maximum size of a Python file: 1000 times the usual size of an exercise, but quick to read."""
 
 MAX_NOTEBOOK_BYTES = 10_000_000
 """The maximum size of a notebook file. Plots in the file may be large, but only its code is kept."""
@@ -25,15 +19,12 @@ class Refusal(Exception):  # noqa: N818 - it is a verdict on a file, not an erro
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal. The journal stores this value with the grade."""
+    """Return the SHA-256 of a student's file, in hexadecimal. It is stored with the grade."""
     return hashlib.sha256(data).hexdigest()
 
 
 LEGACY_ENCODINGS: Final = re.compile(r"ascii|iso8859|cp\d|mac-|koi8|gb|big5|shift_jis|euc_")
-"""A pattern for Python's names of the encodings that a file may declare in addition to UTF-8.
-
-Other encodings are slow to decode, or do not encode text.
-"""
+"""A pattern for the encodings that a Python file may declare in addition to UTF-8. Others are slow to decode."""
 
 
 def python_text(data: bytes, name: str) -> str:
@@ -53,7 +44,6 @@ def python_text(data: bytes, name: str) -> str:
 
 
 def _encoding(data: bytes) -> str:
-    """Return the encoding that a file declares, if that encoding is allowed. Otherwise, return UTF-8."""
     try:
         declared, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except (SyntaxError, LookupError, UnicodeError):  # the encoding is unknown, not for text, or wrong

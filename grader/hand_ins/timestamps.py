@@ -4,11 +4,9 @@ import re
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-_TIME = re.compile(
+_TIME = re.compile(  # such as 2026-11-20T23-59-00, 20261120T225900Z, 2026-11-20_23.59+0100
     r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:.]?(\d\d)(?:[-:.]?(\d\d))?(?:(Z)|([+-])(\d\d)[-:]?(\d\d))?", re.ASCII
 )
-"""A time in ISO 8601 or in a form of it that file systems allow: 2026-11-20T23-59-00, 20261120T225900Z,
-2026-11-20_23.59+0100."""
 
 
 def of_folder(name: str, zone: tzinfo) -> datetime | None:

@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import Any
 
 SPARE_BYTES = 32 << 20
-"""Address space beyond the submission's limit. The worker uses it to report that the submission has used its limit."""
+"""The bytes of address space above the submission's memory limit, so that a full memory can still be reported."""
 
 LARGE_BYTES = 128 << 10
-"""The smallest size of a freed block that malloc returns to the system.
-
-It is the initial value in the GNU C library, which later increases it.
-"""
+"""Freed blocks of at least this many bytes go back to the system. The GNU C library starts with the same value."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER_MODE = 38, 22, 2
@@ -29,17 +26,18 @@ _INSTRUCTION_BYTES = 8
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _PATH_BENEATH = 444, 445, 446, 1
 
 RULESET = Path(__file__).parents[2] / "ruleset.json"
-"""The file with the Landlock rules for submissions. It exists only in a tree without namespaces."""
+"""The file with the Landlock rules. It exists only where a sandbox works without Linux namespaces."""
 
 
 class _Program(ctypes.Structure):
-    """The struct `sock_fprog` of Linux: a BPF program and its length."""
-
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
 def set_limits(limits: dict[str, int]) -> None:
-    """Permanently lower the limits of this process. The memory that this process already uses does not count."""
+    """Permanently lower the resource limits of this process.
+
+    Memory that the process already uses is not counted against them.
+    """
     used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE if sys.platform == "linux" else 0
     for name, value in limits.items():
         kind = getattr(resource, name)
@@ -99,9 +97,9 @@ def apply_ruleset(ruleset: dict[str, Any]) -> None:
 
 
 def restrict_files() -> None:
-    """Forbid this process to open the files that a submission must not open, in a tree without namespaces.
+    """Apply the Landlock rules in the file `RULESET` to this process, if the file exists.
 
-    In a sandbox with namespaces, these files do not exist.
+    A sandbox with Linux namespaces does not need the rules: the forbidden files do not exist there.
     """
     if RULESET.exists():
         apply_ruleset(json.loads(RULESET.read_text(encoding="utf-8")))

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 ALLOWED = frozenset(("compile", "exec", "builtins.id", "array.__new__", "sys.excepthook", "sys.unraisablehook"))
-"""Audit events of ordinary computing. For example, `namedtuple` compiles and executes a text."""
+"""Audit events that ordinary code raises. For example, `namedtuple` compiles and executes a text."""
 
 
 SYSTEM = ("os", "posix", "_signal", "_imp")
-"""Modules that offer system calls, or functions to load such modules again. Python loads all of them when it starts."""
+"""Modules, loaded when Python starts, that make system calls or can load such modules again."""
 
 FRAMES = ("_getframe", "_getframemodulename")
-"""Functions that return frames. `namedtuple` uses them if they exist, and works without them."""
+"""Functions of `sys` that return frames. `namedtuple` works without them."""
 
 ATTRIBUTES = {
     "object.__getattr__": frozenset(("__code__", "__defaults__", "__kwdefaults__")),
@@ -46,10 +46,9 @@ ATTRIBUTES = {
         ("__abstractmethods__", "__bases__", "__defaults__", "__doc__", "__module__", "__name__", "__qualname__")
     ),
 }
-"""Audited attributes that data classes and named tuples read and write.
+"""Audited attributes that data classes and named tuples must read and write.
 
-These attributes are harmless. Through them, a submission can neither reach the driver's functions nor create a code
-object. It cannot replace the code of a function either.
+Through these attributes, a submission cannot reach the driver's functions or change code objects.
 """
 
 if sys.version_info < (3, 12):
@@ -63,10 +62,10 @@ def text(
     numbers: tuple[type, type] = (int, float), truth: type = bool, rows: tuple[type, type] = (list, tuple),
     error: type[Exception] = TypeError,
 ) -> str:  # fmt: skip
-    """Return a plain value as JSON. Raise `TypeError` for any other value.
+    """Return a number, text, bool, None, list or tuple as JSON. Raise `TypeError` for any other value.
 
-    The submission can replace this module's functions and all builtins. So this function receives itself and each
-    builtin as an argument. It compares exact types, so that it calls no method that the submission wrote.
+    A submission can replace builtins and the functions of this module. So this function receives itself and the
+    builtins as arguments, and compares exact types, because a subclass could have methods written by the submission.
     """
     of = kind(value)
     if of is string:
@@ -126,7 +125,7 @@ def settle() -> None:
 
 
 def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType]) -> list[object]:
-    """Execute the source and return the function's answers, or the given answers if no source is to be executed."""
+    """Return the function's answers, or the given answers if no source text is to be run."""
     if given["run"] not in codes:
         known: list[object] = given["answers"]
         return known
@@ -136,17 +135,20 @@ def answers(given: dict[str, Any], module: ModuleType, codes: dict[str, CodeType
 
 
 def counting(counter: str) -> dict[str, Any]:
-    """Return the functions of the opcode counter by name. Without a counter, return functions that count nothing."""
+    """Return the functions of an opcode counter, by name, from its source text.
+
+    For an empty text, the functions count nothing.
+    """
     names: dict[str, Any] = {"written_out": str, "start": lambda: lambda: None}
     exec(compile(counter, "counter", "exec"), names)  # noqa: S102 - the text is the kit's own
     return names
 
 
 def main(log: int, out: int, gate: int) -> None:
-    """Write the answer to the descriptor `out`, and then wait until the supervisor closes the pipe `gate`.
+    """Write the answer to the descriptor `out`, and then wait until the grader closes the pipe `gate`.
 
-    While this process waits, the supervisor reads its CPU time. The descriptor `log` is closed first, because only
-    valgrind may write to it, through its own copy.
+    While this process waits, the grader reads its CPU time. The descriptor `log` is closed first, because only valgrind
+    may write to it, through its own copy.
     """
     os.close(log)
     given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it

@@ -1,4 +1,4 @@
-"""Load a submission's text as a module, and describe its exceptions for the supervisor.
+"""Load a submission's text as a module, and describe its exceptions for the grader.
 
 This file runs in the sandbox and imports only the standard library.
 """
@@ -14,18 +14,18 @@ from typing import Any
 
 FILE_NAME = "submission.py"
 CHAIN = 16
-"""The most exceptions of a chain (`raise … from …`) that `root_errno` examines."""
+"""`root_errno` examines at most this many exceptions of a chain (`raise … from …`)."""
 
 FIRST_FRAMES, LAST_FRAMES = 3, 5
-"""The numbers of first and last frames that are kept of a long traceback, for example of an endless recursion."""
+"""A report of an exception keeps this many first and last frames of a long traceback."""
 
 
 class MissingError(Exception):
-    """The submission does not define the function that is to be called."""
+    """The submission does not define the function that the grader calls."""
 
 
 def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
-    """Write a source text to a file in `folder`. Return a new, empty module for it, and the file's path."""
+    """Write a source text to a file in `folder`. Return an empty module for it, and the file's path."""
     file = write_source(source, folder)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     module = types.ModuleType("submission")
@@ -35,16 +35,15 @@ def new_module(source: str, folder: str) -> tuple[types.ModuleType, str]:
 
 
 def execute(source: str, module: types.ModuleType) -> None:
-    """Run the source text in its module. Exceptions of the source text are not caught."""
+    """Run a source text in the namespace of a module. Exceptions of the source text are not caught."""
     exec(compile(source, str(module.__file__), "exec"), module.__dict__)  # noqa: S102 - a worker runs submissions
 
 
 def write_source(source: str, folder: str) -> str:
-    """Write a source text to a file in its own folder, and return the path.
+    """Write a source text to a file in a folder of its own, and return the path.
 
-    The grader never reads the file. It exists for libraries that keep a cache beside the source file
-    (`numba.njit(cache=True)`). Different sources get different folders, so they never share a cache. If the submission
-    has filled its disk, no file is written.
+    Libraries such as numba need the file to keep a cache beside it. The grader never reads the file. If the disk is
+    full, no file is written.
     """
     data = source.encode(errors="replace")
     path = Path(folder, hashlib.sha256(data).hexdigest()[:16], FILE_NAME)
@@ -56,7 +55,7 @@ def write_source(source: str, folder: str) -> str:
 
 
 def error_report(error: BaseException, file: str) -> dict[str, Any]:
-    """Return a description of an exception: its type, its message, and its lines in the submission's `file`."""
+    """Return a dict that describes an exception: its type, message, and traceback lines in the submission's `file`."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     own = bool(frames) and (frames[-1].line or "").startswith("raise ")  # torch raises NotImplementedError too
@@ -78,7 +77,7 @@ def error_report(error: BaseException, file: str) -> dict[str, Any]:
 
 
 def reported_frames(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
-    """Return the line number, function and line text of each frame to report. The outermost frame is first."""
+    """Return the line number, function and source line of each frame to report, with the outermost frame first."""
     if len(frames) > FIRST_FRAMES + LAST_FRAMES:
         frames = frames[:FIRST_FRAMES] + frames[-LAST_FRAMES:]
     lines = [(frame.lineno, frame.name, (frame.line or "")[:200]) for frame in frames]
@@ -88,7 +87,7 @@ def reported_frames(frames: list[traceback.FrameSummary]) -> list[list[Any]]:
 def root_errno(error: BaseException) -> int | None:
     """Return the errno of the `OSError` that caused an exception, or None if there is none.
 
-    The exception may be this `OSError` itself. But libraries often raise another exception from an `OSError`.
+    Libraries often raise another exception from an `OSError`, so the causes of the exception are examined too.
     """
     at: BaseException | None = error
     for _ in range(CHAIN):  # a chain of exceptions may lead back to itself

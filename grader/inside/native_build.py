@@ -18,11 +18,11 @@ from typing import Any
 
 SOURCE = "submission.c"
 MOST_CHARACTERS = 6000
-"""The most characters of the compiler's message that the answer contains."""
+"""An answer contains at most this many characters of the compiler's message."""
 
 
 class FaultError(Exception):
-    """A fault of the submission's file. `kind` is one of the words that `grader.trials.native` explains."""
+    """A fault of the submission's file. `kind` is a word for it: "syntax", "missing", "no string" or "compiler"."""
 
     def __init__(self, kind: str, line: int | None = None, message: str = "") -> None:
         super().__init__(kind)
@@ -69,7 +69,7 @@ def library(command: list[str], source: str, folder: str) -> bytes:
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to a request: all libraries, or the fault of the file."""
+    """Return the compiled libraries for a request, or the fault of the submission's file."""
     try:
         source = c_source(given["text"], given["name"])
         made = {}

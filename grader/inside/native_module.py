@@ -1,6 +1,6 @@
 """Make a compiled C function callable as a Python function of a submission.
 
-A worker loads this text, followed by a line with the library's bytes. The C function takes the bytes of a tensor and
+A line with the library's bytes is added to this text before it is run. The C function takes the bytes of a tensor and
 returns a 32-bit integer. The cost of a call includes a call through ctypes and a new tensor of four bytes.
 """
 
@@ -12,14 +12,16 @@ from collections.abc import Callable
 import torch
 
 NOTHING = ctypes.create_string_buffer(8)
-"""The memory whose address is passed for an empty tensor. torch would give a null pointer, which is undefined behaviour
-in many C functions."""
+"""The memory whose address is passed for an empty tensor.
+
+The address of an empty tensor is a null pointer, which is undefined behaviour in many C functions.
+"""
 
 
 def bound(name: str, library: str) -> Callable[[torch.Tensor], torch.Tensor] | None:
-    """Return the function `name` of a library, which is given in base64. Return None if it has no such function.
+    """Return a Python function that calls the C function `name` of a library, or None if the library lacks it.
 
-    The function in C is `uint32_t name(const uint8_t *data, size_t size)`.
+    `library` holds the library's bytes in base64. The C function is `uint32_t name(const uint8_t *data, size_t size)`.
     """
     with tempfile.NamedTemporaryFile(suffix=".so") as file:
         file.write(base64.b64decode(library))

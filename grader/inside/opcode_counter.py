@@ -49,27 +49,27 @@ if TYPE_CHECKING:
     from typing import Any
 
 TOOL = 3
-"""A tool id of `sys.monitoring` that no standard tool uses."""
+"""The id under which the counter registers with `sys.monitoring`. No standard tool uses this id."""
 
 OPTIMIZED = 1
-"""The flag of a code object whose local names are not stored in a dict. The code of each function has this flag."""
+"""The flag of code objects that keep local names in an array, as all functions do, and not in a dict."""
 
 GONE = (
     *("settrace", "gettrace", "setprofile", "getprofile", "call_tracing", "monitoring"),
     *("_settraceallthreads", "_setprofileallthreads", "activate_stack_trampoline"),  # from Python 3.12 on
 )
 SUPER = "__super__"
-"""The name that replaces `super` in counted code."""
+"""The name that replaces `super` in the code that is counted."""
 
 LOST, ODD = -1, -2
-"""Results in place of a count. LOST: Python removed the counter. ODD: a namespace may run code that is not counted."""
+"""Values returned in place of a count: LOST if Python removed the counter, ODD if code may have run uncounted."""
 
 
 def written_out(source: str) -> str:
-    """Return the source text with `SUPER(Row, self)` in place of `super()` in a method of the Python class `Row`.
+    """Return the source text with each `super()` replaced, such as by `SUPER(Row, self)` in a class `Row`.
 
-    Python gives a cell to a class that uses the name `super`, and the counter refuses such a class. A `super()` in a
-    class inside another class is not replaced, because its methods have no name for their class.
+    Python gives a closure cell to a class that uses `super()`, and the counter refuses classes with cells. In a class
+    inside another class, `super()` stays.
     """
     if "super(" not in source:
         return source
@@ -102,7 +102,7 @@ def written_out(source: str) -> str:
 
 
 def start() -> Callable[[], int]:
-    """Start to count every opcode of every frame that is entered. Return a function that returns the count."""
+    """Start to count the opcodes that Python executes in new frames. Return a function that returns the count."""
     gc.collect()
     gc.disable()
     library = _codes()
@@ -117,7 +117,6 @@ def start() -> Callable[[], int]:
 
 
 def _codes() -> list[CodeType]:
-    """Return the code objects of all functions that exist: those of the standard library and of the driver."""
     found = [each.__code__ for each in gc.get_objects() if type(each) is type(start)]
     for code in found:  # the list grows during the loop
         found += [constant for constant in code.co_consts if type(constant) is type(start.__code__)]

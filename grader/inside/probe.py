@@ -1,7 +1,7 @@
-"""Try all actions that must be refused in a tree without namespaces, and print the restrictions that fail.
+"""Try the actions that a sandbox without Linux namespaces must refuse, and print the actions that succeed.
 
-`isolation.without_namespaces` runs this text once as the program of a tree. No module imports it. It imports only the
-standard library and other files of this folder.
+`isolation.without_namespaces` runs this text in such a sandbox. It imports only the standard library and other files of
+this folder.
 """
 
 import json
@@ -15,11 +15,11 @@ from grader.inside import confine, loading, protocol
 
 WRITTEN_BYTES = 1 << 20
 USED = (loading, protocol)
-"""Modules that a worker imports. They are imported here to check that a tree without namespaces can import them."""
+"""Modules that submissions need. They are imported to check that Python can read them inside the sandbox."""
 
 
 def refused(attempt: Callable[[], object]) -> bool:
-    """Call `attempt`, and return whether the system refuses it with an `OSError`."""
+    """Call `attempt`, and return whether it raises an `OSError`."""
     try:
         attempt()
     except OSError:
@@ -28,7 +28,7 @@ def refused(attempt: Callable[[], object]) -> bool:
 
 
 def status() -> dict[str, str]:
-    """Return the fields of /proc/self/status."""
+    """Return the fields of /proc/self/status by name."""
     lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
@@ -43,10 +43,10 @@ def counted_bytes() -> int:
 
 
 def main(uid: int, supervisor: int, private: str, place: str) -> None:
-    """Print as JSON the restrictions that fail, and whether the kernel counts written bytes.
+    """Print as JSON the forbidden actions that succeed, and whether the kernel counts written bytes.
 
-    `uid` is the tree's user, and `supervisor` the process id of the supervisor. `private` is a file, and `place` a
-    folder, that the tree must not be able to use.
+    `uid` is this process's user, and `supervisor` the process id of the grader. `private` is a file, and `place` a
+    folder, that this process must not be able to use.
     """
     confine.restrict_files()
     of_kernel, own = status(), os.environ["TMPDIR"]

@@ -1,9 +1,9 @@
-"""Send and receive messages between the supervisor and a worker. A message is sent as one frame.
+"""Send and receive messages between the grader's own process (the supervisor) and a worker, which runs a submission.
 
-A frame is four bytes of length (little-endian) and a payload: one byte for the kind of message, and a JSON text. The
+A message is one frame: four bytes of length (little-endian), one byte for the kind of message, and a JSON text. The
 JSON text is empty for timed calls. Both sides refuse a frame that is too long or not JSON. Pickle is not used, because
-reading it could run code. Tensors are not sent in frames, but in memory that both sides share. Frames give their
-offsets in this memory.
+reading it could run code. Tensors are not sent in frames, but in shared memory. Frames give their offsets in this
+memory.
 
 The worker runs this file too, inside the sandbox, so it imports only the standard library.
 """
@@ -44,23 +44,22 @@ _HEADER: Final = struct.Struct("<I")
 
 
 class ProtocolError(Exception):
-    """The other side sent a message that was not expected, is too long, or is not JSON."""
+    """The other process sent a message that was not expected, is too long, or is not JSON."""
 
 
 class Closed(Exception):  # noqa: N818 - an end of file is not an error by itself
-    """The other side has closed the connection."""
+    """The other process has closed the connection."""
 
 
 class Late(Exception):  # noqa: N818 - the caller decides what a late answer means
-    """No message arrived in time, or the other side did not read a message in time."""
+    """No message arrived in time, or the other process did not read a message in time."""
 
 
 class Channel:
     """One end of a stream socket, which sends and receives frames. Two threads must not use it at once.
 
-    A wait has a time limit only if the caller gives one. A limit for sending needs a non-blocking descriptor. During a
-    wait for a frame with a time limit, `idle` is called about every `IDLE_MS`, also if the frame arrives byte by byte.
-    An exception of `idle` ends the wait.
+    Without a timeout, `send` and `receive` wait for ever. A timeout for sending needs a non-blocking descriptor. While
+    `receive` waits with a timeout, it calls `idle` about every `IDLE_MS`. An exception of `idle` ends the wait.
     """
 
     def __init__(self, descriptor: int, idle: Callable[[], None] | None = None) -> None:
@@ -71,7 +70,7 @@ class Channel:
         self._writable.register(descriptor, select.POLLOUT)
 
     def send(self, kind: bytes, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None) -> None:
-        """Send one frame. Raise `Closed` if the other side has ended, and `Late` if it does not read in time."""
+        """Send one frame. Raise `Closed` if the other process has ended, and `Late` if it does not read in time."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         view = memoryview(frame(kind, body))
         while view:
@@ -84,14 +83,13 @@ class Channel:
                 raise Closed from error
 
     def has_message(self) -> bool:
-        """Return whether a message has arrived that is not read yet."""
+        """Return whether data has arrived that `receive` has not read."""
         return bool(self._readable.poll(0))
 
     def receive(self, timeout_s: float | None = None, *, began: bytes = b"") -> tuple[bytes, dict[str, Any]]:
-        """Wait for one frame, and return its kind and its JSON object, which is empty if the frame has none.
+        """Wait for one frame. Return its kind and its JSON object, or an empty dict if the frame has no JSON.
 
-        `began` are the first bytes of this frame if the caller has read them already: at most 5, the shortest frame's
-        length.
+        `began` holds the first bytes of the frame, at most 5, if the caller has read them already.
         """
         deadline = None
         if timeout_s is not None:  # a worker sets no limit, because a submission may have replaced its clock
@@ -155,7 +153,6 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def _inspect(value: object, depth: int) -> None:
-    """Raise `ProtocolError` for a value that is nested too deeply, or has a text with lone surrogates."""
     if depth < 0:
         raise ProtocolError("a message nested too deeply")
     if isinstance(value, str):

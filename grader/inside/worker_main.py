@@ -1,11 +1,11 @@
-"""The program of a process tree: it forks workers, and a worker runs a submission's code for the supervisor.
+"""Fork workers: processes that run a submission's code for the grader's own process, the supervisor.
 
 The supervisor starts `python -m grader.inside.worker_main CONTROL CONFIG`. CONTROL is the number of an inherited
 socket, and CONFIG is a JSON text. The process imports torch if needed, and forks a worker on each request. Each worker
 has its own channel, inputs and outputs. It permanently restricts its own rights, and then serves requests.
 
-The worker is trusted until it has loaded a submission. Afterwards the supervisor does not trust its messages. The
-supervisor itself reads the clock, the bytes of the answer and the list of processes.
+After a worker has loaded a submission, the supervisor does not trust its messages. The supervisor itself reads the
+clock, the bytes of the answer and the list of processes.
 
 This file runs inside the sandbox. It imports the standard library, other files of `grader/inside`, and torch for
 tensors.
@@ -29,16 +29,16 @@ from grader.inside import confine, loading, protocol
 from grader.inside.protocol import Channel
 
 OUTPUT = sys.stdout
-"""The standard output, stored here because a submission may replace `sys.stdout`."""
+"""The process's standard output, stored because a submission may replace `sys.stdout`."""
 
 DONE = protocol.frame(protocol.DONE)
 
 END_TIMEOUT_S = 2.0
-"""The seconds that a worker has to end by itself after it has closed its channel."""
+"""Seconds to wait until a worker process ends by itself after it has closed its channel."""
 
 
 class Worker:
-    """The state of a worker: its channel to the supervisor, the loaded module, and its prepared timed calls."""
+    """The state of a worker, a process that runs a submission: its channel to the grader, and the loaded module."""
 
     def __init__(self, descriptors: Sequence[int], torch: types.ModuleType | None, folder: str) -> None:
         channel, inputs, outputs = descriptors
@@ -55,13 +55,13 @@ class Worker:
             self.torch: Any = torch
 
     def load(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Execute the source text of a request as a new module."""
+        """Execute the source text in a request as a new module."""
         self.module, self.file = loading.new_module(body["source"], self.folder)
         loading.execute(body["source"], self.module)
         return {}
 
     def call_tensors(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Call the function once, copy its answer to the output memory, and return the answer's dtype and shape."""
+        """Call the submission's function once, copy its answer to shared memory, and return its dtype and shape."""
         answer = self._function(body)(*(self._tensor(layout) for layout in body["inputs"]))
         if type(answer) is not self.torch.Tensor:
             return {"type": type(answer).__name__}
@@ -75,9 +75,9 @@ class Worker:
         return said
 
     def arrange(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Prepare timed calls, which always use the same tensors and the same memory for the answer.
+        """Prepare timed calls, which all use the same input tensors and the same memory for the answer.
 
-        The supervisor writes new values into the tensors between calls.
+        The grader writes new values into the tensors between calls.
         """
         function = self._function(body)
         tensors = [self._tensor(layout) for layout in body["inputs"]]
@@ -104,7 +104,7 @@ class Worker:
         return {}
 
     def slow(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Use `extra_s` more CPU seconds in each later timed call. Only workers with trusted code get this request."""
+        """Spend `extra_s` more CPU seconds in each later timed call. Submissions are never slowed."""
         extra_s, step, clock = body["extra_s"], self.step, time.thread_time
 
         def slowed() -> str | None:
@@ -120,9 +120,8 @@ class Worker:
     def go(self, step: Callable[[], str | None], again: bytes) -> bytes:
         """Make a timed call, and another one after each further request whose frame equals `again`.
 
-        Return the first bytes of the first request with a different frame. The loop runs as little code as possible
-        around a call. No-op calls use the same loop, and their cost is subtracted (`trials.turns.net`). So a submission
-        that replaces this loop gains at most the cost of the steps that it leaves out.
+        Return the first bytes of the first different request. No-op calls use the same short loop, so its cost can be
+        subtracted. A submission that replaces the loop gains at most the cost of the steps that it leaves out.
         """
         send, receive, descriptor = os.write, os.read, self.channel.descriptor
         while True:
@@ -138,7 +137,7 @@ class Worker:
                 return asked
 
     def call_values(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Call the function with plain values and simulated functions. The answer must be a plain value."""
+        """Return the function's answer to plain values and to functions that the grader simulates."""
         arguments = [self._simulated(a["simulated"]) if "simulated" in a else a["value"] for a in body["arguments"]]
         answer = self._function(body)(*arguments)
         try:
@@ -196,7 +195,7 @@ def plain(value: Any) -> Any:
 
 
 def serve(service: Worker) -> None:
-    """Serve requests until the supervisor closes the channel, which raises `protocol.Closed`."""
+    """Serve requests until the grader closes the channel, which raises `protocol.Closed`."""
     channel = service.channel
     requests = {
         protocol.LOAD: service.load,
@@ -227,9 +226,9 @@ def serve(service: Worker) -> None:
 
 
 def report_error(channel: Channel, error: BaseException, file: str) -> tuple[bytes, dict[str, Any]]:
-    """Report an exception to the supervisor, wait for the next request, and return it.
+    """Report an exception to the grader, wait for the next request, and return this request.
 
-    The memory limit is raised during this time, because the submission may have used all of its memory.
+    Meanwhile the memory limit is raised, because the submission may have used all of its memory.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
@@ -246,9 +245,9 @@ def _nothing() -> None:
 
 
 def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
-    """Fork a worker for each request until the supervisor closes the channel, which raises `protocol.Closed`.
+    """Fork a worker for each request until the grader closes the channel, which raises `protocol.Closed`.
 
-    Return only in a forked worker: its three descriptors and its configuration.
+    Return only in a forked worker: its three file descriptors and its configuration.
     """
     channel = Channel(control.fileno())
     channel.send(protocol.HELLO)
@@ -268,7 +267,7 @@ def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
 
 
 def wait_for_end(pid: int) -> int | None:
-    """Return a worker's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
+    """Return a process's exit status (negative for a signal), or None if it does not end within `END_TIMEOUT_S`."""
     deadline_s = time.monotonic() + END_TIMEOUT_S
     while time.monotonic() < deadline_s:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -279,7 +278,7 @@ def wait_for_end(pid: int) -> int | None:
 
 
 def main() -> None:
-    """Import torch if needed, then fork workers on request. In a worker, apply the limits and serve requests."""
+    """Import torch if needed, and fork a worker process on each request. In a worker, set limits and serve requests."""
     control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
     sys.argv = ["submission"]
     if Channel(control.fileno()).has_message():

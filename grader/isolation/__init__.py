@@ -1,1 +1,1 @@
-"""Sandboxed process trees: confine them, start them, measure their use of resources, and end them."""
+"""Run submissions in sandboxes: confine processes, start them, measure their use of resources, and end them."""

@@ -1,7 +1,7 @@
-"""Build the bubblewrap command, which decides which parts of the machine a process tree can reach.
+"""Build the bubblewrap command, which decides which parts of the machine a sandboxed program can reach.
 
-In a sandbox there is no network, and only the sandbox's own processes are visible. The system, Python and its packages
-are read-only, and an empty `/tmp` has a limited size. Of this kit, only the worker's own code is visible.
+The sandbox has no network, and its processes see only each other. The system, Python and its packages are read-only,
+and an empty `/tmp` has a limited size. Of the grader's files, only `grader/inside` is visible.
 """
 
 import contextlib
@@ -40,8 +40,8 @@ def installed() -> tuple[str, ...]:
 def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]:
     """Return the bubblewrap command, to which the caller appends the program to run.
 
-    `hidden` are folders whose contents the program must not see. With `own_user` there is no user namespace. The
-    program then starts as root, with only the capabilities that it needs to become another user.
+    `hidden` are folders whose contents the program must not see. With `own_user`, the sandbox has no user namespace,
+    and the program starts as root with only the capabilities to become another user.
     """
     argv = [binary, "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     argv += ["--unshare-uts", "--hostname", "sandbox", "--unshare-cgroup-try", "--cap-drop", "ALL"]
@@ -82,10 +82,6 @@ def _temporary(folder: str, size_bytes: int) -> list[str]:
 
 
 def _above(paths: Sequence[Path]) -> list[str]:
-    """Return the folders that must be created before `paths` can be mounted. A folder comes before its subfolders.
-
-    Folders inside a mounted system folder are left out, because they exist already.
-    """
     above = {folder for path in paths for folder in path.parents}
     there = {Path("/"), Path("/tmp"), *(folder for top in SYSTEM for folder in above if folder.is_relative_to(top))}  # noqa: S108
     return sorted(str(folder) for folder in above - there)

@@ -1,4 +1,4 @@
-"""Create a control group (cgroup v2) for each process tree, which limits the whole tree's memory and processes.
+"""Create a Linux control group (cgroup v2) for each sandbox, which limits its memory and its number of processes.
 
 This works only if this process may create control groups: as root in its own group, or in a group that was delegated to
 it. `systemd-run --user --scope -p Delegate=yes python -m grader run …` delegates one. Source:
@@ -18,7 +18,7 @@ from typing import Final
 
 CONTROLLERS: Final = frozenset({"memory", "pids"})
 SYSTEMD: Final = Path("/run/systemd/system")
-"""This folder exists if systemd is the first process of the machine (sd_booted(3))."""
+"""This folder exists if systemd manages the machine (sd_booted(3))."""
 
 MOUNT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class CgroupSupport:
-    """The folder for new control groups. If there is none, `trouble` is the reason, and `fix` the advice."""
+    """The folder for new control groups. If there is none, `trouble` is the reason, and `fix` is advice."""
 
     folder: Path | None
     trouble: str = ""
@@ -44,7 +44,10 @@ class CgroupSupport:
 
 
 def delegation_fix(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
-    """Return the advice to start the grader in its own control group, with the command if systemd is used."""
+    """Return advice for users: how to start the grader in a control group of its own.
+
+    On a machine with systemd, the advice contains the command.
+    """
     if root is None:
         root = hasattr(os, "geteuid") and os.geteuid() == 0
     if systemd.exists():
@@ -58,7 +61,10 @@ def delegation_fix(*, systemd: Path = SYSTEMD, root: bool | None = None) -> str:
 
 @cache
 def support(mount: Path = MOUNT, own: Path = OWN) -> CgroupSupport:
-    """Find out where this process may create control groups, or why it may not. Nothing on the machine is changed."""
+    """Return the folder in which this process may create control groups, or the reason why it may not.
+
+    Nothing on the machine is changed.
+    """
     try:
         line = next(line for line in own.read_text().splitlines() if line.startswith("0::"))
     except (OSError, StopIteration):
@@ -82,18 +88,18 @@ def support(mount: Path = MOUNT, own: Path = OWN) -> CgroupSupport:
 
 
 class ControlGroup:
-    """The control group of one process tree. Its limits can be changed at any time."""
+    """A Linux control group for all processes of one sandbox. Its limits can be changed at any time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._at_first_bytes: int | None = None
 
     def entered(self, argv: Sequence[str]) -> list[str]:
-        """Return a command that runs `argv` in this group. All processes that `argv` starts are in the group too."""
+        """Return a command that runs `argv` inside this group, together with all processes that `argv` starts."""
         return [*ENTER, str(self.folder), *argv]
 
     def limit(self, *, memory_bytes: int, tasks: int) -> None:
-        """Set limits: the memory that the tree uses beyond its initial use, and its number of processes and threads.
+        """Limit the memory that the group may use beyond its present use, and its number of processes and threads.
 
         Swap is forbidden.
         """
@@ -122,7 +128,7 @@ class ControlGroup:
 
 
 def create(where: CgroupSupport) -> ControlGroup | None:
-    """Return a new control group, or None if `where` has no folder. Raise `OSError` if it cannot be created."""
+    """Return a new control group, or None if `where` has no folder. Raise `OSError` if the kernel refuses it."""
     if where.folder is None:
         return None
     with _lock:
@@ -133,11 +139,6 @@ def create(where: CgroupSupport) -> ControlGroup | None:
 
 
 def _prepare(folder: Path) -> None:
-    """Allow limits for the control groups in this folder.
-
-    The supervisor first moves from this control group to a new group inside it. A group may not have both processes and
-    limited child groups.
-    """
     control = folder / "cgroup.subtree_control"
     if set(control.read_text().split()) >= CONTROLLERS:
         return

@@ -1,4 +1,4 @@
-"""Run one program to its end, confined like a worker, and return its output and exit status.
+"""Run one program in the sandbox of submissions until it ends, and return its output and exit status.
 
 The program can neither start processes nor write files, unless an `Allowance` permits this. The program is killed at
 its time limit.
@@ -27,11 +27,13 @@ from harness.machine.clocks import ProcessGoneError
 from harness.paired import process_env
 
 MAX_KEPT_BYTES: Final = 4 << 20
-"""The most bytes that are kept of a program's answer, and of its log. Further bytes are read and dropped, so that the
-program never blocks."""
+"""At most this many bytes of a program's answer, and of its log, are kept.
+
+Further bytes are read and dropped, so that the program never blocks.
+"""
 
 PROCESSES: Final = 2
-"""The most processes of the program's user: the program, and maybe the sandbox's first process with the same user."""
+"""The most processes that the program's user may have: the program, and the sandbox's first process."""
 
 _LAUNCH: Final = (
     "import json, os, sys; from grader.inside import confine; limits, argv, environment = json.loads(sys.argv[1]); "
@@ -42,17 +44,14 @@ _LAUNCH: Final = (
 CommandBuilder = Callable[[int, int, int], Sequence[str]]
 """A function that returns the command to run. Its arguments are three file descriptors that the command inherits.
 
-The program writes its answer to the first descriptor and its log to the second. The third descriptor keeps the program
-alive: reading from it blocks until the answer is closed and the supervisor has read the program's CPU time.
+The program writes its answer to the first descriptor and its log to the second. Reading from the third blocks until the
+program's CPU time has been read, so the program should read from it before it ends.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits of a program: bytes per file, number of processes, and CPU seconds per process.
-
-    A `cpu_s` of 0 means no limit on CPU time.
-    """
+    """Limits for a program: bytes per file, number of processes, and CPU seconds per process (0: unlimited)."""
 
     file_bytes: int = 0
     processes: int = PROCESSES
@@ -63,7 +62,7 @@ NO_ALLOWANCE: Final = Allowance()
 
 
 def program(name: str) -> str:
-    """Return the source text of `grader/inside/NAME.py`, to run it in another process."""
+    """Return the source text of `grader/inside/NAME.py`."""
     return (GRADER / "inside" / f"{name}.py").read_text(encoding="utf-8")
 
 
@@ -71,8 +70,7 @@ def program(name: str) -> str:
 class ProgramResult:
     """The result of running a program. `status` is its exit status, or None if it was killed at its time limit.
 
-    `cpu_s` is the CPU time of its process up to the end of its answer, as the kernel counts it. It is None if the
-    process no longer existed when the time was read.
+    `cpu_s` is the CPU time until the program closed its answer, or None if the process ended before the time was read.
     """
 
     status: int | None
@@ -130,10 +128,6 @@ def run(
 
 
 def _cpu_time_s(process: ProcessTree) -> float | None:
-    """Return the CPU seconds of the program's process, or None if it has ended.
-
-    Raise `MachineError` if this system does not let a process read another process's CPU clock.
-    """
     with process.access():
         try:
             pid = process.pids()[-1]
@@ -145,8 +139,6 @@ def _cpu_time_s(process: ProcessTree) -> float | None:
 
 
 class _Gate:
-    """A pipe from which the program reads. The read blocks until the supervisor calls `open`."""
-
     def __init__(self, own_ends: ExitStack, child_ends: ExitStack) -> None:
         self.read, write = os.pipe()
         child_ends.callback(os.close, self.read)
@@ -154,13 +146,10 @@ class _Gate:
         self._held.callback(os.close, write)
 
     def open(self) -> None:
-        """Close the writing end of the pipe, so that the program's read returns."""
         self._held.close()
 
 
 class _Pipe:
-    """A pipe that a thread reads to its end. The first `MAX_KEPT_BYTES` are kept."""
-
     def __init__(self, own_ends: ExitStack, child_ends: ExitStack) -> None:
         self._read, self.write = os.pipe()
         own_ends.callback(os.close, self._read)
@@ -170,12 +159,10 @@ class _Pipe:
         self._thread.start()
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait for at most `seconds` until all writers have closed the pipe. Return whether they have."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def close(self) -> bytes:
-        """Wait for at most 5 s until all writers have closed the pipe. Return the kept bytes."""
         self._thread.join(timeout=5)
         return bytes(self._kept)
 

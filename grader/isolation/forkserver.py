@@ -1,8 +1,8 @@
-"""Control one sandboxed process tree: a first process with torch already imported, and the workers forked from it.
+"""Start the processes that run one submission: a first Python process, and workers that are forked from it.
 
-A tree serves one submission. Its first process is a new Python, which imports torch in about a second before its first
-request. Each worker is then forked in about ten milliseconds. The tree's CPU time is the sum over all of its processes.
-If the tree has a process that the supervisor did not request, the submission is to blame.
+The first process imports torch in about a second. Each worker is then forked in about ten milliseconds. All processes
+together are the submission's process tree. If the tree has a process that the grader did not request, the submission is
+to blame.
 """
 
 import contextlib
@@ -27,24 +27,24 @@ from harness.paired import process_env
 from harness.paired.process_env import Cores
 
 START_S: Final = 60.0
-"""The seconds that the first process may take to start. They are enough to import torch from a slow disk."""
+"""Seconds to wait for the first process, enough to import torch from a slow disk."""
 
 _ANSWER_S: Final = 30.0
-"""The seconds that the first process may take to fork, or to report a worker's end. It usually needs milliseconds."""
+"""Seconds to wait for a fork, or for the report of a worker's end. Both usually take milliseconds."""
 
 _CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """The process of a worker: its process id for the supervisor, and its process id inside its own tree."""
+    """The process id of a worker as the grader sees it, and as the sandbox's own processes see it."""
 
     pid: int
     inner_pid: int
 
 
 class ForkServer:
-    """One process tree, which runs either one submission or trusted code."""
+    """Controls the processes that run one submission, or trusted code: a first process, and workers forked from it."""
 
     def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
         self.tensors, self.sandboxed = tensors, sandboxed
@@ -65,23 +65,20 @@ class ForkServer:
         self._shared_bytes = self._own_tasks = 0
         self._closed = self._unresponsive = False
         self.waited_s = 0.0
-        """Wall seconds for which the supervisor has waited for the tree and its workers since `start_task`."""
+        """Wall seconds for which the grader has waited for these processes since `start_task`."""
 
     @property
     def output_tail(self) -> str:
-        """The last part of the text that the tree printed."""
+        """The last part of the text that the processes printed."""
         return self._output.text()
 
     def start_task(self) -> None:
-        """Prepare for a new task: clear `output_tail` and set `waited_s` to 0."""
+        """Prepare to grade the next exercise task: clear `output_tail` and set `waited_s` to 0."""
         self._output.forget()
         self.waited_s = 0.0
 
     def wait_until_ready(self) -> None:
-        """Wait until the first process is ready, and find the tree's processes.
-
-        Raise `MachineError` if the first process does not start.
-        """
+        """Wait until the first process is ready to fork workers. Raise `MachineError` if it does not start."""
         if self._pids:
             return
         try:
@@ -97,7 +94,7 @@ class ForkServer:
     def fork(self, limits: Limits, descriptors: Sequence[int], channel: socket.socket) -> ForkedWorker:
         """Fork a worker that inherits three descriptors: its channel, and the memory for inputs and for outputs.
 
-        The worker sends HELLO, which arrives on `channel`, and the kernel adds the sender's process id. Raise
+        The worker's first message arrives on `channel`, and the kernel adds the sender's process id. Raise
         `WorkerFault` if an earlier worker has broken the first process.
         """
         self.wait_until_ready()
@@ -159,7 +156,7 @@ class ForkServer:
         return status if isinstance(status, int) else None
 
     def pin(self, cores: Cores) -> None:
-        """Bind all Python processes of the tree to `cores`. Start the counts of `spent_s` and `check_no_helpers`."""
+        """Bind all Python processes of the tree to `cores`, and start to measure the CPU time for `spent_s`."""
         with self._process.access():
             for pid in self._clocks:
                 process_env.pin(pid, cores)
@@ -167,25 +164,23 @@ class ForkServer:
         self._counted_s = self.cpu_s()
 
     def cpu_s(self) -> float:
-        """Return the CPU seconds that the tree's processes have used, or wall seconds if no clock can read them."""
+        """Return the CPU seconds of all processes, or wall seconds if their CPU clocks cannot be read."""
         return self.computed_s() or wall()
 
     def computed_s(self) -> float:
-        """Return the CPU seconds that the tree's processes have used, or 0 if no clock can read them."""
+        """Return the CPU seconds of all processes, or 0 if their CPU clocks cannot be read."""
         return sum(clock() for clock in self._clocks.values() if clock)
 
     def spent_s(self) -> float:
-        """Return the CPU seconds that the tree has used since the last call of `spent_s` or `pin`."""
+        """Return the CPU seconds that all processes used since the last call of `spent_s` or `pin`."""
         now_s = self.cpu_s()
         spent_s, self._counted_s = now_s - self._counted_s, now_s
         return spent_s
 
     def watch(self, limits: Limits) -> None:
-        """Raise `WorkerFault` if all processes of the tree together use more than allowed.
+        """Raise `WorkerFault` if all processes of the tree together use more memory, threads or disk than allowed.
 
-        The kernel limits each process. This check limits the sum over all processes and threads, without the tree's
-        initial use. So if the kernel also limits the number of threads, the kernel's limit is reached first. The
-        student then reads an error at the submission's own line.
+        The kernel limits only each process.
         """
         processes = list(proc.processes(self._pids[0]))
         used = tree_usage.total_usage(processes, self._shared_bytes)
@@ -203,14 +198,14 @@ class ForkServer:
                 raise WorkerFault(Status.CRASHED, said, "Keep data in memory, or write less data.")
 
     def memory(self, worker: ForkedWorker) -> peak_memory.Memory:
-        """Return the memory of a worker so far."""
+        """Return the present and the peak memory of a worker."""
         with self._process.access():
             return peak_memory.memory(worker.pid)
 
     def check_no_helpers(self, cores: Cores) -> None:
         """Raise `WorkerFault` if the tree has unknown processes, or a process that is not bound to exactly `cores`.
 
-        The tree's CPU clock does not count the work of unknown processes.
+        The CPU time of unknown processes would not be measured.
         """
         if not all(process_env.is_pinned(pid, cores) for pid in self._clocks):
             raise WorkerFault(
@@ -254,7 +249,7 @@ class ForkServer:
         )
 
     def close(self) -> None:
-        """End the process tree and release its resources. A second call does nothing."""
+        """End all processes and release their resources. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -268,7 +263,7 @@ class ForkServer:
 
 
 def cpu_clock(pid: int) -> Clock | None:
-    """Return a clock that reads the CPU time of another process, or None on systems other than Linux."""
+    """Return a function that returns a process's CPU seconds, or None on systems other than Linux."""
     try:
         return process_cpu(pid)
     except MachineError:

@@ -1,4 +1,4 @@
-"""Build the Landlock rules, which decide which files a process tree without its own file system may use.
+"""Build the Landlock rules, which decide which files a sandbox without Linux namespaces may use.
 
 Landlock denies each kind of access to files, unless a rule allows it. A rule is for a file, or for a folder with all of
 its contents. This module builds the rules as data, and `confine.apply_ruleset` gives them to the kernel. Two sets of
@@ -41,35 +41,35 @@ class Access(IntFlag):
 READ: Final = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
 DEVICE: Final = Access.READ_FILE | Access.WRITE_FILE | Access.TRUNCATE
 OWN: Final = Access(sum(Access)) & ~(Access.MAKE_CHAR | Access.MAKE_BLOCK | Access.MAKE_SOCK | Access.IOCTL_DEV)
-"""The kinds of access that a process tree has in its own folder."""
+"""The kinds of access that a sandboxed process has in its own folder."""
 OF_FILES: Final = Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEV
-"""The kinds of access that a rule for a single file can allow."""
+"""The kinds of access that apply to files, and not only to folders."""
 
 ADDED_BY_VERSION: Final = ((5, 1 << 15), (3, 1 << 14), (2, 1 << 13))
-"""Pairs of a version of Landlock and the first kind of access that this version added."""
+"""Pairs (version of Landlock, the first kind of access that this version added)."""
 TCP: Final = 0b11
-"""The bits that deny binding and connecting of TCP sockets (from version 4 on). No rule allows a port."""
+"""The bits that deny TCP connections and servers on all ports. Landlock has them from version 4 on."""
 SCOPES: Final = 0b11
-"""The bits that deny abstract Unix sockets and signals to processes outside of the tree (from version 6 on)."""
+"""The bits that deny abstract Unix sockets and signals to processes outside of the sandbox (from version 6 on)."""
 
 DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 ABOUT_THE_MACHINE: Final = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "sys/vm/overcommit_memory")
-"""Files of /proc that contain nothing about a process."""
+"""Files of /proc that contain nothing about other processes."""
 
 Ruleset = dict[str, Any]
-"""The argument of `confine.apply_ruleset`."""
+"""A set of Landlock rules as plain data, to be sent to another process as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that allows these kinds of access to a path."""
+    """A rule that allows some kinds of access to a file, or to a folder with all of its contents."""
 
     path: Path
     access: Access
 
 
 def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
-    """Return the ruleset that allows only the access in `rules`. `version` is the version of Landlock.
+    """Return the Landlock rules that allow only the access in `rules`, as JSON data for one version of Landlock.
 
     Kinds of access that this version does not know stay allowed.
     """
@@ -87,7 +87,7 @@ def ruleset(rules: Sequence[Rule], version: int) -> Ruleset:
 
 
 def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> list[Rule]:
-    """Return the rules for a whole tree. They allow readable paths, devices, /proc, and the tree's own folder.
+    """Return the rules for a sandbox. They allow readable paths, devices, /proc, and the sandbox's own folder.
 
     The `hidden` paths inside readable paths are not allowed.
     """
@@ -97,7 +97,7 @@ def tree_rules(readable: Sequence[Path], hidden: Sequence[Path], own: Path) -> l
 
 
 def narrowed(rules: Sequence[Rule]) -> list[Rule]:
-    """Return `rules` with access to only a few files of /proc, instead of access to all files of /proc."""
+    """Return `rules` with access to only a few files of /proc, instead of all of them."""
     kept = [rule for rule in rules if rule.path != Path("/proc")]
     about = [Rule(Path("/proc", name), Access.READ_FILE) for name in ABOUT_THE_MACHINE]
     return [*kept, *about, Rule(Path("/proc/self"), READ)]
@@ -106,9 +106,8 @@ def narrowed(rules: Sequence[Rule]) -> list[Rule]:
 def rules_around(path: Path, hidden: Sequence[Path]) -> Iterator[Rule]:
     """Yield rules that allow reading a folder or file, except for the hidden paths in it.
 
-    A rule for a folder applies to all of its contents. So for a folder with a hidden path, each entry gets its own
-    rule. The folder may still be listed, because Python finds no module in a folder that it cannot list. So a
-    submission can read the names of hidden files there.
+    A rule applies to all contents of a folder. So a folder with a hidden path gets one rule per entry. The names in
+    this folder stay visible, because Python imports no module from a folder that it cannot list.
     """
     within = [one for one in hidden if one.is_relative_to(path)]
     if path in within:

@@ -25,12 +25,15 @@ _ASK: Final = (
 )
 """A program that creates a user namespace (CLONE_NEWUSER) and prints the error number, or 0.
 
-It runs in its own process, because the kernel refuses this to a process with several threads.
+It is a program because the kernel refuses user namespaces to a process with several threads.
 """
 
 
 def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
-    """Return all facts that can explain why `binary` does not start. `said` is the last line that it printed."""
+    """Return the facts that can explain why bubblewrap, the program `binary`, does not start.
+
+    `said` is the last line that bubblewrap printed.
+    """
     start_errno = _start_errno(binary)
     status = _status(root)
     mounts = _mount_points(root)
@@ -38,7 +41,7 @@ def observe(binary: str, said: str, root: Path = Path("/")) -> MachineFacts:
         binary=binary,
         bwrap_error=said,
         start_errno=start_errno,
-        executable=os.access(binary, os.X_OK) or _marked_executable(binary),
+        executable=os.access(binary, os.X_OK) or _marked_executable(binary),  # os.access is False on a noexec mount
         noexec=noexec(Path(binary)),
         namespace_errno=0 if start_errno else namespace_errno(),
         filtered=status.get("Seccomp") == "2",
@@ -64,7 +67,7 @@ def namespace_errno() -> int:
 
 @cache
 def landlock_version() -> int:
-    """Return the version of Landlock that this process may use, or the negative error number."""
+    """Return the version of Landlock that this process may use, or a negative error number."""
     libc = ctypes.CDLL(None, use_errno=True)
     version: int = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     return version if version >= 0 else -ctypes.get_errno()
@@ -93,7 +96,7 @@ def container(root: Path = Path("/"), environment: Mapping[str, str] = os.enviro
 
 
 def switches(root: Path = Path("/")) -> dict[str, int]:
-    """Return the values of the kernel settings `SWITCHES`. Settings that this kernel does not have are left out."""
+    """Return the values of the kernel settings that can forbid user namespaces. Missing settings are left out."""
     found = {}
     for name in SWITCHES:
         try:
@@ -104,7 +107,7 @@ def switches(root: Path = Path("/")) -> dict[str, int]:
 
 
 def noexec(path: Path) -> str:
-    """Return the mount point of the file system that contains `path` if it is mounted with noexec, or else ""."""
+    """Return the mount point of the file system that contains `path` if it is mounted with noexec, else ""."""
     if not hasattr(os, "statvfs"):  # Windows
         return ""
     try:
@@ -116,14 +119,13 @@ def noexec(path: Path) -> str:
 
 
 def lies_in_memory(path: Path, root: Path = Path("/")) -> bool:
-    """Return whether a folder is on a file system in memory, according to mountinfo (proc(5))."""
+    """Return whether a folder is on a file system in memory, such as tmpfs."""
     mounts = {Path(fields[4]): fields[fields.index("-") + 1] for fields in _mounts(root)}
     where = next((folder for folder in [path, *path.parents] if folder in mounts), None)
     return where is not None and mounts[where] in {"tmpfs", "ramfs"}
 
 
 def _start_errno(binary: str) -> int:
-    """Return 0 if this program starts, or else the error number."""
     try:
         subprocess.run([binary, "--version"], capture_output=True, check=False, timeout=60)
     except OSError as error:
@@ -134,7 +136,6 @@ def _start_errno(binary: str) -> int:
 
 
 def _marked_executable(binary: str) -> bool:
-    """Return whether the file's mode makes it executable. `os.access` would return False on a noexec file system."""
     try:
         return bool(Path(binary).stat().st_mode & 0o111)
     except OSError:
@@ -142,7 +143,6 @@ def _marked_executable(binary: str) -> bool:
 
 
 def _status(root: Path) -> dict[str, str]:
-    """Return the fields of /proc/self/status, or an empty dict if this file cannot be read."""
     try:
         lines = (root / "proc" / "self" / "status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -151,12 +151,10 @@ def _status(root: Path) -> dict[str, str]:
 
 
 def _mount_points(root: Path) -> list[str]:
-    """Return the mount points that are visible to this process (proc(5): the fifth field of mountinfo)."""
     return [fields[4] for fields in _mounts(root)]
 
 
 def _mounts(root: Path) -> list[list[str]]:
-    """Return the fields of each line of mountinfo, in the order of mounting."""
     try:
         lines = (root / "proc" / "self" / "mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

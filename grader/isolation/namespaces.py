@@ -1,6 +1,6 @@
-"""Start process trees in bubblewrap, with the strongest confinement that works on this machine.
+"""Start processes in bubblewrap's Linux namespaces, with the strongest confinement that works on this machine.
 
-The possible confinements are tried from the strongest to the weakest, and the result is kept.
+Each kind of confinement is tried, the strongest first. The result is kept for later calls.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ PROGRAM: Final = "from grader.inside import confine, loading, protocol"
 def bwrap() -> str | None:
     """Return the path of the first installed bubblewrap that starts a sandbox, or None if none is installed.
 
-    If no bubblewrap starts a sandbox, return the first. Two may be installed: the system's may be too old (Ubuntu 22.04
-    has 0.6), while that of the Python package works.
+    If none starts a sandbox, return the first. The system's bubblewrap may be too old (Ubuntu 22.04 has 0.6), while
+    that of the Python package works.
     """
     found = bubblewrap.installed()
     return next((binary for binary in found if not probe(binary).trouble), found[0]) if found else None
@@ -47,7 +47,7 @@ def problem() -> SandboxProblem | None:
 class BwrapProbe:
     """The strongest confinement in which bubblewrap starts Python. `trouble` is the error if none works.
 
-    `own_user` is True if the process tree has a separate user, and `filtered` if it has a seccomp filter. If not,
+    `own_user` is True if the sandbox has a user of its own, and `filtered` if it has a seccomp filter. If not,
     `no_user` and `no_filter` are the reasons.
     """
 
@@ -60,7 +60,7 @@ class BwrapProbe:
 
 @cache
 def probe(binary: str) -> BwrapProbe:
-    """Return the strongest confinement in which this bubblewrap starts Python, and why stronger ones fail."""
+    """Return the strongest confinement in which the bubblewrap `binary` starts Python, and why stronger ones fail."""
     no_user, reason = tree_users.trouble(), seccomp.trouble()
     no_filter = SandboxProblem(reason, seccomp.remedy()) if reason else None
     users_ = [True, False] if tree_users.is_root() and not no_user else [False]
@@ -81,7 +81,6 @@ def probe(binary: str) -> BwrapProbe:
 
 
 def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
-    """Start Python in a sandbox with these options. Return the last line of the error, or "" if Python starts."""
     program = [sys.executable, "-P", "-s", "-c", PROGRAM]
     with command(binary, program, (), own_user=own_user, filtered=filtered) as (argv, descriptors):
         environment = {**process_env.ENVIRONMENT, "PYTHONPATH": bubblewrap.KIT_INSIDE}
@@ -137,7 +136,7 @@ def command(
     filtered: bool,
     info: int | None = None,
 ) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield the command that starts a program in a sandbox, and the file descriptors that the command must inherit."""
+    """Yield the command that starts a program in a sandbox, and the file descriptors that the command inherits."""
     argv = bubblewrap.command(binary, hidden, own_user=own_user)
     argv += [] if info is None else ["--info-fd", str(info)]
     become = tree_users.become_command(tree_users.new_id()) if own_user else []
@@ -151,7 +150,6 @@ def command(
 
 @contextlib.contextmanager
 def _holding(content: bytes) -> Iterator[int]:
-    """Yield a file descriptor from which `content` can be read. These bytes must fit into a pipe."""
     read, write = os.pipe()
     try:
         os.write(write, content)

@@ -1,4 +1,4 @@
-"""Keep the end of a process tree's output. Endless output neither blocks the tree nor fills the memory."""
+"""Keep the end of the output of running processes. Endless output neither blocks them nor fills the memory."""
 
 import contextlib
 import fcntl
@@ -14,11 +14,11 @@ TAIL_BYTES: Final = 4096
 """The number of bytes that are kept. The last lines usually show why a program ended."""
 
 SETTLE_S: Final = 0.5
-"""The most seconds to wait until all output is read, because a program may print without end."""
+"""The most seconds to wait until all output is read. A program may print without end."""
 
 
 class OutputTail:
-    """A reader that reads a pipe to its end in a thread, and keeps the last bytes."""
+    """A thread that reads a pipe until it is closed, and keeps the last `TAIL_BYTES` bytes."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -28,7 +28,7 @@ class OutputTail:
         self._thread.start()
 
     def text(self) -> str:
-        """Wait until the pipe is empty, for at most `SETTLE_S`, and return the kept bytes as text."""
+        """Wait until the pipe is empty, for at most `SETTLE_S` seconds, and return the kept bytes as text."""
         deadline_s = time.monotonic() + SETTLE_S
         while True:
             with self._moving:
@@ -43,11 +43,10 @@ class OutputTail:
             self._kept.clear()
 
     def close(self) -> None:
-        """Wait for at most 5 seconds until the pipe is read to its end."""
+        """Wait for at most 5 seconds until all writers have closed the pipe."""
         self._thread.join(timeout=5)
 
     def _unread(self) -> int:
-        """Return the number of bytes in the pipe (ioctl_pipe(2): FIONREAD)."""
         try:
             count: int = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
         except OSError:  # the pipe was closed
@@ -62,7 +61,6 @@ class OutputTail:
                 pass
 
     def _keep(self, descriptor: int) -> bool:
-        """Read the bytes that are in the pipe. Return False at the end of the pipe."""
         with self._moving:
             part = os.read(descriptor, 1 << 16)
             self._kept += part

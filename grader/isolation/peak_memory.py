@@ -1,4 +1,4 @@
-"""Read a worker's peak memory from the kernel after the worker has done its work.
+"""Read the peak memory of a worker, a process that runs a submission, from the kernel.
 
 Linux records for each process the most memory that was ever resident (`VmHWM`): its own pages, pages of files, and
 shared pages. This peak includes memory that was freed again. A worker starts with the pages of the process from which
@@ -25,11 +25,11 @@ from grader.errors import MachineError
 from grader.isolation import proc
 
 _FORKED: Final = 2
-"""The number of processes that map a shared page: the worker, and the process from which it was forked."""
+"""A page that the worker still shares with the process that forked it is mapped by this number of processes."""
 
 
 class Memory(NamedTuple):
-    """The peak memory of a process so far, and its memory that files fill now, such as code. Both in bytes."""
+    """The peak memory of a process so far, and its memory now filled by pages of files such as code. In bytes."""
 
     peak: int
     files: int
@@ -38,15 +38,16 @@ class Memory(NamedTuple):
 def memory(pid: int) -> Memory:
     """Return the memory of a forked process. Its peak leaves out the pages that it still shares with its parent.
 
-    Raise `MachineError` if the kernel does not report this, and `ProcessLookupError` if the process no longer exists.
+    Raise `MachineError` if the kernel does not report the memory, and `ProcessLookupError` if the process has ended.
     """
     return beyond_shared(_fields(pid, "status"), _fields(pid, "smaps_rollup"))
 
 
 def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> Memory:
-    """Return the memory of a process without shared pages, from the fields of two files of `/proc`. Pure.
+    """Return the memory of a forked process, without the pages that it shares with its parent.
 
-    `Pss` counts half of each page that two processes share.
+    `status` and `rollup` are the memory fields of `/proc/<pid>/status` and `/proc/<pid>/smaps_rollup`, in bytes. `Pss`
+    counts half of each page that two processes share.
     """
     try:
         shared = (rollup["Anonymous"] - rollup["Pss_Anon"]) * _FORKED // (_FORKED - 1)
@@ -58,7 +59,6 @@ def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> Memor
 
 
 def _fields(pid: int, name: str) -> dict[str, int]:
-    """Return the memory fields of a process's file `name` in `/proc`, in bytes."""
     try:
         found = proc.memory_fields(pid, name)
     except (FileNotFoundError, ProcessLookupError):

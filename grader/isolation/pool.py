@@ -1,7 +1,7 @@
-"""Start process trees before they are needed, so that no grading waits for the import of torch.
+"""Start sandboxed Python processes before they are needed, so that no grading waits for the import of torch.
 
-A tree for a submission is new: it has run no other code, and it is ended after the submission. A tree for trusted code
-(baselines and known wrong submissions) is used again and again, because trusted code does not damage it.
+The processes for a submission have run no other code, and end after the submission. The processes for trusted code are
+used again, because trusted code does not damage them.
 """
 
 import threading
@@ -17,27 +17,26 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Status
 
 FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED})
-"""The statuses of a task after which the submission's process tree can still be used for the next task. Only the
-submission's function has failed."""
+"""The results of a task after which the submission's processes can still run the next task."""
 
 
 class TreeSource(Protocol):
-    """An object that gives the caller process trees for a while, such as a `Pool`."""
+    """An object that lends process trees to the caller. A process tree is a Python process and its descendants."""
 
     sandboxed: bool
     hidden: Sequence[Path]
 
     def fresh(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """Return a context manager that lends a process tree for a submission, with torch imported if `tensors`."""
+        """Return a context manager that lends new processes for a submission, with torch imported if `tensors`."""
         ...
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """Return a context manager that lends a process tree for trusted code, with torch imported if `tensors`."""
+        """Return a context manager that lends processes for trusted code, with torch imported if `tensors`."""
         ...
 
 
 class Pool:
-    """A pool that starts process trees, keeps `spare` trees with torch ready, and ends them. Threads may share it."""
+    """Starts process trees, keeps `spare` of them ready with torch, and ends them. Threads may share a pool."""
 
     def __init__(self, *, sandboxed: bool = True, hidden: Sequence[Path] = (), spare: int = 0) -> None:
         self.sandboxed = sandboxed
@@ -55,7 +54,7 @@ class Pool:
         self.close()
 
     def warm(self, trees: int) -> None:
-        """Start trees with torch until `trees` of them are ready or starting. Return without waiting for them."""
+        """Start processes with torch until `trees` of them are ready or starting. Return without waiting for them."""
         with self._lock:
             while len(self._ready) < trees:
                 self._ready.append(self._start(tensors=True))
@@ -64,7 +63,7 @@ class Pool:
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
         """Yield a new process tree for one submission, and end it after the `with` block.
 
-        The tree's output is added to a `WorkerFault` that is raised inside the block.
+        If the block raises `WorkerFault`, the output of the processes is added to this exception.
         """
         tree = self._take(tensors=tensors)
         try:
@@ -78,7 +77,7 @@ class Pool:
 
     @contextmanager
     def trusted(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """Yield a process tree for trusted code. The tree is used again later, even after a `WorkerFault`."""
+        """Yield a process tree for trusted code. It is used again later, even after a `WorkerFault`."""
         with self._lock:
             idle = self._trusted[tensors]
             tree = idle.pop() if idle else None
@@ -102,12 +101,12 @@ class Pool:
 
     @contextmanager
     def one_hand_in(self, *, tensors: bool) -> Iterator[TreeSource]:
-        """Yield a source of process trees for one hand-in. Its tasks share one tree, with torch if `tensors`."""
+        """Yield a source of process trees for one student's file. Its tasks share one tree, with torch if `tensors`."""
         with ExitStack() as stack:
             yield _Shared(self, stack, tensors=tensors)
 
     def close(self) -> None:
-        """End every process tree that is not in use."""
+        """End all processes of the pool that are not in use."""
         with self._lock:
             self._closed = True
             trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
@@ -129,8 +128,6 @@ class Pool:
 
 
 class _Shared:
-    """The process trees for one hand-in. Its tasks share one tree for the submission until a fault breaks this tree."""
-
     def __init__(self, pool: Pool, stack: ExitStack, *, tensors: bool) -> None:
         self.sandboxed, self.hidden = pool.sandboxed, pool.hidden
         self._pool, self._stack, self._tensors = pool, stack, tensors
@@ -138,7 +135,6 @@ class _Shared:
 
     @contextmanager
     def fresh(self, *, tensors: bool) -> Iterator[ForkServer]:
-        """Yield the hand-in's process tree, with its output cleared, or a new tree if a fault has broken it."""
         tree = self._tree or self._stack.enter_context(self._pool.fresh(tensors=tensors or self._tensors))
         tree.start_task()
         self._tree = None
@@ -152,5 +148,4 @@ class _Shared:
             raise
 
     def trusted(self, *, tensors: bool) -> AbstractContextManager[ForkServer]:
-        """Return a context manager that lends one of the pool's process trees for trusted code."""
         return self._pool.trusted(tensors=tensors)

@@ -12,28 +12,26 @@ from typing import Final
 
 from harness.paired import process_env
 
+# A process cannot imitate a field with its name: the kernel writes line breaks in names as `\n`.
 _FIELD: Final = re.compile(rb"^(\w+):[ \t]+([0-9]{1,18})(?: kB)?$", re.MULTILINE)
-"""Matches a field that is one number. A process's name cannot imitate a field: its line breaks are written as `\\n`."""
 
-_MEMORY_FIELDS: Final = frozenset({"VmRSS", "Rss"})
-"""The file `status` or `smaps_rollup` of a thread that has not ended contains one of these fields."""
+_MEMORY_FIELDS: Final = frozenset({"VmRSS", "Rss"})  # present unless the thread has ended
 
-_MOST_READINGS: Final = 3
-"""The most times that the list of threads is read. A listed thread may end before its file is read."""
+_MOST_READINGS: Final = 3  # a listed thread may end before its file is read
 
 
 def processes(root: int) -> Iterator[int]:
-    """Yield the process ids of `root` and all of its running descendants."""
+    """Yield the process ids of process `root` and of all its running descendants."""
     yield root
     for child in children(root):
         yield from processes(child)
 
 
 def ended_children(pid: int) -> int:
-    """Return the number of page faults of a process's ended children, which grows whenever another child ends.
+    """Return a number that grows whenever a child of the process ends: the page faults of its ended children.
 
-    A child counts after its parent has waited for it. Every process has at least one page fault (Linux:
-    proc_pid_stat(5)). Raise `ProcessLookupError` if the process no longer exists.
+    A child counts after its parent has waited for it, and has at least one page fault (proc_pid_stat(5)). Raise
+    `ProcessLookupError` if the process itself no longer exists.
     """
     try:
         after_name = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
@@ -43,7 +41,7 @@ def ended_children(pid: int) -> int:
 
 
 def children(pid: int) -> list[int]:
-    """Return the process ids of a process's children. The kernel lists them separately for each thread."""
+    """Return the process ids of a process's children, those of all its threads."""
     found: list[int] = []
     for thread in process_env.threads(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
@@ -52,11 +50,10 @@ def children(pid: int) -> list[int]:
 
 
 def memory_fields(pid: int, file: str) -> dict[str, int]:
-    """Return the numeric fields of the file `status` or `smaps_rollup` of a process. Memory is in KiB.
+    """Return the fields of /proc/PID/status or /proc/PID/smaps_rollup that are numbers, by name. Memory is in KiB.
 
-    If a process's first thread has ended, the process's own files show no memory. Then the file of another thread is
-    read, because all threads of a process share its memory. A process that has ended has no memory fields. Raise
-    `ProcessLookupError` if the process no longer exists.
+    If the process's first thread has ended, the file of another thread is read, because all threads share their memory.
+    An ended process has no memory fields. Raise `ProcessLookupError` if the process no longer exists.
     """
     found = fields(_of_process(pid, file))
     for _ in range(_MOST_READINGS):
@@ -71,12 +68,11 @@ def memory_fields(pid: int, file: str) -> dict[str, int]:
 
 
 def fields(text: bytes) -> dict[str, int]:
-    """Return the fields whose value is one number, from the content of a file of `/proc`. Pure."""
+    """Return the fields of a file of `/proc` whose value is one number, by name."""
     return {name.decode(): int(value) for name, value in _FIELD.findall(text)}
 
 
 def _of_process(pid: int, file: str) -> bytes:
-    """Return the content of a file of a process in `/proc`, or b"" if the process's first thread has ended."""
     try:
         return _read(f"/proc/{pid}/{file}")
     except ProcessLookupError:
@@ -88,8 +84,7 @@ def _of_process(pid: int, file: str) -> bytes:
 
 
 def _read(path: str) -> bytes:
-    """Return the content of a short file. `Path` is five times slower, and this runs in each round of a duel."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)  # pathlib takes five times as long, and every round of a duel reads
     try:
         return os.read(descriptor, 1 << 16)
     finally:

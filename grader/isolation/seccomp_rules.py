@@ -1,8 +1,4 @@
-"""The rules of the seccomp filters: the system calls that are denied to submissions, the reasons, and the errors.
-
-`TREE` applies to every process in a sandbox. `NO_NAMESPACES` is added for a tree without namespaces. Each worker adds
-`WORKER` before it loads a submission, and also `STORES_OUTSIDE` if its peak memory is measured.
-"""
+"""The rules of the seccomp filters: the system calls that are denied to submissions, the reasons, and the errors."""
 
 import errno
 from dataclasses import dataclass
@@ -10,11 +6,11 @@ from enum import Enum
 from typing import Final
 
 PROCESS_ERRNO: Final = errno.EOPNOTSUPP
-"""The error of calls that start a process. No other rule uses it, so the report can name the cause exactly."""
+"""The errno for a denied call that starts a process. No other rule uses it, so a report can name the cause."""
 
 
 class When(Enum):
-    """The kinds of conditions on an argument's low 32 bits under which a call is denied."""
+    """The kinds of conditions on the low 32 bits of a system call's argument."""
 
     EQUALS = "equals one of the values"
     NOT_IN = "equals none of the values"
@@ -24,10 +20,10 @@ class When(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on the argument at `position` (from 0) of a call. The call is denied if the condition holds.
+    """A condition on the argument at `position` (from 0) of a system call. The call is denied if the condition holds.
 
-    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value. After a
-    `NOT_IN` condition, no other condition may follow for the same call, because `values` are then allowed.
+    `when` is the kind of condition, and `values` are the values or bits for it. `NO_BIT` takes one value. `NOT_IN` must
+    be the last condition for a call, because it allows the call if the argument is in `values`.
     """
 
     position: int
@@ -37,7 +33,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that denies the calls `names`, with the reason, the error, and maybe a condition."""
+    """A rule that denies the system calls `names`, always or under a condition, with a reason and an errno."""
 
     names: str
     why: str
@@ -50,10 +46,7 @@ CLONE_THREAD: Final = 0x00010000
 AF_UNIX: Final = 1
 PR_SCHED_CORE: Final = 62
 ASK_FOR_AMX: Final = (0x1021, 0x1022, 0x1023)
-"""The operations of arch_prctl with which oneDNN asks for a CPU's matrix units.
-
-They are ARCH_GET_XCOMP_SUPP and the next two operations in asm/prctl.h.
-"""
+"""The operations of arch_prctl with which the library oneDNN asks for a CPU's matrix units (asm/prctl.h)."""
 PRCTL: Final = {
     "PR_GET_DUMPABLE": 3,
     "PR_SET_NAME": 15,
@@ -63,10 +56,9 @@ PRCTL: Final = {
     "PR_GET_TAGGED_ADDR_CTRL": 56,
     "PR_SET_VMA": 0x53564D41,
 }
-"""The operations of prctl that a submission may use (linux/prctl.h).
+"""The operations of prctl that a submission may use (linux/prctl.h), because C libraries need them.
 
-C libraries use them to name threads and memory mappings, and to query CPU features. A name may contain any bytes, so
-the supervisor reads names as bytes.
+They name threads and memory mappings, and query CPU features.
 """
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 ASK_PERSONALITY: Final = 0xFFFFFFFF
@@ -97,7 +89,7 @@ TREE: Final = (
     Rule("ioctl", "type into a terminal", condition=Condition(1, When.EQUALS, (TIOCSTI, TIOCLINUX))),
     Rule("socket socketpair", "use a network", errno.EAFNOSUPPORT, Condition(0, When.NOT_IN, (AF_UNIX,))),
 )
-"""The calls that are denied to every process in a sandbox."""
+"""The system calls that are denied to every process in a sandbox."""
 
 _KNOWN: Final = Condition(0, When.NOT_IN, tuple(PRCTL.values()))
 
@@ -117,11 +109,10 @@ WORKER: Final = (
     Rule("setsid setpgid", "the scheduler divides a core by session, and signals go to process groups"),
     Rule("sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set", "scheduling"),
 )
-"""The calls that a worker denies to itself before it loads a submission."""
+"""The system calls that a worker process denies to itself before it loads a submission."""
 
 PR_SET_DUMPABLE: Final = 4
 _DATAGRAM: Final = 2
-"""The bit of SOCK_DGRAM and SOCK_RAW that SOCK_STREAM and SOCK_SEQPACKET do not have."""
 
 NO_NAMESPACES: Final = (
     Rule("socket", "reach sockets of other programs in the shared network and file system", errno.EAFNOSUPPORT),
@@ -139,7 +130,7 @@ NO_NAMESPACES: Final = (
     Rule("fallocate", "take disk space that the kernel does not count as written", errno.EOPNOTSUPP),
     Rule("prctl", "hide a process from the supervisor", condition=Condition(0, When.EQUALS, (PR_SET_DUMPABLE,))),
 )
-"""Further calls that are denied in a tree without namespaces, because these calls reach objects of other programs."""
+"""Further calls that are denied in a sandbox without Linux namespaces: they reach objects of other programs."""
 
 O_CREAT, O_TMPFILE = 0x40, 0x400000
 MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
@@ -162,8 +153,8 @@ STORES_OUTSIDE: Final = (
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
     Rule("madvise", "move data to swap", condition=Condition(2, When.EQUALS, (MADV_COLD, MADV_PAGEOUT))),
 )
-"""Further calls that are denied to a worker whose peak memory is measured. They store data outside of process memory.
+"""Further calls that are denied while peak memory is measured, because they store data outside of process memory.
 
-A process can release a page of a shared mapping and later read its data again. So no new shared mapping is allowed. A
-huge page of `MAP_HUGETLB` is not counted as resident memory, so it is denied too.
+A process can release a page of a shared mapping and later read its data again, so new shared mappings are denied. Huge
+pages (`MAP_HUGETLB`) are denied because they do not count as resident memory.
 """

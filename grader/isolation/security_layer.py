@@ -1,11 +1,14 @@
-"""The description of one layer of a sandbox, for reports."""
+"""A class that describes one security layer of a sandbox for reports."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class SecurityLayer:
-    """One layer of a sandbox. `found` describes how it is active or why it is missing; `fix` is for a missing layer."""
+    """One security layer of a sandbox, such as seccomp.
+
+    `found` describes the active layer, or why it is missing. `fix` is advice for the user if it is missing.
+    """
 
     name: str
     active: bool
@@ -13,5 +16,4 @@ class SecurityLayer:
     fix: str = ""
 
     def __str__(self) -> str:
-        """Return the layer's name and `found`, as reports print it."""
         return f"{self.name}: {self.found}"

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 NEWEST: Final = 462
-"""The number of the newest call for which the rules were checked: `mseal` of Linux 6.10.
+"""The number of `mseal` (Linux 6.10), the newest system call that was considered for the seccomp rules.
 
 From number 424 on, the numbers are the same on every architecture.
 """

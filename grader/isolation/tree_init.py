@@ -1,9 +1,9 @@
-"""The first process of a tree without namespaces. It starts the tree's program and ends the tree.
+"""The first process of a sandbox without Linux namespaces. It starts a program and ends all processes of its user.
 
 `python -m grader.isolation.tree_init DESCRIPTOR` runs as root, and runs no code of the submission. It creates the
-tree's folder, starts the program as the tree's own user, and waits. It stops waiting when the program has ended or the
-pipe `DESCRIPTOR` is closed. The pipe is also closed if the supervisor is killed. Then this process kills every process
-of the user and removes the folder. It also becomes the parent of processes whose parents have ended.
+sandbox's folder and starts the program as the sandbox's own user. It waits until the program has ended or the pipe
+`DESCRIPTOR` is closed. The pipe is also closed if the grader is killed. Then this process kills every process of the
+user and removes the folder. It also becomes the parent of processes whose parents have ended.
 
 The pipe first carries one line of JSON (`Tree`). This module imports only the standard library and `confine`, so that
 it starts in about 30 ms.
@@ -26,16 +26,16 @@ from grader.inside import confine
 
 _PR_SET_CHILD_SUBREAPER = 36
 NOT_STARTED = 126
-"""The exit status if the program could not be started. Shells use the same number."""
+"""The exit status if the program could not be started, as shells use it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A process tree to start, or only to end if `program` is empty.
+    """The program of a sandbox, its user and its files. If `program` is empty, the user's processes are only ended.
 
-    `files` maps names in the folder `kit` to the files that are copied there. `ruleset` are the Landlock rules for the
-    whole tree. `narrowed` are the rules that a worker applies before it loads a submission; they are stored in `kit`
-    too. `own` is the folder to which the tree's user may write.
+    `files` maps names in the sandbox's folder `kit` to files to copy there. `ruleset` are Landlock rules for the
+    program, and `narrowed` stricter rules, stored in `kit`, which are applied before a submission is loaded. `own` is
+    the folder to which the program may write.
     """
 
     uid: int
@@ -52,7 +52,7 @@ class Tree:
 
 
 def main() -> None:
-    """Start a tree, wait for its end, and remove its remaining processes and files."""
+    """Start the program that the pipe describes, wait for its end, and remove its remaining processes and files."""
     lifeline = int(sys.argv[1])
     os.set_inheritable(lifeline, False)
     tree = Tree(**json.loads(_line(lifeline)))
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def make_folders(tree: Tree) -> None:
-    """Create the tree's folder, its copy of the kit's files, and the folder to which its user may write."""
+    """Create a sandbox's folder, the copies of its files, and the folder to which its user may write."""
     os.umask(0o022)
     Path(tree.folder).mkdir()  # fails if the path exists, even as a link
     for name, source in tree.files.items():
@@ -85,7 +85,7 @@ def make_folders(tree: Tree) -> None:
 
 
 def start(tree: Tree) -> int:
-    """Start the confined program and return its process id. The program's command first becomes the tree's user."""
+    """Start the program, confined and as the sandbox's user, and return its process id."""
     pid = os.fork()
     if pid:
         return pid
@@ -99,7 +99,7 @@ def start(tree: Tree) -> int:
 
 
 def attend(program: int, lifeline: int) -> int:
-    """Wait until the program ends or the pipe is closed. Return the exit status as shells report it."""
+    """Wait until the process `program` ends or the pipe `lifeline` is closed. Return an exit status as in shells."""
     ended = os.pidfd_open(program)
     waiting = select.poll()
     waiting.register(ended, select.POLLIN)
@@ -128,7 +128,7 @@ def end_all(uid: int) -> None:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder with all of its contents. `rm` follows no links, and handles folders nested very deep."""
+    """Remove a folder and its contents with `rm`, which follows no links and can remove very deep folders."""
     subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", folder], check=False, env={})
 
 

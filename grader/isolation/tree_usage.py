@@ -1,4 +1,7 @@
-"""Measure the memory, threads and disk writes of a whole process tree, because the kernel limits only each process."""
+"""Measure the memory, threads and disk writes of all processes of a sandbox together.
+
+The kernel limits only each process.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,30 +11,30 @@ from typing import Final
 from grader.isolation import proc
 
 TREE_SHARE: Final = 2
-"""The memory limit of a tree divided by the limit of one worker. Several workers of a submission may run at once."""
+"""All processes of a sandbox together may use this many times the memory of one process."""
 
 SLACK_BYTES: Final = 128 << 20
-"""Additional memory allowed for each process: tensors that it shares with the supervisor, and a reserve."""
+"""Additional bytes allowed per process: tensors that it shares with the grader, and a reserve."""
 
 MOST_TASKS: Final = 1024
-"""The most processes and threads of a tree together."""
+"""The most processes and threads of a sandbox together."""
 
 DISK_BYTES: Final = 1 << 30
-"""The most bytes that a tree without namespaces may write to disk. Its folder has no size limit of its own."""
+"""The most bytes that a sandbox without Linux namespaces may write to disk, where its folder has no size limit."""
 
 _OWN_MEMORY: Final = ("RssAnon", "RssShmem", "VmSwap")
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The use of resources: bytes of memory, without pages of files, and the number of processes and threads."""
+    """The bytes of memory, without pages of files, and the number of processes and threads."""
 
     memory_bytes: int
     tasks: int
 
 
 def allowed_bytes(memory_bytes: int, processes: int) -> int:
-    """Return the memory that a tree may use if each of its workers may use `memory_bytes`."""
+    """Return the bytes of memory that `processes` processes may use together if each may use `memory_bytes`."""
     return TREE_SHARE * memory_bytes + processes * SLACK_BYTES
 
 
@@ -47,9 +50,8 @@ def of_process(pid: int) -> Usage:
 def written_bytes(pids: Iterable[int]) -> int:
     """Return the bytes that these processes and their reaped children have written to disk.
 
-    The kernel counts a byte when a page of a file is changed. So it also counts files that were removed while open, and
-    pages written through a memory mapping. A process that no longer exists counts 0. The result is also 0 if the kernel
-    does not count (Linux: Documentation/filesystems/proc.rst, /proc/<pid>/io).
+    Bytes count when a page of a file is changed, also in a memory mapping or in a removed file that is still open. A
+    process that no longer exists counts 0. The result is 0 if the kernel does not count (proc_pid_io(5)).
     """
     return sum(map(_written_bytes, pids))
 
@@ -64,7 +66,7 @@ def _written_bytes(pid: int) -> int:
 def total_usage(pids: Iterable[int], shared_bytes: int) -> Usage:
     """Return the memory and the threads of these processes together.
 
-    `shared_bytes` is subtracted from the memory of each process: the memory of the process from which it was forked.
+    `shared_bytes`, the memory of the process from which they were forked, is subtracted from the memory of each.
     """
     each = [of_process(pid) for pid in pids]
     return Usage(sum(max(0, one.memory_bytes - shared_bytes) for one in each), sum(one.tasks for one in each))

@@ -1,9 +1,8 @@
-"""Give each process tree its own user if root started the grader.
+"""Give each sandbox a user of its own if root started the grader.
 
-If root starts a sandbox with a user namespace, the kernel still treats its processes as processes of root, whatever
-their user is called inside. Also, Linux never limits root's number of processes. So root runs bubblewrap, which
-prepares the file system. Then, before Python starts, `setpriv` becomes a user that owns nothing and that no other tree
-has.
+In a user namespace that root starts, the kernel still treats the processes as processes of root, and Linux never limits
+root's number of processes. So root runs bubblewrap, which prepares the file system. Then, before Python starts,
+`setpriv` becomes a user that owns nothing and that no other sandbox has.
 """
 
 import contextlib
@@ -32,7 +31,6 @@ The second range is for containers with only 65,536 ids.
 NOT_AS_ROOT: Final = "start grading as a user other than root"
 
 _ACT: Final = {"setresuid": (117, 147), "setresgid": (119, 149)}
-"""The numbers of system calls on x86_64 and on aarch64."""
 
 _next = count(secrets.randbelow(1 << 30))  # random, so that other runs on this machine use other numbers
 _lock = threading.Lock()
@@ -44,9 +42,9 @@ def is_root() -> bool:
 
 
 def trouble(uid_map: Path = Path("/proc/self/uid_map")) -> SandboxProblem | None:
-    """Return the reason why process trees cannot have their own users, and the fix.
+    """Return why sandboxes cannot have users of their own, and the fix. Return None if they can, or need none.
 
-    Return None if trees can have their own users, or if they need none because this process does not run as root.
+    They need none if this process does not run as root.
     """
     if not is_root():
         return None
@@ -56,14 +54,14 @@ def trouble(uid_map: Path = Path("/proc/self/uid_map")) -> SandboxProblem | None
 
 
 def spare_ids(uid_map: Path = Path("/proc/self/uid_map")) -> range | None:
-    """Return the user ids that trees may have on this machine, or None if there are none."""
+    """Return the user ids that sandboxes may have on this machine, or None if there are none."""
     mapped = [(int(inner), int(length)) for inner, _, length in map(str.split, uid_map.read_text().splitlines())]
     there = (ids for ids in RANGES if any(at <= ids.start and ids.stop <= at + length for at, length in mapped))
     return next(there, None)
 
 
 def not_started(said: str) -> SandboxProblem:
-    """Return the reason why Python does not start as another user, and the fix. `said` is the last line of output."""
+    """Return the problem that Python does not start as another user. `said` is the last line of its output."""
     found = f"Python does not start as another user here ({said})"
     if "Permission denied" in said:
         folders = " ".join(dict.fromkeys([sys.base_prefix, sys.prefix]))
@@ -72,26 +70,28 @@ def not_started(said: str) -> SandboxProblem:
 
 
 def new_id() -> int:
-    """Return a user id that no other tree has."""
+    """Return a user id that no other sandbox has."""
     ids = spare_ids() or RANGES[0]
     with _lock:
         return ids[next(_next) % len(ids)]
 
 
 def become_command(uid: int) -> list[str]:
-    """Return a command prefix that runs the command after it as this user, without groups or capabilities."""
+    """Return a command to which the caller appends another command, to run it as user `uid`.
+
+    The appended command runs without groups or capabilities.
+    """
     never = ["--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs"]
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *never, "--"]
 
 
 @contextlib.contextmanager
 def acting_as(uid: int) -> Iterator[None]:
-    """Give the calling thread the rights of a tree's user in the `with` block, in place of root's rights.
+    """Give the calling thread the rights of user `uid` in the `with` block, in place of root's rights.
 
-    In a container, root may lack CAP_SYS_PTRACE and CAP_SYS_NICE. Root then cannot read another user's process in /proc
-    or bind it to a core, but the process's own user can. The system calls are made directly, because the functions of
-    the C library change all threads (setresuid(2)). The real and the saved user stay root, so that the tree cannot send
-    signals to this process.
+    In a container, root may not be allowed to inspect another user's processes or to bind them to a core, but this user
+    is. The system calls are made directly, because the functions of the C library change all threads (setresuid(2)).
+    The real and the saved user stay root, so that the user's processes cannot send signals to this process.
     """
     try:
         _act("setresgid", uid)

@@ -1,9 +1,9 @@
-"""Confine a process tree without namespaces, which most containers do not allow.
+"""Run a program in a sandbox without Linux namespaces, which most containers do not allow.
 
-Landlock allows the tree only the system's files, Python's files and the tree's own folder. The tree has its own user,
-which can neither signal nor inspect other processes. A seccomp filter denies all sockets with an address, and all
-kernel objects that processes share. The tree's first process (`tree_init`) ends all processes of this user and removes
-the folder. `inside/probe.py` runs once in a tree and checks these restrictions on this machine.
+Landlock allows the program only the system's files, Python's files and a folder of its own. It runs as a separate user,
+who can neither signal nor inspect other processes. A seccomp filter denies sockets with an address, and kernel objects
+that processes share. At the end, `tree_init` ends all processes of this user and removes the folder. `inside/probe.py`
+runs once in such a sandbox and checks these restrictions.
 """
 
 import json
@@ -35,15 +35,15 @@ from harness.paired import process_env
 
 _PROBE_S: Final = 60.0
 PRIVATE_FILE: Final = "/etc/passwd"
-"""A file that every user may read, but that a confined tree must not be able to read."""
+"""A file that every user may read. The sandbox is tested by trying to read it."""
 _INIT: Final = ("-S", "-s", "-P", "-m", "grader.isolation.tree_init")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfinementProbe:
-    """The result of `inside/probe.py`. `problem` is the reason if a process tree cannot be started or confined.
+    """The result of testing the sandbox. `problem` is the reason if it does not work on this machine.
 
-    `counts_disk` is True if the kernel counts the bytes that a tree writes.
+    `counts_disk` is True if the kernel counts the bytes that its processes write.
     """
 
     problem: SandboxProblem | None
@@ -51,7 +51,7 @@ class ConfinementProbe:
 
 
 def problem() -> SandboxProblem | None:
-    """Return the reason why trees cannot be confined without namespaces, and the fix. Return None if they can."""
+    """Return why this sandbox does not work on this machine, with the fix, or None if it works."""
     if not tree_users.is_root():
         return SandboxProblem(
             "grading does not run as root here", "grade as root in the container (`docker run --user 0 …`)"
@@ -71,7 +71,7 @@ def problem() -> SandboxProblem | None:
 
 @cache
 def probe_result() -> ConfinementProbe:
-    """Run `inside/probe.py` in a process tree, and return the result. It tries all actions that must be refused."""
+    """Test the sandbox: run `inside/probe.py`, which tries all forbidden actions, in it. Return the result."""
     uid = tree_users.new_id()
     probe = (GRADER / "inside" / "probe.py").read_text(encoding="utf-8")
     about = [str(uid), str(os.getpid()), PRIVATE_FILE, str(_place())]
@@ -155,7 +155,6 @@ def _tell(descriptor: int, tree: Tree) -> None:
 
 
 def _sweep(tree: Tree) -> None:
-    """End the remaining processes of a tree whose first process was killed, for example for lack of memory."""
     read, write = os.pipe()
     with os.fdopen(read, "rb"), os.fdopen(write, "wb", buffering=0):
         ending = subprocess.Popen(
@@ -169,17 +168,13 @@ def _sweep(tree: Tree) -> None:
 
 
 def _place() -> Path:
-    """Return the folder in which each tree gets its own folder.
-
-    The folder is on a disk if possible, because the kernel does not count the bytes written to a file system in memory.
-    """
+    # A disk if possible, because the kernel does not count the bytes written to a file system in memory.
     usual, other = Path(tempfile.gettempdir()).resolve(), Path("/var/tmp")  # noqa: S108
     on_a_disk = (one for one in (usual, other) if os.access(one, os.W_OK) and not machine_facts.lies_in_memory(one))
     return next(on_a_disk, usual)
 
 
 def _closed() -> Iterator[Path]:
-    """Yield the folders that a tree's user must be able to enter but may not enter."""
     for wanted in [*bubblewrap.prefixes(), _place()]:
         for folder in reversed([wanted.resolve(), *wanted.resolve().parents]):
             if not folder.stat().st_mode & 0o001:

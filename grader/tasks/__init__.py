@@ -1,1 +1,1 @@
-"""The exercises: one package for each lesson, `lesson_NN_name`."""
+"""The exercises of the course: one package for each lesson, `lesson_NN_name`."""

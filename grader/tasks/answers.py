@@ -1,4 +1,4 @@
-"""Compare a submission's answer, which can be any plain value, with the planted truth of a scenario."""
+"""Compare a submission's answer, which can be any plain value, with the right answer."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def as_number(value: Value) -> float | None:
 
 
 def shown(value: Value) -> str:
-    """Return a value's repr, cut to 60 characters."""
+    """Return the repr of a value, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -31,7 +31,7 @@ def off_by(got: float, truth: float) -> float:
 
 
 def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -> Mismatch | None:
-    """Return a `Mismatch` for the first row that differs from the right row in a value or a type, else None."""
+    """Return a `Mismatch` for the first row that differs from the right row in a value or a type, or None."""
     if not isinstance(answer, list):
         return Mismatch("a list of rows", shown(answer), advice)
     for number, row in enumerate(right):
@@ -46,7 +46,7 @@ def compare_rows(answer: Value, right: Sequence[Sequence[Value]], advice: str) -
 def compare_seconds(answer: Value, truth_s: float, allowed: float, why: Callable[[float], str]) -> Mismatch | None:
     """Return a `Mismatch` if the relative error of an answer exceeds `allowed`, else None.
 
-    `truth_s` is the planted time of one call. `why` returns the explanation of a wrong number.
+    `truth_s` is the right answer in seconds. `why` returns the explanation of a wrong number.
     """
     expected = f"{units.seconds(truth_s, 4)} per call, within {units.percent(allowed)}"
     got_s = as_number(answer)

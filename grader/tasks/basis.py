@@ -1,8 +1,8 @@
 """Find the timed blocks of calls from which a submission computed its answer.
 
-A submission returns the shortest, the mean or the median time of some blocks, and may divide it by the calls. Each of
-these formulas gives a different number. So if one formula reproduces the answer to the last digits, the submission used
-this formula. If no formula does, the answer is not explained.
+A submission calls a function several times in a row and reads the clock before and after: this is a block. It returns
+the shortest, the mean or the median time of some blocks, and may divide it by the number of calls. Each of these
+formulas gives a different number. So if one formula gives the answer to the last digits, the submission used it.
 """
 
 import math
@@ -18,12 +18,12 @@ SAME: Final = 1e-9
 """Two numbers count as equal if their relative difference is at most this. Rounding can cause such a difference."""
 
 MOST_COMBINED: Final = 300
-"""With more blocks than this, the search leaves out medians, and means of only the last blocks of a size."""
+"""If there are more blocks, medians are not tried, nor means of only the last blocks of a size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The intervals from which an answer was computed.
+    """The timed blocks of calls from which a submission computed its answer.
 
     `words` describe the computation, such as "the mean of 20 blocks of 32 calls". `divided` is True if the answer is
     the time of one call, and False if it is the time of whole blocks. If the answer comes from one block, `peers` holds
@@ -37,7 +37,7 @@ class Basis:
 
 
 def basis_of(answer_s: float, intervals: list[Interval], noun: str) -> Basis | None:
-    """Return the blocks from which a usual formula (such as the mean) gives the answer, or None if no formula gives it.
+    """Return the blocks whose times give the answer by a usual formula, such as the mean, or None.
 
     `noun` names what the blocks contain: "call" or "launch".
     """
@@ -62,7 +62,7 @@ def basis_of(answer_s: float, intervals: list[Interval], noun: str) -> Basis | N
 
 
 def some(number: int, noun: str) -> str:
-    """Format a number of calls or launches."""
+    """Return a number of calls or launches as text, such as "32 calls"."""
     return units.some(number, noun) if noun != "launch" or number == 1 else f"{units.count(number)} launches"
 
 
@@ -76,11 +76,6 @@ def _one_block(one: Interval, found: Sequence[Interval], noun: str) -> Basis:
 
 
 def _sets(found: Sequence[Interval], noun: str) -> Iterator[tuple[str, tuple[Interval, ...]]]:
-    """Yield pairs (description, blocks).
-
-    A block is a timed interval with calls. The first sets hold the last two or more blocks with the same number of
-    calls. The final set holds all blocks.
-    """
     for calls in sorted({one.calls for one in found}):
         peers = [one for one in found if one.calls == calls]
         for first in range(len(peers) - 1):

@@ -1,7 +1,7 @@
-"""Explain why a measured time is wrong, using only the record of the simulated machine.
+"""Explain to a student why a measured time is wrong, from the record of the simulated machine alone.
 
-If some of the submission's blocks give the answer, the explanation names these blocks, the causes of the added time,
-and a remedy. Otherwise it describes all blocks.
+If some of the submission's blocks of calls give the answer, the explanation names these blocks, the causes of the added
+time, and a remedy. Otherwise it describes all blocks.
 """
 
 import math
@@ -15,18 +15,17 @@ from grader.tasks.intervals import Interval, Part, Recorder, blocks
 from harness.rendering import units
 
 WORTH_NAMING: Final = 1 / 3
-"""The explanation names each effect of at least this share of the largest effect."""
+"""An explanation names each cause that added at least this share of the largest added time."""
 
 LOOKS_LONGER: Final = 1.5
-"""A block that took at least this many times its undisturbed time may have made the student choose too small a block.
-"""
+"""A block that took this many times its undisturbed time may have made the student choose too small a block."""
 
 DISTURBANCES: Final = frozenset({Part.INTERRUPTED, Part.TAKEN})
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The planted truth of a scenario, and the words that explanations use for it.
+    """The right answer of a simulated measurement, and the words that explanations use for it.
 
     `measured` is the name of the measured function, and `noun` the word for a call of it. `quiet_s` is the mean time
     between disturbances. If `device` is True, launching and waiting add time to an interval; otherwise only reading the
@@ -45,12 +44,12 @@ class Truth:
         return interval.calls * self.per_call_s
 
     def rest_s(self, interval: Interval) -> float:
-        """Return the seconds that the clock, or launching and waiting, added to an interval."""
+        """Return the seconds that reading the clock, or launching and waiting, added to an interval."""
         return interval.shown_s - self.undisturbed_s(interval) - sum(seconds for _, seconds in interval.parts)
 
 
 def why(answer_s: float, seen: Recorder, truth: Truth) -> str:
-    """Return the explanation of a wrong answer."""
+    """Return an explanation of the wrong answer `answer_s`, for the student."""
     found = blocks(seen.intervals)
     if not found:
         return _nothing_timed(seen, truth)
@@ -67,10 +66,6 @@ def why(answer_s: float, seen: Recorder, truth: Truth) -> str:
 
 
 def _worth_naming(effects: Mapping[Part | None, float]) -> list[tuple[Part | None, float]]:
-    """Return the effects that the explanation names, the largest first.
-
-    If the largest is earlier or unfinished work, return only this effect.
-    """
     ordered = sorted(effects.items(), key=lambda effect: -abs(effect[1]))
     largest = ordered[0]
     if largest[0] in {Part.EARLIER, Part.UNFINISHED}:
@@ -79,7 +74,6 @@ def _worth_naming(effects: Mapping[Part | None, float]) -> list[tuple[Part | Non
 
 
 def _effects(chosen: Sequence[Interval], truth: Truth) -> dict[Part | None, float]:
-    """Return the seconds that each cause added to the intervals. The key None means clock, launching and waiting."""
     effects: Counter[Part | None] = Counter()
     for one in chosen:
         for part, seconds in one.parts:
@@ -151,7 +145,6 @@ def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
 
 
 def _misled(basis: Basis, found: Sequence[Interval], truth: Truth) -> Iterator[str]:
-    """Yield sentences about an earlier disturbed block that may have made the student choose too small a block."""
     last = max(place for place, one in enumerate(found) if one.end_s <= basis.intervals[-1].end_s)
     first = {one.calls: one for one in reversed(found[:last])}  # the first block of each size
     earlier = [one for one in first.values() if one not in basis.intervals]
@@ -175,7 +168,6 @@ def _longer_in_words(one: Interval, truth: Truth) -> str:
 
 
 def _all_blocks(found: Sequence[Interval], truth: Truth) -> Iterator[str]:
-    """Yield sentences about all blocks, for an answer that no usual formula reproduces."""
     least, most = min(one.calls for one in found), max(one.calls for one in found)
     sizes = some(most, truth.noun) if least == most else f"{units.count(least)} to {some(most, truth.noun)}"
     yield f"You timed {units.some(len(found), 'block')} of {sizes}."

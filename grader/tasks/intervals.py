@@ -1,7 +1,6 @@
 """The record of a measurement on a simulated machine: calls between readings of the clock, and causes of added time.
 
-An explanation of a wrong answer uses only this record. It does not use the kind of the scenario, because students make
-different mistakes in scenarios of the same kind.
+Wrong answers are explained from this record alone, because students make different mistakes in the same scenario.
 """
 
 from collections import Counter
@@ -10,7 +9,7 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """A cause that makes an interval longer or shorter than its undisturbed calls.
+    """A cause that makes an interval between two clock readings longer or shorter than the calls in it.
 
     Each text follows a duration, as in "3 ms went to interruptions".
     """
@@ -28,9 +27,8 @@ class Part(StrEnum):
 class Interval:
     """The calls between two readings of the clock, and the causes of added time.
 
-    `calls` counts calls of the measured function, and `waits` calls of synchronize. Each of the `parts` holds a cause
-    and the seconds that it added to the undisturbed calls. The seconds are negative if the cause shortened the
-    interval.
+    `calls` counts calls of the measured function, and `waits` calls of synchronize. Each of the `parts` is a cause and
+    the seconds that it added, negative if it shortened the interval.
     """
 
     start_s: float
@@ -41,18 +39,18 @@ class Interval:
 
     @property
     def shown_s(self) -> float:
-        """The difference of the two readings, in seconds."""
+        """The difference of the two clock readings, in seconds."""
         return self.end_s - self.start_s
 
     @property
     def added_s(self) -> float:
-        """The seconds that all lengthening causes added together."""
+        """The sum of all added seconds, without the negative ones."""
         return sum(seconds for _, seconds in self.parts if seconds > 0)
 
 
 @dataclass
 class Recorder:
-    """Records the intervals between readings of the clock. Empty intervals in a row are merged into one."""
+    """Records the intervals between readings of a clock. Empty intervals in a row are merged into one."""
 
     intervals: list[Interval] = field(default_factory=list)
     readings: int = 0
@@ -72,7 +70,7 @@ class Recorder:
         self._waits += 1
 
     def add(self, part: Part, seconds: float) -> None:
-        """Note that a cause added these seconds to the current interval."""
+        """Record that a cause added these seconds to the current interval."""
         self._parts[part] += seconds  # type: ignore[assignment]  # a Counter adds up floats as well
 
     def read(self, shown_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Scenarios of plain values: the submission gets arguments and returns an answer, and calls no simulated function."""
+"""Test cases with plain values: the submission gets arguments, returns an answer, and calls no grader function."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from grader.values import Value
 
 
 class PlainScenario:
-    """A scenario without simulated functions."""
+    """A test case without simulated functions."""
 
     def call(self, name: str, _: Sequence[Value]) -> Value:
         """Raise `ValueError`, because there is no simulated function."""
@@ -17,14 +17,14 @@ class PlainScenario:
 
 
 class RowsScenario(PlainScenario, ABC):
-    """A plain scenario whose right answer is a list of rows. The student reads `advice` if the answer differs."""
+    """A test case whose right answer is a list of rows. The student reads `advice` if the answer differs."""
 
     advice: str
 
     @property
     @abstractmethod
     def right(self) -> list[list[Value]]:
-        """The right rows."""
+        """The rows of the right answer."""
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return a `Mismatch` for the first row that differs from the right row, or None."""

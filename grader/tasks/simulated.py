@@ -1,7 +1,7 @@
 """A simulated machine, whose time passes only when work is done on it or its clock is read.
 
-The true time of each call is planted, so an answer can be graded. All disturbances are drawn beforehand, as stretches
-of simulated time in which the machine is slower. So two submissions that make the same calls measure the same times.
+The true time of each call is known, so an answer can be graded. All disturbances are drawn beforehand, as stretches of
+simulated time in which the machine is slower. So two submissions that make the same calls measure the same times.
 """
 
 import math
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Weather:
-    """The disturbances of a machine: stretches of (length in seconds, slowness), repeated without end.
+    """The disturbances of a simulated machine: stretches of (length in seconds, slowness), repeated without end.
 
     At slowness 2, a second of work takes two seconds. At slowness 1, the machine is undisturbed.
     """
@@ -40,7 +40,6 @@ class Weather:
 
 
 def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> float:
-    """Map `value` from `along` to `onto` by linear interpolation. Both sequences repeat without end."""
     rounds, rest = divmod(value, along[-1])
     left = min(bisect_right(along, rest), len(along) - 1) - 1
     share = (rest - along[left]) / (along[left + 1] - along[left])
@@ -48,11 +47,11 @@ def _follow(value: float, along: Sequence[float], onto: Sequence[float]) -> floa
 
 
 ROUNDING = 1e-6
-"""Rounding errors are below this share of the work's seconds."""
+"""Rounding errors of an added time are below this share of the work's seconds."""
 
 
 class LateWeather(Weather):
-    """Disturbances that begin when `begin` is called. Until then the machine is undisturbed."""
+    """Disturbances that begin when `begin` is called. Until then the simulated machine is undisturbed."""
 
     def __init__(self, stretches: Iterable[tuple[float, float]]) -> None:
         super().__init__(stretches)
@@ -72,10 +71,10 @@ class LateWeather(Weather):
 
 
 CALM = Weather([(1.0, 1.0)])
-"""No disturbances."""
+"""The `Weather` of a simulated machine without disturbances."""
 
 STANDSTILL = 1e9
-"""The slowness of an interruption, during which practically no work is done."""
+"""The slowness during an interruption, in which practically no work is done."""
 
 
 @dataclass
@@ -95,7 +94,7 @@ class Machine:
 
     @property
     def step_s(self) -> float:
-        """The smallest change between two readings, in seconds. It is also the error of a measured time."""
+        """The smallest change between two clock readings, in seconds. It is also the error of a measured time."""
         return max(self.tick_s, self.reading_s)
 
     def work(self, work_s: float) -> float:
@@ -116,10 +115,10 @@ def added_s(began_s: float, ended_s: float, work_s: float) -> float:
 
 
 def stratified(rng: np.random.Generator, low: float, high: float, count: int) -> list[float]:
-    """Return one uniform draw from each of `count` equal parts of [low, high], in random order.
+    """Return one uniform random number from each of `count` equal parts of [low, high], in random order.
 
-    With 12 independent draws, a method that fails in a tenth of the range would pass in one exam of four. Stratified
-    draws cover the whole range, so that method fails in every exam.
+    With 12 independent numbers, a method that fails in a tenth of the range would pass in one grading of four. These
+    numbers cover the whole range, so that method fails in every grading.
     """
     places = (np.arange(count) + rng.random(count)) / count
     drawn: list[float] = rng.permutation(low + (high - low) * places).tolist()
@@ -132,13 +131,13 @@ def shuffled(rng: np.random.Generator, items: Sequence[T]) -> tuple[T, ...]:
 
 
 def doubled(length_s: float, per_call_s: float) -> int:
-    """Return the sum of the block sizes 1, 2, 4 …, up to the first block that lasts `length_s` seconds."""
+    """Return the sum of the block sizes 1, 2, 4 … calls, up to the first block that lasts `length_s` seconds."""
     doublings = max(0, math.ceil(math.log2(length_s / per_call_s)))
     return (2 << doublings) - 1
 
 
 def early_calls(rng: np.random.Generator, most: int, count: int) -> list[int]:
-    """Return `count` whole numbers from 0 to `most`, stratified on a logarithmic scale.
+    """Return `count` whole numbers from 0 to `most`, spread evenly on a logarithmic scale.
 
     If interruptions begin at calls with these numbers, they hit every stage of a search that doubles its block size.
     """

@@ -1,1 +1,1 @@
-"""Grade one task of a submission: check the answers, measure the cost, and give points."""
+"""Grade a submission on one exercise task: check the answers, measure the cost, and give points."""

@@ -1,9 +1,10 @@
-"""The control: a check right after a duel, which detects noise that makes the duel's result unreliable.
+"""Detect noise that makes a comparison of two functions' run times unreliable.
 
-The control compares the baseline with itself, and with a copy that is slowed by a known amount. It runs on the duel's
-cores, in the workers that ran the baseline in the duel. So noise that disturbed the duel probably disturbs the control
-too. Only trusted code runs in a control, so a submission cannot make it fail. The control fails if its confidence
-intervals show that a measured ratio is wrong. The duel's result is then discarded, and the duel is repeated.
+Submissions are compared with a simple function, the baseline. A control compares the baseline with itself, and with a
+copy that is slowed by a known amount. It runs right after the timing of a submission, on the same cores and in the same
+processes. So noise that disturbed the timing probably disturbs the control too. The control fails if its confidence
+intervals show that a measured ratio is wrong. Then the timing is repeated. Only trusted code runs in a control, so a
+submission cannot make it fail.
 """
 
 import math
@@ -17,27 +18,29 @@ from harness.paired.decide import BENEFIT, DEFAULT, Rules, estimate
 from harness.paired.rounds import Reading
 
 SLOWDOWN: Final = 0.05
-"""The extra cost of the slowed baseline, as a share of the baseline's cost. A duel should detect such a difference."""
+"""The extra cost of the slowed function, as a share of its usual cost. A timing should detect this difference."""
 
 TOLERANCE: Final = 0.02
-"""The largest harmless error of a ratio in a control, as a logarithm. It is well below `SLOWDOWN`."""
+"""The largest harmless error of a ratio, as a natural logarithm. It is well below `SLOWDOWN`."""
 
 ROUNDS: Final = 5
-"""The number of measured rounds per assignment of roles to workers. One more round before them is discarded."""
+"""The number of measured rounds per assignment of roles to processes. One round before them is discarded."""
 
 CASTS: Final = 3
-"""The number of assignments of roles to workers. If one worker has an unlucky memory layout, the median of three
-assignments is still correct."""
+"""The number of assignments of roles to processes.
+
+If one process has an unlucky memory layout, the median of three assignments is still correct.
+"""
 
 
 def play(
     sides: Sequence[Side], supply: Supply, baseline_s: float, rng: random.Random, *, by_wall: bool = False
 ) -> Control:
-    """Run the control with the duel's baseline workers, and return its result.
+    """Run a control in the processes that ran the baseline function, and return its result.
 
-    Three roles are assigned to the workers: first baseline, second baseline, slowed baseline. Each assignment slows a
-    different worker. With fewer than three workers, a worker has several roles. `baseline_s` is the baseline's cost per
-    call: CPU seconds, or wall seconds if `by_wall`.
+    The three roles are first, second and slowed baseline. In each assignment of roles, a different process is slowed.
+    With fewer than three processes, a process has several roles. `baseline_s` is the baseline's cost per call: CPU
+    seconds, or wall seconds if `by_wall`.
     """
     asked = [reading for side in sides for reading in side.asked]
     same: list[list[float]] = []
@@ -58,8 +61,8 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
     """Return the result of a control, computed from the ratios that it measured.
 
     `same` and `slowed` have one list for each assignment of roles, with one ratio per round. A ratio in `same` is the
-    cost of the second baseline divided by the cost of the first. A ratio in `slowed` is the cost of the slowed baseline
-    divided by the cost of the first.
+    cost of the second baseline divided by the cost of the first, although both run the same code. A ratio in `slowed`
+    is the cost of the slowed baseline divided by the cost of the first.
     """
     rules = Rules(min_pairs=len(same), max_pairs=len(same), cap_s=DEFAULT.slice_s)  # one look at the data, at the end
     one, other = estimate(same, rules), estimate(slowed, rules)
@@ -70,7 +73,6 @@ def judge(same: Sequence[Sequence[float]], slowed: Sequence[Sequence[float]]) ->
 
 
 def _round(cast: Sequence[Side], supply: Supply, asked: Sequence[Reading], rng: random.Random) -> list[Reading]:
-    """Measure each worker once on the same inputs, in random order. Return the costs in the order of `cast`."""
     drawn = supply.draw(max(side.inputs for side in cast))
     turns: dict[int, Reading] = {}
     for part in rng.sample(range(len(cast)), len(cast)):

@@ -1,6 +1,6 @@
-"""Judge a submission's tensor by comparing it with the float64 oracle's answer, and find out whether two answers agree.
+"""Check a submission's tensor against the right answer in float64, and compare two submissions' answers.
 
-All functions are pure. They take NumPy arrays and the worker's message about its answer.
+All functions are pure. They take NumPy arrays and the message that the submission's process sent about its answer.
 """
 
 import math
@@ -16,7 +16,7 @@ from grader.trials.shared_memory import SharedMemory
 from harness.rendering.units import percent
 
 SHOWN: Final = 6
-"""An array with more elements is not shown in full in a message."""
+"""Arrays with more elements are not shown in full in a message."""
 
 DIGITS: Final = (5, 9, 17)
 """Numbers of decimal places in a message. The smallest number that shows the difference is used."""
@@ -36,7 +36,7 @@ class Answer:
 
     @classmethod
     def read(cls, claim: Mapping[str, Any], outputs: SharedMemory, *, inputs_unchanged: bool) -> "Answer":
-        """Return the answer of a worker, from its message `claim` and the bytes in shared memory.
+        """Return the answer of a process, from its message `claim` and the bytes in shared memory.
 
         `array` is None if the message does not describe a tensor that fits into the memory.
         """
@@ -52,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer to one input: float64 elements, the error allowed for each, and the dtype."""
+    """The right answer to one input: its elements in float64, the error allowed for each, and the dtype."""
 
     want: NDArray[np.float64]
     allowed: NDArray[np.float64]
@@ -60,7 +60,7 @@ class Expected:
 
     @classmethod
     def of(cls, exam: TensorExam, inputs: Inputs) -> "Expected":
-        """Return the oracle's answer to these inputs, with the allowed errors."""
+        """Return the right answer to these inputs, computed by the task's slow and exact function."""
         return cls(exam.oracle(*inputs), exam.allowed(*inputs), inputs[0].dtype)
 
     @property
@@ -89,7 +89,7 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
 
 
 def right(want: NDArray[np.float64], got: Array, allowed: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each element whether it is right: within the allowed error, or the expected infinity or NaN."""
+    """Return which elements of `got` are right: within the allowed error, or the expected infinity or NaN."""
     with np.errstate(invalid="ignore", over="ignore"):
         near: NDArray[np.bool_] = np.isfinite(want) & (np.abs(got - want) <= allowed)
     if near.all():  # the usual case: skip the comparisons below, which would slow down hundreds of checks
@@ -134,7 +134,6 @@ def _off(want: float, got: float, allowed: float) -> str:
 
 
 def _apart(want: NDArray[np.float64], got: NDArray[np.float64]) -> tuple[str, str]:
-    """Return both arrays as text, with the fewest digits that show a difference."""
     for digits in DIGITS:
         one, other = (np.array2string(values, precision=digits, separator=", ") for values in (want, got))
         if one != other:

@@ -1,13 +1,12 @@
-"""Examine a plain Python function: check all answers, then count its instructions or opcodes.
+"""Grade a plain Python function: check all answers, then count its instructions or opcodes.
 
 Valgrind counts instructions. The interpreter's own events count opcodes (`grader/inside/opcode_counter.py`).
 
 A count covers a whole process, from its first to its last instruction. Three processes import and compile the same
-code. One runs the submission, one the baseline, and one only returns the right answers. The count of the third process
-is subtracted from the counts of the first two. So everything that a submission does is counted, also at import, and no
-counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same code
-differ by at most ten instructions in a million. So each process runs once, and all three run at the same time. The
-session keeps the baseline's count for later submissions with the same inputs.
+code. One runs the submission, one the baseline (a simple function), and one only returns the right answers. The count
+of the third process is subtracted from the other two. So everything that a submission does is counted, also at import,
+and no counter needs to be switched on or off. Load of other programs does not change a count: two counts of the same
+code differ by at most ten instructions in a million. So each process runs once, and all three run at the same time.
 
 These parts are trusted, for these reasons:
 
@@ -53,7 +52,10 @@ from grader.trials.faults import blame_grader, untrusted
 def examine(
     task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], *, by_valgrind: bool
 ) -> Attempt:
-    """Check all cases in a worker. If all answers are right, count instructions (`by_valgrind`) or opcodes."""
+    """Check a submission's answers to all test cases. If all are right, count its instructions or opcodes.
+
+    With `by_valgrind`, instructions of the processor are counted.
+    """
     plain = SimulatedExam(exam.scenarios, scenario_noun="cases")
     attempt = simulated.examine(replace(task, tiers=()), plain, source, session, (*seed, "cases"))
     if attempt.status is not Status.PASSED:
@@ -102,7 +104,6 @@ def examine(
 def _keep_baseline(
     session: Session, inputs: tuple[str, ...], scenarios: Sequence[Scenario], counts: Mapping[str, Future[Count]]
 ) -> None:
-    """Keep the baseline's count for later submissions on these inputs, also if this submission is refused."""
     if "baseline" not in counts or any(one.exception() for one in counts.values()):
         return
     baseline, empty = counts["baseline"].result(), counts["answer"].result()
@@ -111,9 +112,9 @@ def _keep_baseline(
 
 
 def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
-    """Return the exact ratio of the baseline's count to the submission's, and the tier that it reaches.
+    """Return the ratio of the baseline's count to the submission's, and the number of required ratios that it reaches.
 
-    First, `empty` is subtracted from both counts: the count of the process that only returns the right answers.
+    `empty` is the count of a process that runs neither. It is subtracted from the counts `mine` and `baseline` first.
     """
     ratio = max(baseline - empty, 1) / max(mine - empty, 1)
     return Speed(ratio, ratio, ratio, rounds=1, tier=tier_of(ratio, task.tiers))

@@ -1,8 +1,8 @@
-"""Run a plain Python function on secret inputs in a process of its own, and return its cost and its answers.
+"""Run a submission's function on secret inputs in a new process, and return its cost and its answers.
 
-The function can import only the modules that the exam allows. Valgrind counts its instructions, or the interpreter's
-own events count its opcodes, or neither is counted. The kernel records the CPU time in each case. `counted.py` and
-`cpu_time.py` explain why these figures are trusted.
+The function can import only the modules that the exercise allows. Valgrind counts its instructions, or the interpreter
+reports its opcodes, or neither is counted. The kernel records the CPU time in each case. `counted.py` and `cpu_time.py`
+explain why these figures are trusted.
 """
 
 import marshal
@@ -24,15 +24,16 @@ from grader.trials.faults import untrusted
 from grader.trials.plain_imports import beforehand
 
 FLAGS: Final = ("-S", "-s", "-P", "-B")
-"""Options of Python: no site packages, no user packages, no imports from the current folder, no bytecode files.
-`-E` is not used, because it would ignore PYTHONHASHSEED."""
+"""Options of Python: no site packages, no imports from the current folder, no bytecode files.
+
+`-E` is not used, because it would ignore PYTHONHASHSEED.
+"""
 
 COUNT_S: Final = 60.0
-"""Wall seconds after which a counted process is ended. It usually takes 2 s, and more on a busy machine."""
+"""Wall seconds after which a process is killed. It usually takes 2 s, and more on a busy machine."""
 
 SUBMISSION, BASELINE, NOTHING = "<submission>", "<baseline>", ""
-"""The name of the code that a counted process runs. Tracebacks show this name. With NOTHING, the process only returns
-the right answers."""
+"""Names for the code that a process runs, which tracebacks show. With NOTHING, it only returns the right answers."""
 
 UNCOUNTED: Final = {
     -1: (
@@ -44,8 +45,7 @@ UNCOUNTED: Final = {
         "Write the file without this class.",
     ),
 }
-"""The reason and the help text for the student, for each negative number that `grader/inside/opcode_counter.py` sends
-in place of an unknown count."""
+"""The reason and the advice for the student if opcodes could not be counted, by the number that replaces the count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Count:
 
 
 def given(task: Task, exam: CountedExam, source: str, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Return the input of `inside/counted_driver.py`, without the choice of the code that the process runs."""
+    """Return the sources, the arguments and the allowed modules for `count`, without the name of the source to run."""
     return {
         "sources": {SUBMISSION: source, BASELINE: task.baseline},
         "modules": beforehand(f"{source}\n{task.baseline}", exam.modules),
@@ -85,9 +85,10 @@ def mismatch(scenarios: Sequence[Scenario], answers: Sequence[Any]) -> Mismatch 
 
 
 def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind: bool = False) -> Count:
-    """Run `inside/counted_driver.py` in a new process, and return the count and the answers.
+    """Run the function that `given` describes in a new process. Return its cost and its answers.
 
-    Raise `WorkerFault` if the process ends without answers, or without the requested count.
+    Instructions are counted if `by_valgrind`. Raise `WorkerFault` if the process ends without answers, or without the
+    requested count.
     """
 
     def command(answer: int, log: int, gate: int) -> list[str]:
@@ -107,10 +108,6 @@ def count(task: Task, session: Session, given: Mapping[str, Any], *, by_valgrind
 
 
 def _read(task: Task, ended: ProgramResult, given: Mapping[str, Any], *, by_valgrind: bool) -> Count:
-    """Return the count and the answers of a process that has ended.
-
-    Opcodes arrive with the answers and the key. Instructions are read from valgrind's log.
-    """
     try:
         if ended.status:
             raise _broken(Status.CRASHED, ended, f"ended with exit status {ended.status}")
@@ -127,10 +124,6 @@ def _read(task: Task, ended: ProgramResult, given: Mapping[str, Any], *, by_valg
 
 
 def _opcodes(said: Mapping[str, Any], key: str) -> int:
-    """Return the opcode count from the message of a counted process.
-
-    Raise `ProtocolError` if the message does not contain `key`, and `WorkerFault` if the count is unknown.
-    """
     taken = said.get("opcodes")
     if said.get("key") != key or not isinstance(taken, int):
         raise protocol.ProtocolError("the sum does not come from the counter")
@@ -140,7 +133,6 @@ def _opcodes(said: Mapping[str, Any], key: str) -> int:
 
 
 def _broken(status: Status, ended: ProgramResult, how: str) -> WorkerFault:
-    """Return the fault of a process whose answers cannot be used. It quotes the end of valgrind's log."""
     last = ended.log.decode(errors="replace").strip()[-200:]
     return WorkerFault(status, f"The process {how}. {last}", "Return the answer, and leave the process as it is.")
 

@@ -1,14 +1,15 @@
-"""Check the count of a submission against its CPU time, which the kernel records outside the process.
+"""Check a count of instructions or opcodes against the CPU time, which the kernel records outside the process.
 
-A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could write to any
-address and so change the count. No program can change the CPU time that the kernel records. So a submission that would
-earn a tier runs again, on new inputs and without a counter. The baseline runs too, and so does a process that only
-returns the right answers. Their CPU times give a second ratio of the baseline's cost to the submission's.
+A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could change the
+count in memory. But no program can change the CPU time that the kernel records. So a submission that would earn points
+for speed runs again, on new inputs and without a counter. The baseline, a simple function, runs too, and so does a
+process that only returns the right answers. Their CPU times give a second ratio of the baseline's cost to the
+submission's.
 
 CPU time and count differ: one opcode may take nanoseconds or milliseconds. So a ratio of counts is accepted up to the
-third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that all known submissions keep
-their tiers. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and it earns
-no tier. One gap is left: a submission that is really faster, and changes its count, may get one tier too many.
+third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that no known submission loses
+points by this rule. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and
+it gains nothing. One gap is left: a submission that is really faster, and changes its count, may earn a little more.
 
 CPU time is noisy, and noise only increases it. So the three processes run alternately for at least `LEAST_ROUNDS`
 rounds, and the smallest time of each process is used. While the count is in doubt, further rounds follow, up to
@@ -32,15 +33,15 @@ from grader.values import Value
 from harness.rendering.units import ratio
 
 POWER: Final = 3
-"""A ratio of counts is accepted up to this power of the ratio of CPU times."""
+"""A ratio of opcode counts is accepted up to this power of the ratio of CPU times."""
 
 LEAST: Final = 1.2
-"""A smaller ratio of CPU times is regarded as noise: the submission then reaches no tier."""
+"""A ratio of CPU times below this is regarded as noise: the submission is then not faster than the baseline."""
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
 
 MARGIN: Final = 1.3
-"""The rounds end early if the ratio of CPU times is at least the needed ratio times this factor."""
+"""The measurement ends early if the ratio of CPU times is at least the needed ratio times this factor."""
 
 LEAST_PART: Final = 0.02
 """The submission's CPU time is raised to at least this share of the baseline's. Smaller times cannot be measured."""
@@ -49,9 +50,9 @@ LEAST_PART: Final = 0.02
 def believed(
     task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], counted: Speed
 ) -> tuple[Speed, str]:
-    """Return the accepted speed, and a text that gives the student the reason if it is lower than the counted speed.
+    """Return the speed that CPU times confirm, and the reason for the student if it is below `counted`, else "".
 
-    Otherwise the text is "". Raise `WorkerFault` if an answer is wrong.
+    Raise `WorkerFault` if an answer is wrong.
     """
     if not counted.tier:
         return counted, ""
@@ -68,7 +69,7 @@ def believed(
 
 
 def gain_needed(counted: float) -> float:
-    """Return the smallest ratio of CPU times with which a ratio of counts is accepted in full."""
+    """Return the smallest ratio of CPU times at which the ratio of opcode counts `counted` is accepted in full."""
     least: float = max(LEAST, counted ** (1 / POWER))
     return least
 
@@ -78,8 +79,8 @@ def gain(
 ) -> float:
     """Return the baseline's CPU time divided by the submission's.
 
-    The CPU time of a process that only returns the right answers is subtracted from both first. The rounds end early if
-    the ratio reaches `enough`. Raise `WorkerFault` if an answer is wrong.
+    The CPU time of a process that only returns the right answers is subtracted from both first. The measurement ends
+    early if the ratio reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
     scenarios = [scenario for draw in range(exam.timed_draws) for scenario in exam.counted(generator(*seed, str(draw)))]
     known = [exam.answer(scenario) for scenario in scenarios]
@@ -102,7 +103,6 @@ def gain(
 
 
 def _require_right(task: Task, scenarios: Sequence[Scenario], known: Sequence[Value], answers: Sequence[Any]) -> None:
-    """Raise `WorkerFault` if an answer is wrong. To save time, only answers that differ from `known` are judged."""
     with untrusted(task.name):
         if len(answers) == len(known):
             odd = [place for place, (answer, right) in enumerate(zip(answers, known, strict=True)) if answer != right]

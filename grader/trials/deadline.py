@@ -1,13 +1,12 @@
-"""The time limit of a request to a worker.
+"""The time limit of a request to a process that runs a submission.
 
 The limit is CPU time, so that load of other programs does not end honest work. A process that sleeps or has stopped
 uses no CPU time, so a multiple of the limit on the wall clock ends the request too. If a request takes more wall time
-than its CPU time limit, the excess is subtracted from the wall time of the worker's later requests. So a submission
+than its CPU time limit, the excess is subtracted from the wall time of the process's later requests. So a submission
 gains nothing by sleeping for a little less than the limit in each of a hundred requests.
 
-All requests of a task together have one limit on the wall clock (`Limits.together_s`). Only the time in which the
-supervisor answers simulated calls does not count. So thousands of requests below their own limits cannot hold a core
-for hours.
+All requests of an exercise task together have one limit on the wall clock (`Limits.together_s`). Time in which the
+grader answers simulated calls does not count. So thousands of short requests cannot hold a core for hours.
 """
 
 import math
@@ -17,10 +16,9 @@ from typing import Final
 from harness.machine.clocks import Clock, wall
 
 ANSWERED_S: Final = 0.02
-"""Seconds of each wait for a worker's next simulated call that do not count, because the supervisor itself may have
-waited for a core."""
+"""For each message, up to this many seconds of waiting do not count: the grader itself may have waited for a core."""
 MOST_FORGIVEN: Final = 9
-"""The most time that is excluded for a request's simulated calls, as a multiple of the request's wall time limit."""
+"""The most time that does not count in a request, as a multiple of the request's wall time limit."""
 
 
 @dataclass
@@ -28,8 +26,8 @@ class Deadline:
     """The time limits of one request, which begins when this object is created.
 
     The request may use `allowed_s` seconds on the clock `cpu`. On the clock `now` it may use `wall_factor` times as
-    many, minus `slept_s`: the excess of earlier requests. `together_s` is the time left on `now` for all requests. The
-    CPU clock is first read when `passed` is first used, so that short requests do not read it at all.
+    many, minus `slept_s`, the excess of earlier requests. `together_s` is the time left on `now` for all requests. To
+    save time in short requests, the CPU clock is first read when `passed` is first used.
     """
 
     allowed_s: float
@@ -58,7 +56,7 @@ class Deadline:
 
     @property
     def waited_s(self) -> float:
-        """The wall seconds for which the supervisor has waited for the worker in this request."""
+        """The wall seconds for which the grader has waited for an answer in this request."""
         return self.now() - self._began_s - self._answering_s
 
     @property
@@ -75,18 +73,17 @@ class Deadline:
         return used_s - self._used_s >= self.allowed_s or not self.left_s
 
     def forgive(self, waited_s: float, answering_s: float = 0.0) -> None:
-        """Exclude times that are not the submission's: a short wait for a message, and the time to answer a message."""
+        """Do not count these seconds: a short wait for a message, and the grader's own time to answer it."""
         self._answering_s += answering_s
         forgiven_s = self._forgiven_s + min(waited_s, ANSWERED_S) + answering_s
         self._forgiven_s = min(forgiven_s, MOST_FORGIVEN * self.wall_s)
 
     def ended(self) -> float:
-        """Return the value of `slept_s` for the worker's next request. Call this method when this request has ended."""
+        """Return the seconds beyond the CPU limit in all requests so far: `slept_s` of the next request's deadline."""
         return self.slept_s + max(0.0, self._taken_s() - self.allowed_s)
 
     def _taken_s(self) -> float:
         return self.now() - self._began_s - self._forgiven_s
 
     def __str__(self) -> str:
-        """Return the CPU time limit as text, or the wall time limit if that is used up."""
         return f"{self.allowed_s:g} s of computing" if self.left_s else f"{self.wall_s:.3g} s"

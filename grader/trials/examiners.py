@@ -1,4 +1,4 @@
-"""Choose the function that examines a task, by the kind of its exam and the kind of its cost."""
+"""Grade a source text on any exercise task: choose the function for this kind of task."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from grader.task import CountedExam, SimulatedExam, Task, TensorExam
 from grader.trials import counted, peak_memory, simulated, sizes, tensors
 
 Examiner = Callable[[Task, Any, str, Session, Sequence[str]], Attempt]
-"""A function that grades a source text on a task that has one certain kind of exam."""
+"""A function that grades a source text on a task of a certain kind."""
 
 EXAMINERS: Final[Mapping[tuple[type, Cost], Examiner]] = {
     (TensorExam, Cost.TIME): partial(tensors.examine, measure=sizes.compare),
@@ -27,7 +27,7 @@ EXAMINERS: Final[Mapping[tuple[type, Cost], Examiner]] = {
 def examine(task: Task, source: str, session: Session, seed: Sequence[str]) -> Attempt:
     """Grade a source text on a task, with inputs drawn from `seed`.
 
-    Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` if the kit fails.
+    Raise `WorkerFault` if the submission ends its own grading, and `GraderFault` for an internal error.
     """
     examiner = EXAMINERS.get((type(task.exam), task.cost))
     if examiner is None:

@@ -1,4 +1,4 @@
-"""Turn exceptions into faults of the submission, with text for its student, or into internal errors."""
+"""Turn exceptions into faults of the submission, with a text for the student, or into internal errors."""
 
 import contextlib
 import errno
@@ -12,7 +12,7 @@ from grader.task import Mismatch
 from harness.machine.clocks import ProcessGoneError
 
 NOT_WRITTEN: Final = "not written yet"
-"""The help text of an attempt if the function still raises the exercise file's NotImplementedError."""
+"""The advice for a student whose function still raises the exercise file's NotImplementedError."""
 NOT_PYTHON: Final = "The file is not Python:"
 """The beginning of the message about a syntax error."""
 NO_PROCESSES: Final = (
@@ -21,11 +21,11 @@ NO_PROCESSES: Final = (
     "compiler, so they do not work in a submission. numba works, because it needs no other process."
 )
 NO_NINJA: Final = "Ninja is required"
-"""The message of torch.utils.cpp_extension if it cannot start a process. The first process that it starts is ninja."""
+"""The message of torch.utils.cpp_extension if it cannot start a process. Its first process is ninja."""
 ADVICE: Final = "\n\n"
-"""The separator between an error of torch.compile and its debugging advice. The student reads only the error."""
+"""The text between an error of torch.compile and its debugging advice, which students do not read."""
 SUPERVISORS_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC})
-"""Errors of the operating system that a submission cannot cause: no file descriptors, memory or disk space left."""
+"""The errno values that a submission cannot cause: the machine lacks file descriptors, memory or disk space."""
 WORD_CHARACTERS: Final = 80
 LINE_CHARACTERS: Final = 120
 MOST_FRAMES: Final = 8
@@ -33,7 +33,7 @@ MESSAGE_CHARACTERS: Final = 2000
 
 
 class Raised(Exception):  # noqa: N818 - it stands for the submission's exception
-    """The submission raised an exception. `body` is the worker's message about this exception."""
+    """The submission raised an exception. `body` is the message about it from the submission's process."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(f"{body.get('type')}: {body.get('message')}")
@@ -50,10 +50,6 @@ class Raised(Exception):  # noqa: N818 - it stands for the submission's exceptio
 
 
 def _trace(frames: object) -> tuple[str, ...]:
-    """Return the lines of the submission in a traceback, or an empty tuple if there is only one line.
-
-    The submission could forge these lines. So they are only shown to the student, and no decision depends on them.
-    """
     valid = [frame for frame in frames if isinstance(frame, list)] if isinstance(frames, list) else []
     if len(valid) < 2:
         return ()
@@ -67,7 +63,7 @@ def _trace(frames: object) -> tuple[str, ...]:
 
 
 def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
-    """Return an exception of the submission as a `WorkerFault` with text for the student.
+    """Return an exception of the submission as a `WorkerFault` with a text for the student.
 
     `where` is the name of the function, or "The file". `case` describes the input.
     """
@@ -93,14 +89,13 @@ def fault_of(raised: Raised, where: str, case: str = "") -> WorkerFault:
 
 
 def _with_trace(text: str, raised: Raised, case: str) -> str:
-    """Return `text` with the traceback and then the case, because `failing_case.named_in` searches the end."""
     if not raised.trace:
         return f"{text} {case}".rstrip()
     return "\n".join(filter(None, (text, *raised.trace, case)))
 
 
 def wrong_after_all(mismatch: Mismatch, when: str) -> WorkerFault:
-    """Return the fault of a submission that is right in all correctness cases, but wrong while it is measured."""
+    """Return the fault of a submission that passes all test cases, but gives a wrong answer while it is measured."""
     text = f"Right in the correctness cases, but wrong {when}: expected {mismatch.expected}, got {mismatch.got}."
     help_ = "Each call gets a new input, and every answer is checked."
     return WorkerFault(Status.WRONG, f"{text} {mismatch.remark}".rstrip(), help_)
@@ -111,9 +106,8 @@ def untrusted(where: str) -> Iterator[None]:
     """Turn an exception inside the `with` block into a `WorkerFault`, because the submission may have caused it.
 
     A submission decides on the names, sizes, messages and end of its processes. If they cause an exception in the
-    supervisor, the submission is to blame, not the grader. For trusted code, `blame_grader` turns the `WorkerFault`
-    into a `GraderFault`. Errors that no submission can cause are not changed: errors of the kit or of the machine, and
-    `SUPERVISORS_OWN`.
+    grader, the submission is to blame. Exceptions that no submission can cause are not changed: errors of the grader or
+    of the machine, and `SUPERVISORS_OWN`.
     """
     try:
         yield
@@ -132,7 +126,7 @@ def untrusted(where: str) -> Iterator[None]:
 def blame_submission(where: str, case: str = "") -> Iterator[None]:
     """Turn an exception of the submission inside the `with` block into a `WorkerFault`. `case` describes the input.
 
-    The submission is also to blame if it sends data that the supervisor cannot read.
+    The submission is also to blame if it sends data that the grader cannot read.
     """
     try:
         with untrusted(where):

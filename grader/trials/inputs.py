@@ -1,4 +1,4 @@
-"""Send NumPy arrays to a worker as bytes. The worker makes tensors with equal shapes and strides from them.
+"""Send NumPy arrays to another process as bytes, from which it makes tensors with equal shapes and strides.
 
 If an array is a view, the bytes of the viewed array are sent, with the view's offset, shape and strides. So two arrays
 that share memory become two tensors that share memory.
@@ -14,24 +14,26 @@ from grader.task import Array, Inputs
 from grader.trials.shared_memory import SharedMemory
 
 ALIGNMENT: Final = 64
-"""The addresses of inputs are multiples of this number of bytes, as those of new tensors and NumPy arrays are. Vector
-instructions are slower on unaligned memory."""
+"""Arrays are sent to addresses that are multiples of this number of bytes, as those of new tensors are.
+
+Vector instructions are slower on unaligned memory.
+"""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """The layout of inputs in a worker's memory, and the bytes of the inputs, which a call must not change."""
+    """The layout of arrays in shared memory, and their bytes, which the called function must not change."""
 
     layouts: tuple[dict[str, Any], ...]
     bases: tuple[tuple[int, Array], ...]
 
     def write(self, memory: SharedMemory) -> None:
-        """Copy the inputs into the memory that the supervisor shares with the worker."""
+        """Copy the arrays into shared memory."""
         for at, base in self.bases:
             memory.bytes[at : at + base.nbytes] = base.reshape(-1).view(np.uint8)
 
     def unchanged(self, memory: SharedMemory) -> bool:
-        """Return whether the worker left its inputs unchanged."""
+        """Return whether the shared memory still holds the bytes that `write` copied."""
         return all(
             np.array_equal(memory.bytes[at : at + base.nbytes], base.reshape(-1).view(np.uint8))
             for at, base in self.bases
@@ -39,7 +41,7 @@ class Packed:
 
 
 def pack(inputs: Inputs) -> Packed:
-    """Return the memory layout of the arrays, one after another. Views of the same array share its memory."""
+    """Return the layout of these arrays in shared memory, one after another. Views share the memory of their array."""
     bases: dict[int, tuple[int, Array]] = {}
     layouts = []
     end = 0

@@ -1,8 +1,7 @@
-"""Find the known wrong submission that gives the same wrong answers as a student's submission.
+"""Find a wrong submission, known from before, that gives the same wrong answers as a student's submission.
 
-The student then reads the docstring of this known submission, which explains the mistake. Several known submissions may
-give the same answer to the failing case by chance, because that case is small. Then the known submission that
-reproduces most of the other wrong answers is chosen.
+The student then reads the known submission's docstring, which explains the mistake. Several known submissions may give
+the same answer to one test case by chance. Then the one with most of the student's other wrong answers is chosen.
 """
 
 import ast
@@ -22,10 +21,10 @@ from grader.trials.worker_client import WorkerClient, worker
 def explanation(
     task: Task, session: Session, reproduced: Callable[[WorkerClient], int], *, failures: int, tensors: bool
 ) -> str:
-    """Return the docstring of the known wrong submission that reproduces the most failures of a student, or "".
+    """Return the docstring of the known wrong submission that gives most of the student's wrong answers, or "".
 
-    `failures` is the number of the student's failures. `reproduced` returns for how many of these failures the known
-    submission in a worker gives the same answer.
+    `failures` is the number of the student's wrong answers. `reproduced` returns how many of them a known submission
+    gives, which runs in another process.
     """
     best, most = "", 0
     what = f"A known wrong answer of {task.full_name}"
@@ -58,6 +57,6 @@ def explanation_here(task: Task, reproduces: Callable[[str], bool]) -> str:
 
 
 def docstring(path: Path) -> str:
-    """Return a known submission's docstring as one line of text."""
+    """Return the docstring of the file at `path` as one line of text."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split())

@@ -1,15 +1,14 @@
-"""Compile a function written in C, whose source is a string in the submitted Python file.
+"""Compile a submitted function that is written in C, as a string in a Python file.
 
-The Python code of the file is never run. The file is only parsed to find the string (`inside/native_build.py`). That
-happens in a sandbox, because a file can make the parser crash. The compiler runs in the same sandbox: without a
-network, with no files except the system's, and with limits on memory, files, processes and time.
+The Python code of the file is never run. The file is parsed to find the string (`inside/native_build.py`), in a
+sandbox, because a file can make the parser crash. The compiler runs in the same sandbox: without a network, with no
+files except the system's, and with limits on memory, files, processes and time.
 
-The compiled library is trusted no more than other code of a submission. A worker loads it with the kit's own module
-(`inside/native_module.py`) and calls its function like a Python function. It is examined like every submission: with
-hidden cases, new inputs, and clocks outside its process.
+The compiled library is trusted no more than other code of a submission. The submission's process loads it with the
+module `inside/native_module.py`, calls its function like a Python function, and is graded like every submission.
 
-Each source is compiled to two libraries. The checked library stops at undefined behaviour (an unaligned address, a
-shift that is too large, an overflow) and reports the line. The timed library has no such checks.
+Each source is compiled to two libraries. The first stops at undefined behaviour (an unaligned address, a shift that is
+too large, an overflow) and reports the line. The second has no such checks, and is timed.
 """
 
 import json
@@ -37,9 +36,9 @@ from harness.machine import programs
 INSTALL_HINT: Final = f"install it with `{programs.C_COMPILER}`"
 MOST_FILE_BYTES: Final = 16 << 20
 MOST_PROCESSES: Final = 16
-"""The most processes of one compilation. gcc runs each stage of a compilation as a process of its own."""
+"""The most processes of one compilation. gcc runs each stage in a process of its own."""
 MOST_LIBRARY_BYTES: Final = 512 << 10
-"""The largest size of a library that can be sent to a worker in one message."""
+"""The largest compiled library, because it is sent in one message."""
 SHOWN_LINES: Final = 3
 
 _FLAGS: Final = ("-x", "c", "-std=gnu17", "-shared", "-fPIC", "-fno-diagnostics-show-caret", "-fno-diagnostics-color")
@@ -48,11 +47,10 @@ FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "checked": (*_FLAGS, "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", *_LINKED),
     "timed": (*_FLAGS, "-O2", *_LINKED),
 }
-"""The compiler's arguments for each library."""
+"""The compiler's arguments for each library that is compiled."""
 
 _HEADERS: Final = "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
 _RIGHT: Final = f"probe = {_HEADERS + 'int probe(void) { return 0; }'!r}"
-"""A file that every working compiler compiles."""
 
 _ERROR: Final = re.compile(r"submission\.c:(\d+):(?:\d+:)? (?:fatal )?error: (.*)")
 _UNDEFINED: Final = re.compile(r"submission\.c:(\d+):\d+: runtime error: (.*)")
@@ -63,7 +61,7 @@ _NOISE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The source texts that a worker loads: one to check answers, and one to time. For Python code they are equal."""
+    """Python texts that load a submission: one to check answers, one to time. For Python code they are equal."""
 
     checked: str
     timed: str
@@ -91,7 +89,7 @@ def require() -> str:
 
 
 class CompilePlace(Protocol):
-    """The conditions under which a source is compiled: with or without a sandbox, and with which hidden paths."""
+    """States whether a source is compiled in a sandbox, and which paths are hidden there."""
 
     @property
     def sandboxed(self) -> bool:
@@ -111,7 +109,7 @@ class LocalPlace:
 
 
 def built(task: Task, source: str, trees: CompilePlace) -> Built:
-    """Return the texts that a worker loads: `source` itself, or texts with the compiled libraries if it is C.
+    """Return the Python texts that load a submission: `source` itself, or texts with its compiled C function.
 
     Raise `WorkerFault` if the source does not compile, and `MachineError` if there is no C compiler.
     """
@@ -130,11 +128,6 @@ def built(task: Task, source: str, trees: CompilePlace) -> Built:
 
 
 def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compiling: str) -> Mapping[str, Any]:
-    """Run `inside/native_build.py` on a file, and return its report. The report is empty if the program was ended.
-
-    Compiling has the same time limits as loading a file: `load_s` CPU seconds, and `wall_factor` times as many wall
-    seconds.
-    """
     commands = {kind: [compiling, *flags] for kind, flags in FLAGS.items()}
     program = [sys.executable, "-S", "-s", "-P", "-B", "-c", confined_program.program("native_build")]
     ended = confined_program.run(
@@ -156,25 +149,27 @@ def _compiled(source: str, name: str, limits: Limits, place: CompilePlace, compi
 
 @cache
 def _broken(place: LocalPlace, compiling: str) -> str:
-    """Compile a correct file. Return the reason why this fails on this machine, or "" if it does not fail."""
     told = _compiled(_RIGHT, "probe", Limits(), place, compiling)
     return "" if "libraries" in told else " ".join(str(told.get("message") or "it was ended").split())[:200]
 
 
 built_once = cache(built)
-"""The function `built` with a cache, for known submissions: they are compiled once and compared with many hand-ins."""
+"""The function `built` with a cache, for sources that are needed many times."""
 
 
 def baseline(task: Task) -> str:
-    """Return the text that a worker loads for the task's baseline. The baseline is compiled without a sandbox."""
+    """Return the Python text that loads the task's baseline, the simple function that submissions are compared with.
+
+    A baseline in C is compiled without a sandbox.
+    """
     return built_once(task, task.baseline, LocalPlace()).timed
 
 
 def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
-    """Compile C source for the task whose function is written in C, and return this function for use in this process.
+    """Return the C function of `source` as a Python function of this process, without a sandbox.
 
-    Raise `NotImplementedError` if the source is unchanged from the exercise file. Raise `UsageError` if it does not
-    compile, or if no task is written in C.
+    One of `tasks` must ask for C code, and names the function. Raise `NotImplementedError` if the source is unchanged
+    from the exercise file. Raise `UsageError` if it does not compile, or if no task asks for C code.
     """
     task = next(filter(is_native, tasks), None)
     if task is None:
@@ -195,9 +190,9 @@ def function(tasks: Iterable[Task], source: str) -> Callable[..., Any]:
 
 @contextmanager
 def undefined_behaviour_reported() -> Iterator[None]:
-    """Inside the `with` block, turn the fault of a worker that stopped at undefined behaviour into a clearer fault.
+    """Inside the `with` block, change the fault of a process that stopped at undefined behaviour: name the line in C.
 
-    The new fault names the line of the C source. Other faults are not changed.
+    Other faults are not changed.
     """
     try:
         yield
@@ -217,7 +212,6 @@ def _module(name: str, library: str) -> str:
 
 
 def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
-    """Return the reason why a file was not compiled, as a fault with text for the student. Return None if it was."""
     libraries = told.get("libraries")
     if isinstance(libraries, dict) and all(isinstance(libraries.get(kind), str) for kind in FLAGS):
         if all(len(libraries[kind]) <= MOST_LIBRARY_BYTES for kind in FLAGS):
@@ -251,7 +245,6 @@ def _fault(name: str, told: Mapping[str, Any]) -> WorkerFault | None:
 
 
 def _complaint(name: str, said: str) -> WorkerFault:
-    """Return the messages of the compiler as a fault. The text of the fault begins with the first error."""
     errors = _ERROR.findall(said)
     if errors and errors[0][1].startswith("#error"):
         line, words = errors[0]

@@ -1,12 +1,11 @@
-"""Detect a submission that computes while only the baseline should run.
+"""Detect a submission that computes while only the baseline is measured, in order to slow the baseline down.
 
-The submission and the baseline run alternately on the same core. If the submission's threads compute while the baseline
-or the control is measured, they slow it down. The grading of the task then ends. This CPU time is read from the clocks
-of all processes of the submission's tree.
+The submission and the baseline (the simple function that submissions are compared with) run alternately on the same
+core. The grading ends if the submission's processes use too much CPU time in the baseline's turns.
 
-Honest code uses a little CPU time then: a worker and its threads still run for a moment after an answer. Submissions of
-`tests/honest`, with and without threads, used up to 0.1 % of the watched time. A single thread that never sleeps used
-at least 16 % of it (2 busy cores, Linux 6.18).
+Honest code uses a little CPU time then: a process and its threads still run for a moment after an answer. Submissions
+of `tests/honest`, with and without threads, used up to 0.1 % of the watched time. A single thread that never sleeps
+used at least 16 % of it (2 busy cores, Linux 6.18).
 """
 
 from collections.abc import Iterator
@@ -21,18 +20,18 @@ from harness.machine.clocks import Clock, wall
 from harness.rendering.units import seconds
 
 SLACK_PART: Final = 0.05
-"""The largest share of the baseline's measuring time for which a submission may compute."""
+"""The largest share of the baseline's measuring time in which a submission may compute."""
 
 SLACK_S: Final = 0.005
-"""CPU seconds that a submission may use in addition to this share, because some measuring times are very short."""
+"""CPU seconds that a submission may use in addition to the share `SLACK_PART`, because measuring times may be short."""
 
 
 @dataclass
 class OutOfTurn:
-    """The CPU time that a submission's process tree has used while only the baseline should run.
+    """The CPU time that a submission uses while only the baseline should run.
 
-    `cpu` is the CPU clock of the process tree. `used_s` is the CPU time that the tree used in `watched_s` seconds, the
-    wall time in which only the baseline should have run.
+    `cpu` reads the CPU seconds of the submission's processes. They used `used_s` of them in `watched_s` wall seconds in
+    which only the baseline should have run.
     """
 
     cpu: Clock
@@ -42,7 +41,10 @@ class OutOfTurn:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Add the CPU time that the submission uses in the `with` block. Raise `WorkerFault` if it is too much."""
+        """Measure and sum up the CPU time that the submission uses in the `with` block.
+
+        Raise `WorkerFault` if the sum is too large.
+        """
         began_s, had_s = self.now(), self._read()
         yield
         self.used_s += self._read() - had_s

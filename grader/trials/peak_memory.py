@@ -1,9 +1,9 @@
-"""Compare the peak memory of a submission with the baseline's, on the same new inputs.
+"""Compare the peak memory of a submission with that of the baseline, a simple function, on the same new inputs.
 
-One new worker loads the submission and calls it on a few inputs. Another worker does the same with the baseline. Then
-the kernel reports the most memory that each worker had (`isolation.peak_memory`). Each answer of the submission is
-compared with the baseline's, as in timed calls. One worker per function is enough, because two measurements of the same
-function differ by only one or two percent.
+One new process (worker) loads the submission and calls it on a few inputs. Another worker does the same with the
+baseline. Then the kernel reports the most memory that each worker had (`isolation.peak_memory`). Each answer of the
+submission is checked. One worker per function is enough, because two measurements of the same function differ by only
+one or two percent.
 
 Known ways to hide memory, and the defence against each:
 
@@ -17,9 +17,9 @@ Known ways to hide memory, and the defence against each:
   call filter starts to deny new objects of these kinds (`seccomp_rules.STORES_OUTSIDE`). Existing files cannot be
   written, because the size limit of files is 0. Without seccomp these ways are open. One gap remains: named pipes that
   a submission created while its answers were checked. Each holds 64 KiB, and a worker may open about fifty.
-- *The memory that the worker shares with the supervisor*: it is only as large as the inputs and the answer. In every
-  call, a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes
-  as the answer has. So an exercise should have small answers.
+- *The memory that the worker shares with the grader*: it is only as large as the inputs and the answer. In every call,
+  a changed input is a wrong answer. If a submission computes in the memory for the answer, it saves as many bytes as
+  the answer has. So an exercise should have small answers.
 - *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
   returns large blocks in these workers (`Limits.returns_memory`).
 
@@ -46,13 +46,13 @@ from grader.trials.worker_client import worker
 from harness.rendering.units import percent, size
 
 CALLS: Final = 3
-"""The number of calls per worker. With several calls, memory that is kept from one call to the next counts too."""
+"""The number of calls per process. With several, memory that is kept from call to call counts too."""
 
 
 def compare(
     task: Task, exam: TensorExam, tree: ForkServer, source: str, session: Session, seed: Sequence[str]
 ) -> Attempt:
-    """Compare the peak memory of a right submission, which runs in `tree`, with the baseline's."""
+    """Compare the peak memory of a right submission, run in the process tree `tree`, with the baseline's."""
     supply = Supply(exam, generator(*seed, "measured"))
     drawn = supply.draw(CALLS)
     with blame_grader(f"The baseline of {task.full_name}"), session.pool.trusted(tensors=True) as trusted:
@@ -65,9 +65,10 @@ def compare(
 
 
 def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
-    """Return an attempt with the ratio of the two peaks, the tier reached, and a sentence for the student. Pure.
+    """Return the graded result for two peaks of memory, with their ratio and a sentence for the student.
 
-    The pages of files are subtracted from both peaks: from the submission's peak at most as many as the baseline had.
+    Memory that holds pages of files is subtracted from both peaks: for the submission, at most as much as for the
+    baseline.
     """
     baseline_bytes, own_bytes = baseline.peak - baseline.files, own.peak - min(own.files, baseline.files)
     ratio = baseline_bytes / max(own_bytes, 1)
@@ -78,9 +79,9 @@ def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
 
 
 def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[Memory, list[Answer]]:
-    """Load a source text in a new worker of `tree`, and call it on each input. Return its memory and its answers.
+    """Load a source text in a new process of `tree`, and call its function on each input. Return memory and answers.
 
-    The pages of files are counted before the last call.
+    The memory that holds pages of files is read before the last call.
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
     input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
@@ -99,5 +100,4 @@ def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -
 
 
 def _padded(count: int) -> int:
-    """Return a size in bytes that is larger than `count`, because memory of zero bytes cannot be mapped."""
     return count + ALIGNMENT

@@ -1,6 +1,6 @@
-"""Find the modules that a counted process must import before counting begins, because it cannot import any later.
+"""Find the modules to import before a submission's opcodes are counted, because it cannot import any later.
 
-These are the modules that a source text imports and its exam allows. Further modules are added that these modules
+These are the modules that its source text imports and the exercise allows. Further modules are added that these modules
 import only when they are used. For example, `Counter.most_common` imports heapq, and `functools.singledispatch` imports
 weakref.
 """
@@ -14,20 +14,23 @@ from pathlib import Path
 from typing import Final
 
 NEVER: Final = frozenset({"atexit", "gc", "os", "sys"})
-"""Modules that a counted process never imports, because they do more than compute."""
+"""Modules that must not be imported, because they do more than compute."""
 
 _IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
 
 
 def imported(source: str, modules: Sequence[str]) -> list[str]:
-    """Return those of `modules` and their submodules that a source text imports, and perhaps a few others."""
+    """Return the modules in `modules`, and their submodules, that a source text imports.
+
+    The text is searched and not parsed, so the result may contain a few other modules.
+    """
     words = sorted({word for line in _IMPORT.findall(source) for word in re.findall(r"[\w.]+", line)})
     named = [name for name in modules if any(word.partition(".")[0] == name for word in words)]
     return [*named, *(word for word in words if word.partition(".")[0] in named and word not in named if _is_one(word))]
 
 
 def beforehand(source: str, modules: Sequence[str]) -> list[str]:
-    """Return the names of the modules to import before a source text is counted. `modules` are the allowed modules."""
+    """Return the modules to import before a source text runs. `modules` are the modules that it may import."""
     named = imported(source, modules)
     return list(dict.fromkeys([*named, *(name for each in named for name in later(each))]))
 
@@ -55,7 +58,6 @@ def _imports(part: ast.stmt) -> Iterator[str]:
 
 @cache
 def _is_one(name: str) -> bool:
-    """Return whether a module of this name is installed."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):

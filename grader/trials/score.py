@@ -1,4 +1,7 @@
-"""Give points for an attempt, and describe its measurement in sentences for the student. All functions are pure."""
+"""Give points for a graded submission, and describe the measurement in sentences for the student.
+
+All functions are pure.
+"""
 
 from dataclasses import replace
 from typing import Final
@@ -10,7 +13,7 @@ from harness.rendering import measured
 from harness.rendering.units import percent, ratio
 
 EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
-"""The statuses that earn points."""
+"""The statuses of a graded submission that earn points."""
 
 _BASELINE: Final = {
     Cost.TIME: "takes {} as long",
@@ -21,11 +24,10 @@ _BASELINE: Final = {
     Cost.PEAK_MEMORY: "needs {} as much memory",
     Cost.OPCODES: "executes {} as many opcodes",
 }
-"""For each kind of cost, a clause that gives the baseline's cost as a multiple of the submission's cost."""
 
 
 def score(task: Task, attempt: Attempt) -> Verdict:
-    """Return the verdict on an attempt, with points. Its rationale begins with a description of the measurement."""
+    """Return the verdict on a graded submission: its points, and a text for the student."""
     points, speed = 0.0, attempt.speed
     if attempt.status in EARNS and speed is not None:
         attempt = replace(attempt, rationale=f"{_right(task, attempt, speed)}\n{attempt.rationale}".rstrip())
@@ -34,7 +36,7 @@ def score(task: Task, attempt: Attempt) -> Verdict:
 
 
 def share(task: Task, tier: int) -> float:
-    """Return the share of a task's points for a right submission that reaches `tier` tiers."""
+    """Return the share of a task's points for a right submission that is fast enough for `tier` of the task's tiers."""
     if not task.tiers:
         return 1.0
     return task.tiers[tier - 1].share if tier else task.correct_share

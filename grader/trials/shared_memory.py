@@ -1,6 +1,6 @@
-"""Memory that the supervisor shares with a worker, to exchange tensors as raw bytes.
+"""Memory that the grader shares with the process of a submission, to exchange tensors as raw bytes.
 
-On Linux the size of the memory is fixed, so that a worker cannot shrink it while the supervisor reads it.
+On Linux the size of the memory is fixed, so that the process cannot shrink it while the grader reads it.
 """
 
 import fcntl
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 POISON: Final = 0xAB
-"""The byte that overwrites output memory before each call, so that an old answer cannot count as a new answer."""
+"""The byte that overwrites the memory for answers before each call, so that an old answer cannot count as new."""
 
 
 class SharedMemory:
-    """An anonymous file that the supervisor and one worker map into their memory."""
+    """An anonymous file that the grader and the process of a submission map into their memory."""
 
     def __init__(self, size_bytes: int) -> None:
         if hasattr(os, "memfd_create"):
@@ -32,7 +32,7 @@ class SharedMemory:
         self.bytes: NDArray[np.uint8] = np.frombuffer(self._map, dtype=np.uint8)
 
     def read(self, count: int) -> bytes:
-        """Return a copy of the first `count` bytes, which the worker cannot change."""
+        """Return a copy of the first `count` bytes, which the other process cannot change."""
         return self.bytes[:count].tobytes()
 
     def poison(self, count: int) -> None:
@@ -40,7 +40,7 @@ class SharedMemory:
         self.bytes[:count] = POISON
 
     def close(self) -> None:
-        """Release the supervisor's mapping. A worker that still runs keeps its own mapping."""
+        """Release the memory in this process. The other process keeps it."""
         del self.bytes
         self._map.close()
         os.close(self.descriptor)

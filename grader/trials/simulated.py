@@ -1,10 +1,9 @@
-"""Examine a function that measures something, in simulated scenarios that run in the supervisor.
+"""Grade a function that measures something, in simulated scenarios: a clock, noise and a right answer known in advance.
 
-The submission receives only functions that call the supervisor. It cannot reach the scenario's clock, noise or right
-answer, and the supervisor counts every call. The scenario computes the cost of the submission. It also computes the
-cost of the baseline method (`plain_cost`), so no baseline is run. A student kit has no baseline for these tasks,
-because it would be almost a solution: such a baseline measures correctly but too often. A student would only have to
-reduce the number of measurements.
+The submission only receives functions that send a message to the grader. It cannot reach the scenario, and the grader
+counts every call. The scenario computes the cost of the submission, and also the cost of a simple method
+(`plain_cost`), with which the submission is compared. This method is never run, because its code would be almost a
+solution: it measures correctly but too often.
 """
 
 import json
@@ -46,16 +45,16 @@ class Played:
     mismatch: Mismatch | None
 
 
+# The process that forks the worker must have imported torch: a CUDA build of torch maps more memory during its import
+# than a worker may add.
 _IMPORTS_TORCH: Final = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
-"""Matches the text of a file that imports torch. The worker must be forked from a process that has imported torch. A
-CUDA build of torch maps more memory during its import than a worker may add."""
 
 Play = Callable[[Scenario], Played]
-"""A function that runs one scenario with the code of a submission."""
+"""A function that runs a simulated scenario with the code of a submission."""
 
 
 def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Run all scenarios with the submission in a worker, and return the attempt."""
+    """Grade a submission in all scenarios, in a sandboxed process."""
     imports_torch = exam.torch or _IMPORTS_TORCH.search(source) is not None
     with session.pool.fresh(tensors=imports_torch) as tree, worker(tree, task.limits) as one:
         with blame_submission("The file"):
@@ -66,10 +65,10 @@ def examine(task: Task, exam: SimulatedExam, source: str, session: Session, seed
 
 
 def examine_known(task: Task, exam: SimulatedExam, source: str, session: Session, seed: Sequence[str]) -> Attempt:
-    """Run all scenarios with a known submission in this process, and return the same attempt as `examine`.
+    """Grade a known submission in all scenarios, in this process, with the same result as `examine`.
 
-    A simulated call takes 1 µs in this process, and 100 µs from a worker. Exceptions of the known submission are not
-    caught.
+    A simulated call takes 1 µs in this process, and 100 µs from another process. Exceptions of the known submission are
+    not caught.
     """
     mine = _played_here(exam, source, exam.scenarios(generator(*seed)))
     return _judged(task, exam, mine, session, seed, printed="")
@@ -78,7 +77,6 @@ def examine_known(task: Task, exam: SimulatedExam, source: str, session: Session
 def _judged(
     task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str], printed: str
 ) -> Attempt:
-    """Judge the finished scenarios. If the submission is right, compare its cost with the baseline method's."""
     right = sum(played.mismatch is None for played in mine)
     if len(mine) - right > exam.forgiven:
         return _wrong(task, exam, mine, session, seed, printed)
@@ -102,7 +100,6 @@ def _play(exam: SimulatedExam, one: WorkerClient, scenario: Scenario) -> Played:
 
 
 def _case(scenario: Scenario) -> str:
-    """Return the scenario's title, and the submission's call if its arguments are short and include no function."""
     given = [argument for argument in scenario.arguments if not isinstance(argument, SimulatedFunction)]
     text = ", ".join(map(repr, given))
     plain = len(given) == len(scenario.arguments) and len(text) <= MOST_SHOWN
@@ -110,19 +107,11 @@ def _case(scenario: Scenario) -> str:
 
 
 def _played_here(exam: SimulatedExam, source: str, scenarios: Sequence[Scenario]) -> list[Played]:
-    """Run all scenarios with the source text of a known submission in this process, which is faster than in a worker.
-
-    The submission gets copies of the arguments, and its answers may have only the types of JSON.
-    """
     play = _player(exam, source)
     return [play(scenario) for scenario in scenarios]
 
 
 def _player(exam: SimulatedExam, source: str) -> Play:
-    """Return a function that runs a scenario with the source text of a known submission in this process.
-
-    Exceptions of the known submission are not caught.
-    """
     module = types.ModuleType("known")
     exec(compile(source, "known.py", "exec"), module.__dict__)  # noqa: S102 - it is part of the kit, like this line
 
@@ -149,18 +138,17 @@ def arguments_here(scenario: Scenario, max_calls: int = SimulatedExam.max_calls)
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""Types of values that need no copy. Most values have one of these types, so this saves time."""
 
 
 def as_plain(value: Any) -> Any:
-    """Return a copy of a value with only the types of JSON, as if a worker had sent it."""
+    """Return a copy of a value with only the types of JSON, as if another process had sent it."""
     if type(value) in _SCALARS:
         return value
     return json.loads(json.dumps(value))
 
 
 def speed(task: Task, mine: list[Played]) -> Speed:
-    """Return the geometric mean, over all right answers, of the baseline method's cost divided by the submission's.
+    """Return the geometric mean, over all right answers, of the simple method's cost divided by the submission's.
 
     Both costs are simulated, so the ratio is exact. Scenarios with a forgiven wrong answer are left out, because a
     wrong answer may cost nothing.
@@ -171,7 +159,7 @@ def speed(task: Task, mine: list[Played]) -> Speed:
 
 
 def gain(played: Scenario) -> float:
-    """Return the baseline method's cost in a scenario divided by the submission's cost."""
+    """Return the simple method's cost in a scenario divided by the submission's cost."""
     if not isinstance(played, Planned):
         raise GraderFault(f"{type(played).__name__} has no plain_cost, which a task with tiers needs.")
     return max(played.plain_cost, LEAST_COST) / max(played.cost, LEAST_COST)
@@ -207,7 +195,6 @@ def _wrong_together(
     seed: Sequence[str],
     printed: str,
 ) -> Attempt:
-    """Return the attempt of a submission that fails a requirement on all scenarios together, such as an error rate."""
     return Attempt(
         Status.WRONG,
         rationale="\n".join([f"Wrong over all {len(mine)} {exam.scenario_noun} together.", *mismatch.lines]),
@@ -218,21 +205,14 @@ def _wrong_together(
 
 
 def _explanation(task: Task, exam: SimulatedExam, mine: list[Played], session: Session, seed: Sequence[str]) -> str:
-    """Return the docstring of a known wrong submission that gives the student's answer in every scenario, or "".
-
-    Scenarios with right answers are compared too. Two different methods may give the same few wrong answers by chance,
-    and then the student would read about a different mistake.
-
-    Known submissions that call simulated functions run in this process. They end, because the number of calls is
-    limited. Known submissions that only compute run in a worker, which has a time limit.
-    """
-
+    # Right answers are compared too: two methods may share a few wrong answers by chance.
     def reproduces(play: Play) -> bool:
         scenarios = exam.scenarios(generator(*seed))
         return all(
             same_answer(play(scenario).answer, own.answer) for scenario, own in zip(scenarios, mine, strict=True)
         )
 
+    # With simulated functions, whose calls are limited, a known submission ends, so it can run in this process.
     if any(isinstance(argument, SimulatedFunction) for played in mine for argument in played.scenario.arguments):
         return explanation_here(task, lambda source: reproduces(_player(exam, source)))
     return explanation(task, session, lambda one: reproduces(partial(_play, exam, one)), failures=1, tensors=False)

@@ -1,6 +1,6 @@
-"""Time a function at several input sizes, with one duel per size. The worst ratio decides.
+"""Time a function at several input sizes. The size at which it gains least over the baseline decides the points.
 
-The mean of the ratios is not used, because a function that is slow at one size could then make up for it at another.
+The mean over the sizes is not used, because a function that is slow at one size could make up for it at another.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,10 @@ from harness.rendering.units import ratio
 
 @dataclass(frozen=True, slots=True)
 class SizedDuel:
-    """The result of the duel at one input size. `inputs` describes the size, or is "" if there is only one size."""
+    """The result of timing a submission against the baseline at one input size.
+
+    `inputs` describes the size, or is "" if there is only one size.
+    """
 
     inputs: str
     outcome: Outcome
@@ -28,7 +31,7 @@ class SizedDuel:
 
     @property
     def tier(self) -> int:
-        """The number of tiers reached. If it is undecided, a tier slightly above the measured ratio counts too."""
+        """The number of the task's tiers (required ratios) that the submission reaches, rounded up in case of doubt."""
         return self.outcome.highest_tier_index(self.control.benefit)
 
 
@@ -42,9 +45,9 @@ def compare(
     *,
     by_wall: bool = False,
 ) -> Attempt:
-    """Time a right submission, which runs in `tree`, against the baseline at each size. Return the attempt.
+    """Return the result of timing a right submission, run in `tree`, against the baseline at each input size.
 
-    Compare CPU times, or wall times if `by_wall`.
+    CPU times are compared, or wall times if `by_wall`.
     """
     ended = duels(task, exam, tree, source, session, generator(*seed, "timed"), by_wall=by_wall)
     deciding = worst(ended)
@@ -68,7 +71,7 @@ def duels(
     *,
     by_wall: bool = False,
 ) -> tuple[SizedDuel, ...]:
-    """Run one duel at each timed size of the exam, and return the results in the order of the sizes."""
+    """Time a submission against the baseline at each input size. Return the results in the order of the sizes."""
     ended = []
     sizes = (exam.timed, *exam.also_timed)
     for timed, plain in zip(sizes, exam.baselines or (task.plain,) * len(sizes), strict=True):
@@ -81,7 +84,7 @@ def duels(
 
 
 def worst(ended: Sequence[SizedDuel]) -> SizedDuel:
-    """Return the result with the lowest tier, which decides. Among equal tiers, the lowest ratio decides."""
+    """Return the result that decides: the one with the fewest tiers reached, and then with the lowest ratio."""
     return min(ended, key=lambda one: (one.tier, one.outcome.estimate.ratio))
 
 
@@ -98,6 +101,5 @@ def in_words(ended: Sequence[SizedDuel]) -> str:
 
 
 def _shapes(exam: TensorExam, timed: Drawing) -> str:
-    """Return the shapes of the inputs of one size as text: `signal (13000,), weights (20,)`."""
     drawn = next(timed(generator("any input")))
     return ", ".join(f"{name} {array.shape}" for name, array in zip(exam.parameters, drawn, strict=True))

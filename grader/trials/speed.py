@@ -1,9 +1,9 @@
-"""Time a tensor function against the baseline in paired rounds, until it is clear which tier the function reaches.
+"""Time a submission against the baseline until it is clear which of the task's tiers (required ratios) it reaches.
 
-A pair consists of two new workers, which are started in the same way. One worker runs the submission. Its process tree
-runs nothing else. The other worker runs the baseline. Its process tree runs only trusted code. The duel reserves a
-lane: CPU cores that no other measurement on this machine uses. A control follows each duel. If the control fails, the
-duel is discarded and repeated with new workers.
+This is called a duel. A pair consists of two new processes (workers), which are started in the same way. One runs the
+submission, and the other the baseline, a simple function. The two run alternately, on CPU cores that no other
+measurement on this machine uses. A control, in which only the baseline runs, follows each duel. If the control shows
+too much noise, the duel is discarded and repeated with new processes.
 """
 
 import random
@@ -32,22 +32,28 @@ from harness.paired.process_env import Cores
 from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
 
 RULES: Final = Rules(slice_s=0.025)
-"""The rules of a duel. `slice_s` includes only measured calls. With warm-up calls and the drawing and checking of
-inputs, a slice takes about four times as long."""
+"""The rules for timing a submission against the baseline.
+
+`slice_s` includes only measured calls. Warm-up calls and the checking of answers take about three times as long.
+"""
 
 CROWDED: Final = 0.8
-"""The largest share of its time for which a baseline may wait for its core. Four other busy processes cause this share.
-With a larger share, the duel is void: other processes then replace the data in the core's caches before each
-measurement. This slows down code that reads much memory, but hardly slows down code that only computes."""
+"""The largest share of its time for which the baseline may wait for its core, or else the timing is repeated.
+
+Four other busy processes cause this share. They replace the data in the core's caches, which slows down code that reads
+much memory more than code that only computes.
+"""
 
 TRIES: Final = 4
-"""The number of failed controls after which the machine is regarded as too noisy. If a control fails once in ten times,
-four controls in a row fail once in ten thousand gradings."""
+"""After this number of failed controls, the machine is regarded as too noisy.
+
+If a control fails once in ten times, four controls in a row fail once in ten thousand gradings.
+"""
 
 
 @dataclass
 class TensorPair:
-    """A warm baseline worker and a warm submission worker, which run alternately on the same cores."""
+    """A process that runs the baseline and one that runs the submission, alternately on the same cores."""
 
     number: int
     supply: Supply
@@ -56,7 +62,7 @@ class TensorPair:
     out_of_turn: OutOfTurn
 
     def play(self, *, baseline_first: bool) -> Round:
-        """Measure both workers once on the same new inputs, and return this round."""
+        """Measure both processes once on the same new inputs, and return both costs."""
         drawn = self.supply.draw(max(self.baseline.inputs, self.candidate.inputs))
         sides = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
         turns: dict[int, Reading] = {}
@@ -76,9 +82,9 @@ class TensorPair:
 
 @dataclass(frozen=True)
 class Contestants:
-    """The task, the submission's source, the two process trees and the cores of a duel.
+    """The task, the submission's source, the processes and the cores for timing a submission against the baseline.
 
-    `trusted` is the process tree of the baseline, and `tree` the process tree of the submission.
+    `trusted` starts processes for the baseline, and `tree` processes for the submission.
     """
 
     task: Task
@@ -89,7 +95,7 @@ class Contestants:
     by_wall: bool = False
 
     def open_pair(self, number: int, supply: Supply, stack: ExitStack, out_of_turn: OutOfTurn) -> TensorPair:
-        """Fork the two workers of a new pair and warm them up. Closing `stack` ends them."""
+        """Start a process for the submission and one for the baseline, and warm them up. Closing `stack` ends them."""
         blame_baseline = partial(blame_grader, f"The baseline of {self.task.full_name}")
         with blame_baseline():
             one = stack.enter_context(worker(self.trusted, self.task.limits))
@@ -105,7 +111,7 @@ class Contestants:
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
     def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
-        """Run one duel, and then its control in the duel's baseline workers."""
+        """Time the submission against the baseline, and then the baseline against itself. Return both results."""
         pairs: list[TensorPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
         ratio_of = wall_ratio if self.by_wall else None
@@ -125,7 +131,7 @@ class Contestants:
 
 
 def queueing(sides: Sequence[Side]) -> float:
-    """Return the time for which the baseline workers waited for their core, as a share of their running and waiting."""
+    """Return the time for which the baseline's processes waited for their core, as a share of running and waiting."""
     queued_s, ran_s = sum(side.worker.queued_s for side in sides), sum(side.worker.ran_s for side in sides)
     return queued_s / (queued_s + ran_s) if queued_s else 0.0
 
@@ -140,9 +146,9 @@ def duel(
     *,
     by_wall: bool = False,
 ) -> tuple[Outcome, Control]:
-    """Time a right submission, which runs in `tree`, against the baseline, and repeat this until the control holds.
+    """Time a right submission, run in `tree`, against the baseline, and repeat this while the machine is too noisy.
 
-    Compare CPU times, or wall times if `by_wall`. Raise `MachineError` if the control fails `TRIES` times.
+    CPU times are compared, or wall times if `by_wall`. Raise `MachineError` after `TRIES` tries.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:

@@ -1,4 +1,4 @@
-"""Examine a tensor function: check all cases, then compare its cost with the baseline's."""
+"""Grade a tensor function: check its answers to all test cases, then compare its cost with the baseline's."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,7 +21,7 @@ from grader.trials.worker_client import WorkerClient, worker
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed case, with the wrong answer or the exception of the submission."""
+    """A failed test case, with the wrong answer or the exception of the submission."""
 
     inputs: Inputs
     answer: Answer | None
@@ -30,18 +30,18 @@ class Failure:
 
     @property
     def size(self) -> tuple[bool, int]:
-        """A sort key: small cases come first, because they are easy to debug. Cases with empty arrays come last."""
+        """A sort key: small test cases come first, because they are easy to debug, and empty arrays come last."""
         return any(array.size == 0 for array in self.inputs), sum(array.size for array in self.inputs)
 
 
 Measure = Callable[[Task, TensorExam, ForkServer, str, Session, Sequence[str]], Attempt]
-"""A function that compares the cost of a right submission, run in a given process tree, with the baseline's cost."""
+"""A function that compares the cost of a right submission with the cost of the baseline."""
 
 
 def examine(
     task: Task, exam: TensorExam, source: str, session: Session, seed: Sequence[str], measure: Measure
 ) -> Attempt:
-    """Check all cases in one worker. If all answers are right, call `measure`, which uses new workers."""
+    """Check the answers to all test cases. If all are right, call `measure`, which uses new processes."""
     cases = exam.cases(generator(*seed, "cases"))
     built = native.built(task, source, session.pool)
     with session.pool.fresh(tensors=True) as tree:
@@ -59,8 +59,8 @@ def examine(
 def count_reproduced(failures: Sequence[Failure], answer: Callable[[Inputs], Answer | None]) -> int:
     """Return how many wrong answers of a submission another function also gives.
 
-    `answer` returns the other function's answer, or None if it raises an exception. Return 0 unless the other function
-    reproduces the smallest failure, because the student reads about this failure.
+    `answer` returns the other function's answer, or None if it raises an exception. The result is 0 unless the other
+    function also gives the wrong answer to the smallest test case, because the student reads about this case.
     """
 
     def reproduced(failure: Failure) -> bool:

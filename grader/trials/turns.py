@@ -1,10 +1,12 @@
-"""Measure one side of a duel: a worker that runs the submission or the baseline.
+"""Measure the two functions of a duel, in which a submission and the baseline, a simple function, run alternately.
 
-A turn is one measurement of a side: one warm-up call, and then a few measured calls. In each round, all sides get the
-same new inputs, drawn from a secret seed. Every answer of the submission is compared with the baseline's answer to the
-same input. If the two answers differ, the oracle decides. So an oracle is seldom called, and may be slow. A fast oracle
-would be a solution, and the student kit contains the oracles. A request itself also takes time. This overhead is
-measured in every round by no-op calls of a trusted worker, and its median is subtracted.
+A turn is one measurement of one function: one warm-up call, and then a few measured calls. In each round, both
+functions get the same new inputs, drawn from a secret seed. Every answer of the submission is compared with the
+baseline's answer to the same input. If the two answers differ, the oracle decides: a slow and exact function. It is
+seldom called, so it may be slow. A fast oracle would be a solution, and students get the oracles.
+
+A request to a process also takes time. This overhead is measured in every round by no-op calls of a process with
+trusted code, and its median is subtracted.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,34 +29,39 @@ from harness.paired.process_env import Cores
 from harness.paired.rounds import Reading
 
 WARM_UP_CALLS: Final = 4
-"""The number of first calls of each new worker that are checked but not measured. They load code and allocate memory.
-"""
+"""The number of first calls in each new process that are checked but not measured. They load code and allocate
+memory."""
 
 TURN_S: Final = 1e-3
-"""Seconds of measured calls in one turn, each with its own input. A single call of 0.1 ms would be too noisy."""
+"""Seconds of measured calls in one turn, each call with a new input. A single call of 0.1 ms would be too noisy."""
 
 MOST_CALLS: Final = 3
-"""The most measured calls per turn. For each, an input is drawn before the turn and an answer is checked after it."""
+"""The most measured calls per turn. For each call, an input is drawn before the turn."""
 
 NULL_CALLS: Final = 1
-"""The number of no-op calls per round that count. One more no-op call, before them, does not count."""
+"""The number of measured no-op calls per round. One more no-op call comes before them."""
 
 WATCHED: Final = 0.3
-"""The share of the inputs that are checked for changes after the call. The checked inputs are chosen secretly."""
+"""The share of the inputs that are checked for changes after the call. They are chosen secretly."""
 
 LEAST_NET: Final = 0.25
-"""The smallest cost of a turn without the request overhead, as a share of this overhead. Smaller costs are noise."""
+"""The smallest cost of a turn without the overhead of its requests, as a share of this overhead.
+
+Smaller costs are regarded as noise.
+"""
 
 Blame = Callable[[str], AbstractContextManager[None]]
-"""A function that takes the name of the measured function and returns a context manager. For an exception inside the
-`with` block, the context manager blames the submission or the grader."""
+"""A function that takes the name of the measured function and returns a context manager.
+
+The context manager blames the submission or the grader for an exception inside the `with` block.
+"""
 
 
 @dataclass(eq=False)
 class Drawn:
-    """One new input of the timed size. Its right answer is computed only when it is first needed.
+    """One random input. Its right answer is computed only when it is first needed.
 
-    `allowed` is the error allowed for each element of the answer. `watched` is True if the inputs must be checked for
+    `allowed` is the error allowed for each element of the answer. `watched` is True if the input must be checked for
     changes after the call. Checking every input would disturb the next call.
     """
 
@@ -70,7 +77,7 @@ class Drawn:
 
     @cached_property
     def packed(self) -> Packed:
-        """The layout of the inputs in a worker's memory, with their bytes."""
+        """The layout of the input's arrays in shared memory, with their bytes."""
         return pack(self.inputs)
 
     @property
@@ -80,7 +87,7 @@ class Drawn:
 
     @cached_property
     def expected(self) -> Expected:
-        """The oracle's answer, with the allowed errors. Raise `GraderFault` if the oracle fails."""
+        """The right answer with the allowed errors. Raise `GraderFault` if the function that computes it fails."""
         try:
             return Expected(self.exam.oracle(*self.inputs), self.allowed, self.dtype)
         except Exception as error:
@@ -89,7 +96,7 @@ class Drawn:
     def check(self, answer: Answer, plain: Answer | None = None, when: str = "in a timed call") -> None:
         """Raise `WorkerFault` if an answer is wrong. `when` names the call of the wrong answer for the student.
 
-        `plain` is the baseline's answer. An answer that is equal to it is right. Otherwise the oracle decides. Raise
+        An answer that is equal to `plain`, the baseline's answer, is right. Otherwise the exact answer decides. Raise
         `GraderFault` if the baseline's answer is wrong.
         """
         if plain is not None and plain.array is not None:
@@ -103,11 +110,10 @@ class Drawn:
 
 
 class Supply:
-    """A supply of new inputs, drawn from a secret seed.
+    """An endless supply of random inputs, drawn from a secret seed.
 
-    The allowed errors are computed only for the first input, because this takes longer than computing an answer. For
-    all other inputs, twice the largest of these errors is allowed in each element, because all inputs are drawn in the
-    same way.
+    The allowed errors are computed only for the first input, because this takes longer than computing an answer. All
+    other inputs are drawn in the same way, so twice the largest of these errors is allowed in each of their elements.
     """
 
     def __init__(self, exam: TensorExam, rng: np.random.Generator) -> None:
@@ -125,7 +131,7 @@ class Supply:
 
 @dataclass
 class Side:
-    """One side of a duel: a worker that is measured with one function.
+    """A process that is measured with one function, the submission's or the baseline's.
 
     `calls` is the number of measured calls per turn. `asked` are the costs of no-op calls. `answers` are the answers to
     the inputs of the last turn or of the warm-up, in the order of the inputs.
@@ -144,12 +150,12 @@ class Side:
         return 1 + self.calls
 
     def load(self, source: str) -> None:
-        """Load a source text in the worker."""
+        """Load a source text in the process."""
         with self.blame("The file"):
             self.worker.load(source)
 
     def arrange(self, first: Drawn, drawn: Sequence[Drawn], cores: Cores) -> None:
-        """Prepare timed calls on the given CPU cores, warm the worker up, and set the number of calls per turn.
+        """Prepare timed calls on the given CPU cores, warm the process up, and set the number of calls per turn.
 
         Later inputs must have the memory layout of `first`. `drawn` are the `WARM_UP_CALLS` inputs of the warm-up.
         """
@@ -159,29 +165,29 @@ class Side:
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
     def turn(self, drawn: Sequence[Drawn]) -> Reading:
-        """Make the calls of one turn. Return the median cost times the number of measured calls, overhead included.
+        """Make one call per input. Return the median cost times the number of measured calls, overhead included.
 
-        The first call does not count, because the other side has filled the caches with its data. Such a call costs 25
-        % more, and its noise is three times as large. The median hardly changes if one call is interrupted. No call can
-        be skipped, because every answer is checked.
+        The first call does not count: it costs 25 % more and is three times as noisy, because the caches hold other
+        data. The median hardly changes if one call is interrupted. No call can be skipped, because every answer is
+        checked.
         """
         paid = self._play(drawn[: self.inputs])[1:]
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
         return Reading(cpu_s * self.calls, wall_s * self.calls, self.calls)
 
     def check_no_helpers(self) -> None:
-        """Raise an exception if the process tree does work that its CPU clock does not count."""
+        """Raise an exception if other processes compute for the function, whose CPU time would not be measured."""
         with self.blame(self.function):
             self.worker.check_no_helpers()
 
     def ask(self, size_bytes: int) -> None:
-        """Measure the request overhead with no-op calls."""
+        """Measure the overhead of a request with no-op calls."""
         with self.blame(self.function):
             calls = [self.worker.timed(size_bytes, null=True)[0] for _ in range(1 + NULL_CALLS)]
         self.asked += calls[1:]
 
     def answer(self, drawn: Sequence[Drawn]) -> Sequence[Answer]:
-        """Call the worker on those inputs of a round that its turn did not use. Return its answers to all inputs."""
+        """Return the answers to all these inputs. The function is not called again for inputs of the last turn."""
         answers = list(self.answers)
         self._play(drawn[len(answers) :])
         self.answers = answers + self.answers
@@ -194,11 +200,6 @@ class Side:
                 one.check(answer, plain[number] if plain else None)
 
     def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
-        """Make one call per input, and return the costs.
-
-        Between two calls, only the next input is written. Answers are checked after the turn, because other data in the
-        core's caches would make the next call noisy.
-        """
         readings, taken = [], []
         with self.blame(self.function):
             for one in drawn:
@@ -207,6 +208,7 @@ class Side:
                 reading, raw = self.worker.timed(one.size_bytes)
                 readings.append(reading)
                 taken.append((raw, not one.watched or one.packed.unchanged(self.worker.inputs)))
+        # Checked only after the turn: other data in the core's caches would make the next call noisy.
         self.answers = [
             Answer(np.frombuffer(raw, one.dtype).reshape(one.allowed.shape), "Tensor", inputs_unchanged=unchanged)
             for one, (raw, unchanged) in zip(drawn, taken, strict=True)
@@ -215,7 +217,7 @@ class Side:
 
 
 def net(turn: Reading, asked: Sequence[Reading]) -> Reading:
-    """Return the cost of a turn minus the request overhead. `asked` are the costs of no-op calls."""
+    """Return the cost of a turn without the overhead of its requests. `asked` are the costs of no-op calls."""
     asking_cpu_s = turn.calls * median(one.cpu_s for one in asked)
     asking_wall_s = turn.calls * median(one.wall_s for one in asked)
     cpu_s = max(turn.cpu_s - asking_cpu_s, LEAST_NET * asking_cpu_s)

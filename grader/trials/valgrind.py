@@ -1,7 +1,7 @@
 """Count the instructions that a process executes from start to end, with Valgrind.
 
-`valgrind --tool=callgrind` prints the count to its own file descriptor after the counted program has ended. Nothing
-else of its output is used. The profile is a file, and is not trusted, because other programs can write files too.
+`valgrind --tool=callgrind` prints the count to its own file descriptor after the counted program has ended. Callgrind's
+profile is not used, because it is a file, and other programs can write files too.
 """
 
 import re
@@ -19,11 +19,11 @@ _AGAIN: Final = re.compile(r"==(\d+)== I   refs: +([\d,]+)")
 
 
 class LogError(ValueError):
-    """The log is not the log of exactly one process that valgrind counted to its end."""
+    """Valgrind's messages are not those of exactly one process that ran to its end."""
 
 
 def trouble() -> str | None:
-    """Return the reason why instructions cannot be counted on this machine, and a remedy. Return None if they can."""
+    """Return why instructions cannot be counted on this machine, with advice, or None if they can."""
     if sys.platform != "linux":
         return "the grader counts instructions with valgrind only on Linux"
     return None if shutil.which("valgrind") else f"valgrind is missing: {INSTALL_HINT}"
@@ -38,8 +38,8 @@ def require() -> None:
 def command(program: Sequence[str], log: int) -> list[str]:
     """Return the command that counts a program's instructions and prints the count to the inherited descriptor `log`.
 
-    Valgrind prints to a copy of the descriptor, which the program cannot close. The program should close `log`. Other
-    programs that it starts are not counted. If it forks, the new process prints a count of its own.
+    The program cannot close Valgrind's copy of the descriptor, but should close `log`. Other programs that it starts
+    are not counted. If it forks, the new process prints a count of its own.
     """
     require()
     options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--vgdb=no", "--trace-children=no"]
@@ -55,9 +55,9 @@ def padded(descriptor: int) -> str:
 
 
 def total(log: str) -> int:
-    """Return the number of instructions in a log of valgrind.
+    """Return the number of instructions from Valgrind's messages.
 
-    Valgrind prints this number twice, as its last two messages. Raise `LogError` unless the log has exactly one such
+    Valgrind prints this number twice, as its last two messages. Raise `LogError` unless `log` has exactly one such
     number and ends with it. A program that writes to the log can only add text to it.
     """
     totals, again = _TOTAL.findall(log), _AGAIN.findall(log)

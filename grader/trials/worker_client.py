@@ -1,6 +1,7 @@
-"""The supervisor's client of one worker. It sends requests, waits for answers, and reads the clocks.
+"""Send requests to a worker, a process that runs a submission's code, wait for its answers, and read the clocks.
 
-It trusts only bytes that it has copied. Each way in which a submission can end its own grading becomes a `WorkerFault`.
+Only bytes that this module has copied are trusted. If a submission ends its own grading, in any way, `WorkerFault` is
+raised.
 """
 
 import contextlib
@@ -32,7 +33,7 @@ OUTPUT_BYTES: Final = 16 << 20
 
 
 class WorkerClient:
-    """One worker process, which is forked for one use, and the memory that it shares with the supervisor."""
+    """A worker, a process that runs a submission's code, as the grader sees it, and the memory that both share."""
 
     def __init__(
         self, server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
@@ -64,27 +65,27 @@ class WorkerClient:
 
     @property
     def output_tail(self) -> str:
-        """The end of the output that the worker's process tree printed."""
+        """The end of the output that the submission printed."""
         return self._server.output_tail
 
     def load(self, source: str) -> None:
-        """Run a submission's source text as a module. Raise `WorkerFault` or `Raised` if this fails."""
+        """Run a source text as a module in the worker. Raise `WorkerFault` or `Raised` if this fails."""
         try:
             self._request(protocol.LOAD, {"source": source}, self.limits.load_s, "while the file was being loaded")
         except protocol.ProtocolError as error:
             raise WorkerFault(Status.REFUSED, f"The file is too long to be graded: {error}.") from None
 
     def call(self, function: str, packed: Packed) -> dict[str, Any]:
-        """Call a function once with tensors. Return the worker's message about its answer.
+        """Call a function once with tensors. Return the worker's message about its answer, which is not trusted.
 
-        The bytes of the answer are in `outputs`. The message is not trusted.
+        The bytes of the answer are in `outputs`.
         """
         packed.write(self.inputs)
         body = {"function": function, "inputs": packed.layouts}
         return self._request(protocol.TENSORS, body, self.limits.call_s, f"in {function}")
 
     def arrange(self, function: str, packed: Packed, dtype: str, shape: Sequence[int], cores: Cores) -> None:
-        """Prepare timed calls with inputs like `packed`. Bind the process tree to `cores` and start its CPU clock."""
+        """Prepare timed calls with inputs like `packed`. Bind the processes to `cores` and start their CPU clock."""
         body = {"function": function, "inputs": packed.layouts, "dtype": dtype, "shape": list(shape)}
         self._request(protocol.ARRANGE, body, self.limits.call_s, f"before {function} was timed")
         self._cores = cores
@@ -92,16 +93,16 @@ class WorkerClient:
             self._server.pin(cores)
 
     def slow(self, extra_s: float) -> None:
-        """Make each later timed call of a trusted worker cost `extra_s` more CPU seconds. With 0, calls are normal."""
+        """Make each later timed call of trusted code cost `extra_s` more CPU seconds. With 0, calls are normal."""
         self._request(protocol.SLOW, {"extra_s": extra_s}, self.limits.call_s, "before a control")
         self._server.spent_s()  # reset the CPU clock: the time of this request does not belong to the next call
 
     def timed(self, size_bytes: int, *, null: bool = False) -> tuple[Reading, bytes]:
         """Make one timed call, or a no-op call if `null`. Return its cost and the bytes of the answer.
 
-        CPU time that the process tree used since its previous call is added to the cost. So a submission gains nothing
-        by computing between calls. The measurement ends when the supervisor has copied the bytes. The time for which
-        the worker waited for its core is subtracted from the wall time, because other processes cause this waiting.
+        The cost includes CPU time that the submission's processes used since the previous call, so computing between
+        calls gains nothing. The measurement ends when the bytes are copied. The time for which the worker waited for
+        its core is subtracted from the wall time, because other programs cause this waiting.
         """
         if self._channel.has_message():
             raise self._spoke_early()
@@ -119,13 +120,13 @@ class WorkerClient:
         return reading, answer
 
     def check_no_helpers(self) -> None:
-        """Raise `WorkerFault` if the process tree does work that its CPU clock does not count."""
+        """Raise `WorkerFault` if other processes compute for the submission, because their CPU time is not measured."""
         self._where = "while it was being timed"
         with self._running():
             self._server.check_no_helpers(self._cores)
 
     def begin(self) -> None:
-        """Prepare `memory`: from now on, a new process in the process tree is detected. Call this before `load`.
+        """Detect new processes from now on, as `memory` requires. Call this before `load`.
 
         Raise `MachineError` if this machine does not show the memory of a process.
         """
@@ -134,7 +135,7 @@ class WorkerClient:
             self._server.memory(self._forked)
 
     def memory(self) -> Memory:
-        """Return the memory of the worker so far.
+        """Return the present and the peak memory of the worker.
 
         Raise `WorkerFault` if another process worked for the submission.
         """
@@ -157,7 +158,7 @@ class WorkerClient:
     ) -> dict[str, Any]:
         """Call a function with plain values, and answer up to `most` of its calls of simulated functions.
 
-        Return the worker's message about the answer.
+        Return the worker's message about the function's answer.
         """
         self._begin(self.limits.call_s, f"in {function}")
         self._send(protocol.VALUES, {"function": function, "arguments": list(arguments)})
@@ -192,8 +193,7 @@ class WorkerClient:
         """End the process and release its resources. A second call does nothing."""
         self._resources.close()
 
-    def _waited_s(self) -> float:
-        """Return the seconds for which the worker waited for its core (Linux: scheduler/sched-stats), or else 0."""
+    def _waited_s(self) -> float:  # the time in the queue of the CPU (Linux: scheduler/sched-stats)
         return int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9 if self._schedule else 0.0
 
     def _request(self, kind: bytes, body: Mapping[str, Any] | None, allowed_s: float, where: str) -> dict[str, Any]:
@@ -202,7 +202,6 @@ class WorkerClient:
         return self._served(*self._receive())
 
     def _begin(self, allowed_s: float, where: str) -> None:
-        """Start the deadline of a request. `where` describes for the student what the submission was doing."""
         left_s = self.limits.together_s - self._server.waited_s
         self._deadline = Deadline(
             allowed_s, self.limits.wall_factor, self._server.cpu_s, slept_s=self._slept_s, together_s=left_s
@@ -242,7 +241,6 @@ class WorkerClient:
             raise self._end() from None
 
     def _watch(self) -> None:
-        """Raise `WorkerFault` if the process tree has exceeded a limit. This is called during a wait for an answer."""
         self._server.watch(self.limits)
         if self._deadline.passed:
             raise self._late()
@@ -257,14 +255,12 @@ class WorkerClient:
 
     @contextlib.contextmanager
     def _running(self) -> Iterator[None]:
-        """Turn the error that the worker has ended into a `WorkerFault` that reports how the worker ended."""
         try:
             yield
         except (ProcessGoneError, ProcessLookupError):
             raise self._end() from None
 
     def _spoke_early(self) -> WorkerFault:
-        """Return the fault of a worker that sent data, or closed its channel, before a request."""
         try:
             is_closed = not self._socket.recv(1, socket.MSG_PEEK)
         except OSError:
@@ -294,7 +290,7 @@ class WorkerClient:
 def worker(
     server: ForkServer, limits: Limits, input_bytes: int = INPUT_BYTES, output_bytes: int = OUTPUT_BYTES
 ) -> Iterator[WorkerClient]:
-    """Fork a worker from `server`, with shared memory of these sizes. End the worker at the end of the `with` block."""
+    """Start a worker, with shared memory for inputs and outputs. End the worker after the `with` block."""
     with untrusted("the submission"):
         one = WorkerClient(server, limits, input_bytes, output_bytes)
     try:

@@ -1,14 +1,14 @@
-"""Task (b) of lesson 01: decide whether an implementation g agrees with a reference f, in few calls.
+"""Task (b) of lesson 01: decide whether a function g computes the same as a reference f, in few calls.
 
-Three implementations are right and six are wrong. Each of them makes a different careless comparison fail:
+Three of the functions g are right and six are wrong. Each of them makes a different careless comparison fail:
 
-- `==` and the defaults of `allclose` reject right implementations.
+- `==` and the defaults of `allclose` reject right functions.
 - A tolerance for float32 accepts wrong results in float64 and int64.
 - Other comparisons overlook a NaN, a short answer, or an input that g changed.
 
-Gain: the baseline calls f and g again in each row. Calling f and g only once per case needs 8 times fewer calls in
-every scenario. In the scenarios with a wrong g, stopping at the first difference gains more. The gain over all
-scenarios has a median of 36× in 150 draws, and a minimum of 24×.
+The baseline, with which submissions are compared, calls f and g again for each row. Calling f and g only once per case
+needs 8 times fewer calls. Stopping at the first difference saves more if g is wrong. Over all scenarios, the reduction
+has a median of 36× in 150 random draws, and a minimum of 24×.
 """
 
 from pathlib import Path

@@ -1,12 +1,12 @@
 """Task (a) of lesson 01: `batched_dot(a, b)` must be right for any shape, stride and dtype, and fast.
 
-It is timed on (512, 128) float32. There are many rows, because the baseline's time is proportional to their number. The
-rows are short, so that all inputs fit into a core's own cache. A call of the solution takes several times as long as
-the grader needs to request it.
+The function is timed on (512, 128) float32. There are many rows, because the time of the baseline, a loop of
+`torch.dot`, is proportional to their number. The rows are short, so that all inputs fit into a core's own cache. A call
+of the solution takes several times as long as the grader needs to request it.
 
-Compared with a loop of `torch.dot`, multiplying and summing whole tensors gains about 26×, and einsum about 17×. So
-full points are at 8×. With four times as many numbers the gain was 17× on one machine and 6× on another, whose data no
-longer fitted into the cache. (Measured with `grader lint` on 2-core VMs, torch 2.13.)
+Multiplying and summing whole tensors is about 26 times as fast as the baseline, and einsum about 17 times. Full points
+need 8 times. With four times as many numbers, the ratio was 17 on one machine and 6 on another, whose data no longer
+fitted into the cache. (Measured with `grader lint` on 2-core VMs, torch 2.13.)
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield new inputs of the timed shape without end, with numbers around 0."""
+    """Yield random inputs of the timed shape without end, with numbers around 0."""
     while True:
         yield tuple(rng.random(TIMED_SHAPE, dtype=np.float32) - 0.5 for _ in range(2))
 
@@ -75,18 +75,15 @@ def _pair(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Input
 
 
 def _transposed(array: Array) -> Array:
-    """Return an array with the same numbers, stored column by column."""
     return np.ascontiguousarray(array.T).T
 
 
 def _every_other(array: Array) -> Array:
-    """Return an array with the same numbers, which is every other column of a wider array."""
     wide = np.repeat(array, 2, axis=1)
     return wide[:, ::2]
 
 
 def _cancelling(rng: np.random.Generator, dtype: str) -> Inputs:
-    """Return inputs whose large products cancel, so that float32 cannot hold the exact sum of 64 products."""
     a, b = _pair(rng, (3, 64), dtype)
     a[:, ::2], b[:, ::2] = 1e4, 1e4
     a[:, 2::4] *= -1

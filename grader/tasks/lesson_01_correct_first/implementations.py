@@ -15,7 +15,7 @@ import numpy as np
 from grader.task import Array
 
 Implementation = Callable[[Array, Array], Array]
-"""A function of a and b of shape (rows, n); it returns an array of shape (rows,) in their dtype."""
+"""A function of two arrays of shape (rows, n). It returns an array of shape (rows,) in their dtype."""
 
 
 def reference(a: Array, b: Array) -> tuple[list[float], list[float]]:
@@ -29,7 +29,6 @@ def reference(a: Array, b: Array) -> tuple[list[float], list[float]]:
 
 
 def _total(numbers: Iterable[float]) -> float:
-    """Return the sum of the numbers, rounded once, or NaN where a float cannot hold it."""
     try:
         return math.fsum(numbers)
     except (OverflowError, ValueError):  # infinities of both signs
@@ -54,7 +53,6 @@ def _sums(rows: Iterable[Array], dtype: np.dtype[Any]) -> Array:
 
 
 def _sum(row: Array, dtype: np.dtype[Any]) -> Any:
-    """Return the sum from first to last, with each partial sum rounded to the dtype."""
     return np.cumsum(np.append(0, row), dtype=dtype)[-1]
 
 

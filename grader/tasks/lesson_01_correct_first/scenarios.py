@@ -1,6 +1,6 @@
-"""The scenarios of `agrees`: cases, a reference f, and an implementation g that is right or has one planted fault.
+"""The scenarios of the task `agrees`: inputs, a reference f, and a function g that is right or has one known fault.
 
-The submission gets descriptions of the tensors, and calls f and g for the numbers. Both functions read the same
+The submission gets descriptions of the input tensors, and calls f and g for the numbers. Both functions read the same
 tensors, so f computes from any tensor that g changed. The cost is the number of calls of f and g.
 """
 
@@ -24,14 +24,14 @@ EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "int64": 0.0}
 
 @dataclass(frozen=True)
 class Case:
-    """The contents of two tensors, `a` and `b`; `about` describes their memory layout or their values."""
+    """Two input tensors, `a` and `b`. `about` describes their memory layout or their values."""
 
     about: str
     a: Array
     b: Array
 
     def tensors(self) -> tuple[Array, Array]:
-        """Return new tensors with the contents and memory layout of the case."""
+        """Return new tensors with the contents and memory layout of this case."""
         a, b = self.a.copy(), self.b.copy()
         if self.about == "the same tensor twice":
             return a, a
@@ -42,14 +42,14 @@ class Case:
         return a, b
 
     def describe(self, number: int) -> dict[str, Value]:
-        """Return the description that the submission gets."""
+        """Return the description of the tensors that the submission gets."""
         rows, n = self.a.shape
         return {"number": number, "rows": rows, "n": n, "dtype": str(self.a.dtype), "about": self.about}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A case with the answers of f and g, whether g is right, and whether g kept the tensors unchanged."""
+    """Input tensors with the answers of f and g, whether g is right, and whether g left the tensors unchanged."""
 
     case: Case
     f: list[Value]
@@ -60,7 +60,7 @@ class Trial:
 
 @dataclass
 class ComparisonScenario:
-    """An implementation g, and cases to try it on. `differing` holds the numbers of the cases where g is wrong."""
+    """A function g, and inputs to try it on. `differing` holds the numbers of the inputs for which g is wrong."""
 
     title: str
     implementation: Implementation
@@ -94,7 +94,7 @@ class ComparisonScenario:
         return sum(2 + 3 * count for count in rows)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """For f(case), return the values and magnitudes of all rows; for g(case), return the values."""
+        """Return the values and magnitudes of all rows for f(case), or the values for g(case)."""
         if len(arguments) != 1 or arguments[0] not in self._told:
             given = ", ".join(map(shown, arguments))
             raise ValueError(f"{name}(case) takes one of the cases from the list, unchanged. It got: {given}")
@@ -107,7 +107,7 @@ class ComparisonScenario:
         return list(reference(a, b)) if name == "f" else _quietly(self.implementation, a, b)
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer is wrong, or if it was given before the calls that prove it; else None."""
+        """Return a `Mismatch` if the answer is wrong, or came before the calls that could prove it, else None."""
         truth = not self.differing
         if not isinstance(answer, bool):
             return Mismatch(str(truth), shown(answer), "Return True or False.")
@@ -159,10 +159,10 @@ def _quietly(implementation: Implementation, a: Array, b: Array) -> list[float]:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[ComparisonScenario, ...]:
-    """Return the scenarios in random order, each with its own cases.
+    """Return the scenarios for one grading in random order, each with its own inputs.
 
-    In the scenarios with a wrong g, the first case that shows the fault comes early in some and late in others. Its
-    position is stratified, so the number of calls before it does not depend on luck.
+    In the scenarios with a wrong g, the first input that shows the fault comes early in some and late in others. The
+    positions are spread evenly, so that the number of calls before it does not depend on luck.
     """
     n_wrong = EACH * sum(planted[1] not in RIGHT for planted in PLANTED)
     places = iter(stratified(rng, 0.0, LATEST_FAULT, n_wrong))
@@ -177,7 +177,6 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[ComparisonScenario, ...]:
 def _scenario(
     rng: np.random.Generator, title: str, g: Implementation, groups: Sequence[str], place: float
 ) -> ComparisonScenario:
-    """Return a scenario. The share `place` of its shuffled cases comes before the first case where g is wrong."""
     cases = [case for group in groups for case in GROUPS[group](rng)]
     tried = [_tried(g, case) for case in shuffled(rng, cases)]
     wrong = [number for number, trial in enumerate(tried) if not trial.right]
@@ -189,7 +188,6 @@ def _scenario(
 
 
 def _ordinary(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield cases of all dtypes: ordinary, strided, broadcast, shared and empty tensors, and long rows."""
     for dtype in ("float32", "float32", "float64", "int64"):
         for _ in range(3):
             yield _draw(rng, "ordinary", dtype)
@@ -204,12 +202,10 @@ def _ordinary(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def _precise(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield the ordinary cases in float64 and int64. A float32 cannot hold most of the exact sums."""
     return (case for case in _ordinary(rng) if case.a.dtype != np.float32)
 
 
 def _cancelling(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield cases in which large terms cancel, so that the rounding error is large compared with the sum."""
     for dtype in ("float32", "float64"):
         for _ in range(2):
             case = _draw(rng, "cancelling", dtype)
@@ -221,7 +217,6 @@ def _cancelling(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def _not_finite(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield a case with a NaN in one row and a case with an infinity in one row."""
     for value, about in ((np.nan, "NaN in a row"), (np.inf, "infinity in a row")):
         case = _draw(rng, about, "float64")
         case.a[0, -1], case.b[0, -1] = value, 1.5
@@ -247,15 +242,15 @@ PLANTED: tuple[tuple[str, Implementation, Sequence[str]], ...] = (
     ("a g that leaves out empty rows", implementations.without_empty_rows, ALL),
     ("a g that computes int64 in float64", implementations.through_float64, ALL),
 )
-"""The title of a scenario, its g, and the groups of cases on which g is tried."""
+"""For each scenario its title, its function g, and the groups of inputs on which g is tried."""
 
 RIGHT = (implementations.one_after_the_other, implementations.in_pairs, implementations.exactly)
 
 EACH = 2
-"""The number of scenarios per implementation."""
+"""The number of scenarios for each function g."""
 
 LATEST_FAULT = 0.3
-"""The first case that shows a fault is in this first part of the cases: 0.3 means the first 30 %."""
+"""The first input that shows a fault is among this share of the inputs: 0.3 means the first 30 %."""
 
 
 def _draw(rng: np.random.Generator, about: str, dtype: str) -> Case:

@@ -1,8 +1,8 @@
 """Task (b) of lesson 02: repair five benchmarks that run and return a wrong number.
 
-The student's file holds the broken functions. Each has one classic fault, and one or two changed lines repair it. The
-task has no tiers: a repaired benchmark earns full points, however many calls it makes. Each function is judged in two
-scenarios with different true times, so that a constant cannot be right.
+The student's file holds the broken functions. Each has one common fault, and one or two changed lines repair it. A
+repaired benchmark earns full points, however many calls it makes. Each function is tested in two scenarios with
+different true times, so that a constant cannot be right.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,6 @@ def _sort(rng: np.random.Generator) -> Scenario:
 
 
 def _with_lists(rng: np.random.Generator, function: str, measured: str, title: str, *, sorts: bool) -> Scenario:
-    """Return a scenario in which one call lasts 500 ticks of the clock, so that it can be timed alone."""
     per_call_s = 20 * _per_call_s(rng)
     make_s = per_call_s * float(rng.uniform(0.3, 0.6))
     machine = _machine(rng, per_call_s / 500)
@@ -67,7 +66,6 @@ def _matmul(rng: np.random.Generator) -> Scenario:
 
 
 def _hash(rng: np.random.Generator) -> Scenario:
-    """Return a scenario with interruptions 150 to 250 calls apart: most blocks of 50 calls are undisturbed."""
     per_call_s = _per_call_s(rng)
     quiet = rng.uniform(150, 250, 64) * per_call_s
     stall = rng.uniform(60, 100, 64) * per_call_s

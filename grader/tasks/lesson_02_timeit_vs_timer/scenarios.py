@@ -1,7 +1,6 @@
-"""The simulated scenarios of lesson 02: a function to call or lists to sort, and a clock.
+"""The simulated scenarios of lesson 02: a function to measure, and a clock.
 
-The planted truth is the undisturbed time of one warm call of the measured function. The cost is the number of its
-calls.
+The right answer is the undisturbed time of one warm call of the measured function. The cost is the number of its calls.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from grader.tasks.simulated import LateWeather, Machine, doubled, want_no_argume
 from grader.values import Value
 
 ALLOWED = 0.01
-"""The allowed error, as a share of the truth."""
+"""The allowed error, as a share of the right answer."""
 
 
 @dataclass
@@ -46,14 +45,15 @@ class CallScenario:
 
     @property
     def plain_cost(self) -> float:
-        """Return the number of the baseline's calls: 3 to warm up, and 40 blocks of each size.
+        """Return the number of calls of the simple method with which submissions are compared.
 
-        The block sizes are 1, 2, 4 … calls, up to the first block that lasts 200 clock steps.
+        It makes 3 calls to warm up. Then it times 40 blocks each of 1, 2, 4 … calls, up to the first size that lasts
+        200 clock steps.
         """
         return 3 + 40 * doubled(200 * self.machine.step_s, self.per_call_s)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Advance the simulated time by a call of the measured function, or return the clock's reading in seconds."""
+        """Simulate a call of the measured function, or return the clock's reading in seconds."""
         want_no_arguments(name, arguments)
         if name == "clock":
             return _read(self.machine, self.seen)
@@ -67,7 +67,7 @@ class CallScenario:
         return None
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer differs from the planted seconds per call, else None."""
+        """Return a `Mismatch` if the answer differs from the true seconds per call, else None."""
         truth = _truth(self.measured, self.per_call_s, self.machine)
         return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 
@@ -76,8 +76,8 @@ class CallScenario:
 class ListScenario:
     """A function that makes lists, and a measured function that takes a list.
 
-    A list is represented by its name, such as "list 7". With `sorts`, the measured function leaves its list sorted.
-    On a list that is already sorted it takes only `sorted_share` of its time.
+    A list is represented by its name, such as "list 7". With `sorts`, the measured function leaves its list sorted. For
+    a list that is already sorted, the measured function takes only the share `sorted_share` of its time.
     """
 
     function: str
@@ -102,7 +102,7 @@ class ListScenario:
         return self.seen.calls
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Return a new list's name, make a measured call, or return the clock's reading in seconds."""
+        """Return a new list's name, simulate a measured call, or return the clock's reading in seconds."""
         if name == self.measured:
             self._measure(arguments)
             return None
@@ -126,7 +126,7 @@ class ListScenario:
         self.is_sorted[given] = self.sorts
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer differs from the planted seconds of a call on a new list, else None."""
+        """Return a `Mismatch` if the answer differs from the true seconds of a call with a new list, else None."""
         truth = _truth(self.measured, self.per_call_s, self.machine)
         return compare_seconds(answer, self.per_call_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 

@@ -28,10 +28,10 @@ EACH = 12
 
 
 def scenarios(rng: np.random.Generator) -> Sequence[Scenario]:
-    """Return the scenarios of one exam in random order: one undisturbed, and `EACH` of three kinds with interruptions.
+    """Return the scenarios for one grading in random order: one undisturbed, and `EACH` of three disturbed kinds.
 
-    In each scenario of a kind, the first interruption hits a different early call. So every exam has interruptions at
-    all times that can mislead a method.
+    In each scenario of a kind, the first interruption hits a different early call. So every grading has interruptions
+    at all times that can mislead a method.
     """
     disturbed = (
         ("a short call, interrupted now and then", SHORT_STEPS, 0.3),
@@ -52,7 +52,6 @@ def _scenario(
     reading_steps: float,
     first: int | None,
 ) -> CallScenario:
-    """Return a scenario. Its first interruption hits warm call number `first`; for None there are no interruptions."""
     step_s = float(rng.uniform(0.4e-6, 2.5e-6))
     per_call_s = step_s * float(rng.uniform(*call_steps))
     machine = Machine(
@@ -67,7 +66,6 @@ def _scenario(
 
 
 def _interruptions(rng: np.random.Generator, step_s: float) -> LateWeather:
-    """Return interruptions that stall the machine for 300 to 500 steps, with 1000 to 1300 steps between them."""
     quiet = rng.uniform(1000, 1300, 64) * step_s
     stall = rng.uniform(300, 500, 64) * step_s
     pairs = zip(quiet.tolist(), stall.tolist(), strict=True)

@@ -1,6 +1,6 @@
-"""The scenarios of lesson 03: a host with a clock, and a device that works through a queue asynchronously.
+"""The simulated scenarios of lesson 03: a host with a clock, and a device that works through a queue asynchronously.
 
-The planted truth is the time of one launch on the warm, undisturbed device. The cost is the number of calls of
+The right answer is the time of one launch on the warm, undisturbed device. The cost is the number of calls of
 synchronize.
 """
 
@@ -29,20 +29,18 @@ from grader.tasks.simulated import (
 from grader.values import Value
 
 ALLOWED = 0.01
-"""The allowed error, as a share of the truth."""
+"""The allowed error, as a share of the right answer."""
 
 QUEUE_LENGTH = 1000
-"""The number of launches that fit into the device's queue. As on a GPU, one more launch waits until an earlier launch
-has ended.
-"""
+"""The number of launches that fit into the device's queue. As on a GPU, a launch waits while the queue is full."""
 
 PLAIN_BLOCK_S = 5e-3
-"""The baseline takes a block as long enough if it lasts at least this many seconds."""
+"""Submissions are compared with a simple method, which tries longer blocks until one lasts this many seconds."""
 
 
 @dataclass
 class DeviceScenario:
-    """A device that takes `work_s` for each launch, and `load_s` more for the first.
+    """A simulated device that takes `work_s` for each launch, and `load_s` more for the first.
 
     A launch costs the host `launch_s`. Synchronizing costs the host `synchronize_s` after the device has finished. The
     device's `Weather` simulates other programs that use the device now and then. If it is a `LateWeather`, these
@@ -76,12 +74,12 @@ class DeviceScenario:
 
     @property
     def plain_cost(self) -> float:
-        """Return the number of the baseline's calls of synchronize: one to warm up, and 20 for each block size."""
+        """Return the baseline's calls of synchronize: one to warm up, and 20 for each number of launches per block."""
         sizes = doubled(PLAIN_BLOCK_S, self.work_s).bit_length()
         return 1 + 20 * sizes
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Advance the host's time by a launch or a synchronize, or return the clock's reading in seconds."""
+        """Simulate a launch or a synchronize, or return the clock's reading in seconds."""
         want_no_arguments(name, arguments)
         if name == "clock":
             return self._read()
@@ -92,12 +90,11 @@ class DeviceScenario:
         return None
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer differs from the planted seconds per launch, else None."""
+        """Return a `Mismatch` if the answer differs from the true seconds per launch, else None."""
         truth = Truth("launch", self.work_s, self.host.step_s, "launch", self.device.quiet_s, device=True)
         return compare_seconds(answer, self.work_s, ALLOWED, lambda got_s: why(got_s, self.seen, truth))
 
     def _read(self) -> float:
-        """Read the clock. Work that is unfinished at the reading counts in the interval before the reading."""
         shown_s = self.host.read()
         under_way_s = max(0.0, self.free_s - self.host.now_s)
         self.seen.add(Part.UNFINISHED, -under_way_s)
@@ -137,14 +134,14 @@ EACH = 12
 """The number of scenarios of each kind in which other programs use the device."""
 
 MOST_EARLY_LAUNCHES = 255
-"""Other programs first use the device within this number of launches."""
+"""Other programs first use the device within this number of warm launches."""
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[DeviceScenario, ...]:
-    """Return the scenarios of one exam in random order: two undisturbed, and `EACH` of two kinds on a shared device.
+    """Return the scenarios for one grading in random order: two undisturbed, and `EACH` of two shared kinds.
 
-    In each scenario of a kind, other programs delay a different early launch. So every exam has disturbances at all
-    times that can mislead a method.
+    In each scenario of a shared kind, other programs delay a different early launch. So every grading has disturbances
+    at all times that can mislead a method.
     """
     disturbed = (
         ("short work on a shared device", (20e-6, 40e-6)),
@@ -161,7 +158,6 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[DeviceScenario, ...]:
 
 
 def _scenario(rng: np.random.Generator, title: str, work_s: tuple[float, float], first: int | None) -> DeviceScenario:
-    """Return a scenario. Its first disturbance hits warm launch number `first`; for None there are no disturbances."""
     tick_s = 1e-7
     return DeviceScenario(
         title,
@@ -176,7 +172,6 @@ def _scenario(rng: np.random.Generator, title: str, work_s: tuple[float, float],
 
 
 def _others(rng: np.random.Generator) -> LateWeather:
-    """Return disturbances: other programs use the device for 8 to 12 ms, with 30 to 40 ms between them."""
     quiet = rng.uniform(30e-3, 40e-3, 64)
     taken = rng.uniform(8e-3, 12e-3, 64)
     pairs = zip(quiet.tolist(), taken.tolist(), strict=True)

@@ -1,12 +1,12 @@
-"""The task of lesson 03: measure asynchronous work in blocks, and synchronize once per block.
+"""The task of lesson 03: measure asynchronous work in blocks of launches, and synchronize once per block.
 
 Launching and synchronizing cost the host 13 to 26 µs per block. So a block must last at least 2.6 ms for an error of at
 most 1 %. A shared device is free for 30 to 40 ms, and then used by other programs for 8 to 12 ms. Of two successive
 blocks shorter than 10 ms, at least one is undisturbed. Blocks of 40 ms and more are all disturbed. One launch takes 20
 µs to 0.8 ms, so no fixed number of launches fits every scenario.
 
-Gain: the baseline times 20 blocks of every size, which takes about 150 calls of synchronize per scenario. The solution
-makes about 7 such calls. Its gain was 23× to 26× in a dozen draws.
+The baseline, with which submissions are compared, times 20 blocks of every size. This takes about 150 calls of
+synchronize per scenario. The solution makes about 7 such calls, which was 23 to 26 times fewer in a dozen draws.
 """
 
 from pathlib import Path

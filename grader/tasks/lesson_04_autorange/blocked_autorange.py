@@ -4,8 +4,8 @@ No fixed part of `min_run_time` is the right block length in every scenario. Wit
 least 1/24 of `min_run_time`. With another program that runs in bursts, a block can hardly last more than 1/40 of
 `min_run_time`. So a submission must measure the clock's step.
 
-Gain: the baseline measures eight times and keeps the last measurement, so it takes about eight times `min_run_time`.
-Every right answer takes at least `min_run_time`, so the gain is at most 8×. Full points need 3×.
+The baseline measures eight times and keeps the last measurement, so it takes about eight times `min_run_time`. Every
+right answer takes at least `min_run_time`, so it is at most 8 times as fast. Full points need 3 times.
 """
 
 from pathlib import Path

@@ -1,7 +1,6 @@
-"""Judge a measurement: compare its blocks and statistics with the planted truth and the blocks that were run.
+"""Check a measurement of lesson 04: compare its blocks and statistics with the truth and the blocks that were run.
 
-The rules are those that the exercise states. The judge reports only the first broken rule, in an order in which a
-student can repair one after the other.
+Only the first broken rule of the exercise is reported.
 """
 
 import statistics
@@ -24,30 +23,30 @@ FEWEST_SAMPLES = 10
 """An answer needs at least this many samples, because the IQR of fewer samples is unreliable."""
 
 MEDIAN_ALLOWED = 0.02
-"""The allowed error of the median, as a share of the truth."""
+"""The allowed error of the median, as a share of the right answer."""
 
 FORGIVEN = 0.05
 """A block may last this share less than required, because a submission can only measure its length."""
 
 SAME_NUMBER = 1e-6
-"""The same statistic of the same samples may differ by this share, because the order of summation changes rounding."""
+"""The same statistic of the same samples may differ by this share, because of rounding."""
 
 LOOKS_LONGER = 1.2
-"""A block that took at least this many times its undisturbed time may have made the search end too early."""
+"""A block that took this many times its undisturbed time may have made the student choose too small a block."""
 
 STEPS_OFF = 3
-"""A sample may differ from the time of its block by this many clock steps: two for the readings, one in reserve."""
+"""A sample may differ from the time of its block by this many clock steps: two for the readings, and one more."""
 
 
 MOST_RUNS = 10**9
-"""The largest number of runs in a call. No block needs more, so a larger number is a typing error."""
+"""The largest accepted argument of `run`. No block needs more runs, so a larger number is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block that was run: the number of runs, and their simulated time.
+    """A block that was run: the number of runs, and their simulated time in seconds.
 
-    `timed` is True when the clock was read right before and right after it.
+    `timed` is True when the clock was read right before and right after the block.
     """
 
     runs: int
@@ -57,7 +56,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The planted truth of a scenario: the time of one run, the clock's step, and the required time to measure."""
+    """The true time of one run, the clock's step, and the required time to measure, in seconds."""
 
     per_run_s: float
     step_s: float
@@ -66,7 +65,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The four parts of a submission's answer."""
+    """A submission's answer: block size, samples, median and IQR."""
 
     block_size: int
     samples_s: tuple[float, ...]
@@ -125,7 +124,6 @@ def _blocks_long_enough(measured: Measured, truth: Truth, log: Sequence[Block]) 
 
 
 def _misled(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
-    """Return a sentence about a disturbed block that may have made the search end too early, or an empty text."""
     chosen = next((place for place, block in enumerate(log) if block.runs == measured.block_size), len(log))
     looked = [
         block
@@ -206,7 +204,6 @@ def _statistics_fit(measured: Measured) -> Mismatch | None:
 
 
 def _iqr_range(samples: Sequence[float]) -> tuple[float, float]:
-    """Return the smallest and the largest accepted IQR, by different definitions of a quartile."""
     q1_low, q1_high = (float(np.quantile(samples, 0.25, method=method)) for method in ("lower", "higher"))
     q3_low, q3_high = (float(np.quantile(samples, 0.75, method=method)) for method in ("lower", "higher"))
     q1, _, q3 = statistics.quantiles(samples, n=4)
@@ -231,7 +228,6 @@ def _median_is_true(measured: Measured, truth: Truth, log: Sequence[Block]) -> M
 
 
 def _disturbed(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
-    """Return a sentence about the number of disturbed blocks if they changed the median, else an empty text."""
     blocks = [block for block in log if block.runs == measured.block_size]
     hit = sum(block.seconds > (1 + 2 * MEDIAN_ALLOWED) * block.runs * truth.per_run_s for block in blocks)
     if 2 * hit < len(blocks):

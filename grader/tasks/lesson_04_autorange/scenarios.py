@@ -1,7 +1,7 @@
 """The simulated scenarios of lesson 04: a statement to run in blocks, and a clock.
 
-The planted truth is the undisturbed time of one warm run. The cost is all simulated time that passes, including
-readings of the clock and runs that give no sample.
+The right answer is the undisturbed time of one warm run. The cost is all simulated time that passes, including readings
+of the clock and runs that give no sample.
 """
 
 import math
@@ -20,10 +20,10 @@ from .judging import MOST_RUNS, Block, Truth, is_block_size, judge
 
 @dataclass
 class StatementScenario:
-    """A statement that takes `per_run_s`, and `cold_s` more in its first run. `log` holds the blocks that were run.
+    """A statement that takes `per_run_s` seconds, and `cold_s` more in its first run.
 
-    `read_before` is True if the last call was a reading of the clock. `awaited` is True if the last call was a run that
-    followed a reading, so that another reading would end a timed block.
+    `log` holds the blocks that were run. `read_before` is True if the last call was a reading of the clock. `awaited`
+    is True if the last call was a run that followed a reading, so that another reading would end a timed block.
     """
 
     title: str
@@ -55,7 +55,7 @@ class StatementScenario:
         return search_s + 8 * max(10, math.ceil(self.min_run_time_s / block_s)) * (block_s + self.machine.reading_s)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Advance the simulated time by n runs for `run(n)`, or return the clock's reading in seconds."""
+        """Simulate n runs for `run(n)`, or return the clock's reading in seconds."""
         if name == "clock":
             want_no_arguments(name, arguments)
             return self._read()
@@ -70,7 +70,6 @@ class StatementScenario:
         return None
 
     def _read(self) -> float:
-        """Read the clock, and mark the block between this reading and the previous reading as timed."""
         if self.awaited:
             self.log[-1] = replace(self.log[-1], timed=True)
         self.awaited, self.read_before = False, True
@@ -83,7 +82,7 @@ class StatementScenario:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[StatementScenario, ...]:
-    """Return the four scenarios of one exam, each with a different difficulty."""
+    """Return the four scenarios for one grading, each with a different difficulty."""
     return (_fast(rng), _slow(rng), _bursts(rng), _coarse(rng))
 
 
@@ -102,7 +101,6 @@ def _slow(rng: np.random.Generator) -> StatementScenario:
 
 
 def _bursts(rng: np.random.Generator) -> StatementScenario:
-    """Return a scenario in which another program runs 30 % of the time and lengthens most of the long blocks."""
     per_run_s = float(rng.uniform(100e-6, 300e-6))
     pauses = rng.uniform(24e-3, 32e-3, 64).tolist()
     bursts = rng.uniform(10e-3, 14e-3, 64).tolist()
@@ -127,6 +125,5 @@ def _machine(rng: np.random.Generator, *, tick_s: float, reading_s: float, weath
 
 
 def _breathing(rng: np.random.Generator, length_s: float) -> Weather:
-    """Return small disturbances: the speed of the machine varies by up to 1 %."""
     lengths = length_s * rng.uniform(0.5, 2, 64)
     return Weather(zip(lengths.tolist(), rng.uniform(0.99, 1.01, 64).tolist(), strict=True))

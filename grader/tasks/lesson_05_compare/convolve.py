@@ -29,7 +29,7 @@ SIGNAL: Final = 6000
 TIMED_WEIGHTS: Final = (6, 600, 2000)
 LARGEST: Final = 1000
 TIMES: Final = 4
-"""The baseline takes this many times as long as the better method."""
+"""The baseline, with which submissions are compared, takes this many times as long as the better method."""
 
 
 def cases(rng: np.random.Generator) -> list[Inputs]:
@@ -49,7 +49,7 @@ def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
 
 
 def timed(weights: int, rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield new inputs without end: a signal of the timed length, and `weights` weights."""
+    """Yield random inputs without end: a signal of the timed length, and `weights` weights."""
     while True:
         yield _draw(rng, SIGNAL, weights)
 

@@ -1,8 +1,8 @@
 """Task (a) of lesson 05: find the size at which the faster function changes, by bisection and robust comparisons.
 
-Gain: the baseline tries the sizes in steps of 8 %, with 18 measurements at each. The solution halves the range on a
-logarithmic scale, and stops a comparison when one function has won five rounds. It needs about 20 times fewer
-measurements.
+The baseline, with which submissions are compared, tries the sizes in steps of 8 %, with 18 measurements at each. The
+solution halves the range on a logarithmic scale, and stops a comparison when one function has won five rounds. It needs
+about 20 times fewer measurements.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The simulated scenarios of `crossover`: two functions whose costs cross, and noisy measurements of them.
+"""The simulated scenarios of the task `crossover`: two functions whose costs cross, and noisy measurements of them.
 
-The planted truth is the size at which both functions cost the same. The cost is the number of measurements.
+The right answer is the size at which both functions cost the same. The cost is the number of measurements.
 """
 
 import math
@@ -20,17 +20,19 @@ from harness.rendering import units
 from .search_log import Measurement, why
 
 ALLOWED: Final = 0.05
-"""An answer may differ from the true size by this share. A size at which the two costs differ by at most this share is
-right too, because no measurement could separate them."""
+"""An answer may differ from the true size by this share.
+
+A size at which the two costs differ by at most this share is right too, because no measurement could separate them.
+"""
 
 LOW, HIGH = 1, 1_000_000
 MOST_MEASUREMENTS: Final = 20_000
 
 PLAIN_SIZES: Final = tuple(accumulate(range(160), lambda size, _: max(size + 1, round(size * 1.08)), initial=LOW))
-"""The sizes that the baseline tries, in steps of 8 %."""
+"""The sizes that the baseline, with which submissions are compared, tries: in steps of 8 %."""
 
 Cost = Callable[[float], float]
-"""The undisturbed seconds of one call at a size."""
+"""A function that returns the undisturbed seconds of one call at a size."""
 
 
 @dataclass
@@ -114,12 +116,15 @@ class CrossingScenario:
 
 
 EACH: Final = {"scatter": 4, "interrupted": 24, "changing": 144, "jump": 6, "none": 12}
-"""The number of scenarios of each kind. In 144 scenarios the machine changes its speed. A comparison of two minima is
-wrong in about 12 of these, so it never passes by luck. A method that is wrong in one scenario of a hundred passes."""
+"""The number of scenarios of each kind.
+
+In 144 scenarios the machine changes its speed. A comparison of two minima is wrong in about 12 of these, so it never
+passes by luck. A method that is wrong in one scenario of a hundred passes.
+"""
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[CrossingScenario, ...]:
-    """Return the scenarios of one exam, of six kinds, in random order."""
+    """Return the scenarios for one grading, of six kinds, in random order."""
     scatter = "g is faster at small sizes, noise of 1 %"
     cold, changes = (
         "the first measurement is cold, some later ones are interrupted",
@@ -143,14 +148,12 @@ def _either(rng: np.random.Generator) -> bool:
 def _crossing(
     rng: np.random.Generator, title: str, disturbance: tuple[float, ...], *, swapped: bool = False
 ) -> CrossingScenario:
-    """Return a scenario in which one function has a lower fixed cost, and the other a lower cost per element."""
     light, heavy, truth = _costs(rng, float(np.exp(rng.uniform(math.log(300), math.log(100_000)))))
     costs = {"f": heavy, "g": light} if swapped else {"f": light, "g": heavy}
     return CrossingScenario(title, costs, truth, disturbance)
 
 
 def _costs(rng: np.random.Generator, truth: float) -> tuple[Cost, Cost, float]:
-    """Return two cost functions that are equal at the size `truth`: one with a low and one with a high fixed cost."""
     start_s = float(rng.uniform(1e-6, 5e-6))
     start_ratio, cheaper = float(rng.uniform(3, 6)), float(rng.uniform(2, 4))
     unit = truth * (1 - 1 / cheaper) / (start_ratio - 1)
@@ -162,7 +165,6 @@ def _costs(rng: np.random.Generator, truth: float) -> tuple[Cost, Cost, float]:
 
 
 def _jump(rng: np.random.Generator) -> CrossingScenario:
-    """Return a scenario in which one function becomes slower at the size where its data leave a cache."""
     truth = float(np.exp(rng.uniform(math.log(300), math.log(100_000))))
     start_s = float(rng.uniform(1e-6, 5e-6))
     before, after = float(rng.uniform(0.7, 0.8)), float(rng.uniform(1.3, 1.5))
@@ -175,7 +177,6 @@ def _jump(rng: np.random.Generator) -> CrossingScenario:
 
 
 def _no_crossing(rng: np.random.Generator) -> CrossingScenario:
-    """Return a scenario whose costs cross far above the allowed sizes."""
     light, heavy, _ = _costs(rng, 100.0 * HIGH)
     costs = {"f": heavy, "g": light} if _either(rng) else {"f": light, "g": heavy}
     return CrossingScenario("one function is faster at every size", costs, None, _interrupted(rng))
@@ -186,11 +187,6 @@ def _noise(rng: np.random.Generator, sd: float = 0.01, length: int = 1024) -> tu
 
 
 def _interrupted(rng: np.random.Generator) -> tuple[float, ...]:
-    """Return a factor per measurement: 8 to 12 for the first, and up to 4 for about every 16th.
-
-    There are at least seven measurements between two slow ones. So of ten rounds of f and g, at most three are
-    disturbed.
-    """
     factors = np.array(_noise(rng))
     hit = np.cumsum(rng.integers(8, 25, len(factors) // 8))
     hit = hit[hit < len(factors)]
@@ -200,7 +196,6 @@ def _interrupted(rng: np.random.Generator) -> tuple[float, ...]:
 
 
 def _changing(rng: np.random.Generator) -> tuple[float, ...]:
-    """Return a factor per measurement: about 1 for 12 to 30 measurements, then 3 to 5 for 12 to 30, and so on."""
     stretches = rng.integers(12, 31, 64)
     slowness = np.where(np.arange(64) % 2, rng.uniform(3, 5, 64), 1.0)
     speeds = np.repeat(slowness, stretches)

@@ -1,4 +1,4 @@
-"""Explain why a submission did not find the crossing: the size at which the faster function changes.
+"""Explain why a submission did not find the crossing: the size at which the faster of two functions changes.
 
 The explanations use only the measurements of the submission.
 """
@@ -73,10 +73,6 @@ def why(
 
 
 def _beside(answer: float | None, compared: Sequence[Comparison]) -> Sequence[Comparison]:
-    """Return the comparisons at the sizes next to the answer.
-
-    If the answer is None, return those at the smallest and the largest size.
-    """
     if answer is None:
         return [*compared[:1], *compared[-1:]]
     at = bisect_left([one.size for one in compared], answer)
@@ -94,7 +90,6 @@ def comparisons(log: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def _fooled(one: Comparison, apart: Callable[[float], float]) -> Iterator[str]:
-    """Yield sentences about a size at which most pairs show the slower function as the faster one."""
     pairs, wrong = one.pairs, one.misleading(apart)
     times = f"{len(wrong)} of your {len(pairs)} pairs of measurements show" if len(pairs) > 1 else "your one pair shows"
     slower = _slower(one, apart)
@@ -112,7 +107,6 @@ def _fooled(one: Comparison, apart: Callable[[float], float]) -> Iterator[str]:
 
 
 def _smallest_fooled(one: Comparison, apart: Callable[[float], float]) -> Iterator[str]:
-    """Yield sentences about a size at which most pairs are right, but the smallest measurements mislead."""
     ((f, g),) = one.smallest.pairs
     apart_in_time = max(f.factor / g.factor, g.factor / f.factor) > MOVED
     yield (
@@ -139,7 +133,6 @@ def _in_turn(pairs: Sequence[tuple[Measurement, Measurement]]) -> bool:
 
 
 def _gap(sizes: Sequence[int], truth: float, clear: float) -> str:
-    """Return a sentence if no sizes were compared right below and above the crossing, else an empty text."""
     below = max((size for size in sizes if size < truth), default=None)
     above = min((size for size in sizes if size >= truth), default=None)
     if below is None or above is None:

@@ -1,9 +1,9 @@
-"""The task of lesson 06: a sequential decision with two guaranteed error rates, from few pairs.
+"""The task of lesson 06: decide from few pairs whether B is slower than A, with two guaranteed error rates.
 
-Gain: the baseline measures 300 pairs in every scenario, and then decides once. A sequential rule stops when the
-evidence is sufficient: two bets need about 17 pairs on average. A rule with a fixed number of pairs needs about 80,
-because this number must be enough for the hardest scenario. Full points need 5 times fewer pairs than the baseline, so
-only rules that stop early reach them.
+The baseline, with which submissions are compared, measures 300 pairs in every scenario, and then decides once. A
+sequential rule stops when the evidence is sufficient: the solution, two bets, needs about 17 pairs on average. A rule
+with a fixed number of pairs needs about 80, because this number must be enough for the hardest scenario. Full points
+need 5 times fewer pairs than the baseline, so only rules that stop early reach them.
 """
 
 from pathlib import Path

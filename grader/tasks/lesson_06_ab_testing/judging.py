@@ -35,7 +35,7 @@ from .scenarios import PairScenario
 
 FALSE_ALARMS: Final = 0.01
 MISSES: Final = 0.05
-"""The largest allowed shares of wrong answers in scenarios without and with a slowdown."""
+"""The largest allowed share of scenarios with a slowdown in which the submission does not find the slowdown."""
 
 UNLUCKY: Final = 1e-3
 """The largest probability that a rule with exactly the allowed rate fails. It holds for each of the two error rates."""
@@ -43,26 +43,27 @@ UNLUCKY: Final = 1e-3
 MOST_ESTIMATED: Final = 0.0225
 """A rule whose estimated share of false alarms is larger than this fails.
 
-In 16,000 gradings, two bets with exactly the allowed error rates exceeded it 19 times, and the solution never. Two bets
-that alarm at a capital of 10 (4.9 % false alarms) exceeded it in 81 of 100 gradings. Two bets that alarm at a capital
-of 6 (9.6 %) exceeded it in 999 of 1,000.
+In 16,000 gradings, two bets with exactly the allowed error rates exceeded this share 19 times, and the solution never.
+Two bets that alarm at a capital of 10 (4.9 % false alarms) exceeded it in 81 of 100 gradings. Two bets that alarm at a
+capital of 6 (9.6 %) exceeded it in 999 of 1,000.
 """
 
 MOST_EXPONENT: Final = 700.0
-"""Exponents above this are replaced by it, because math.exp overflows above about 709. Log odds reach -1000 after 2000
-pairs.
+"""Exponents above this are replaced by it, because math.exp overflows above about 709.
+
+Log odds reach -1000 after 2000 pairs.
 """
 
 
 def judge(scenarios: Sequence[Scenario]) -> Mismatch | None:
-    """Return a `Mismatch` if there are too many misses or too many false alarms, else None."""
+    """Return a `Mismatch` if a submission has too many misses or too many false alarms, else None."""
     played = [scenario for scenario in scenarios if isinstance(scenario, PairScenario)]
     slowed, equal = ([scenario for scenario in played if bool(scenario.effect) == there] for there in (True, False))
     return _misses(slowed) or _false_alarms(equal) or _odds(slowed, len(equal))
 
 
 def most_by_chance(scenarios: int, share: float) -> int:
-    """Return the largest accepted number of wrong answers in `scenarios` scenarios, for the error rate `share`."""
+    """Return the largest accepted number of wrong answers in `scenarios` scenarios if the share `share` is allowed."""
     allowed, beyond = -1, 1.0
     while beyond > UNLUCKY:
         allowed += 1
@@ -71,11 +72,11 @@ def most_by_chance(scenarios: int, share: float) -> int:
 
 
 def least_false_alarms(slowed: Sequence[PairScenario], equal: int) -> float:
-    """Estimate the least probability of a false alarm, from the alarms in scenarios with a slowdown.
+    """Return a low estimate of the probability of a false alarm, from the alarms in scenarios with a slowdown.
 
-    `equal` is the number of scenarios without a slowdown in the same exam. The odds of an alarm are the likelihood of
-    its pairs without a slowdown divided by their likelihood with one. The estimate is the sum of 1 / (equal + slowed /
-    odds) over all alarms. For small odds, a term is the odds divided by the number of scenarios with a slowdown.
+    `equal` is the number of scenarios without a slowdown in the same grading. The odds of an alarm are the likelihood
+    of its pairs without a slowdown divided by their likelihood with one. The estimate is the sum of 1 / (equal + slowed
+    / odds) over all alarms. For small odds, a term is the odds divided by the number of scenarios with a slowdown.
     """
     alarms = (math.exp(min(scenario.log_odds, MOST_EXPONENT)) for scenario in slowed if scenario.answer)
     return math.fsum(odds / (equal * odds + len(slowed)) for odds in alarms)
@@ -121,7 +122,6 @@ def _odds(slowed: Sequence[PairScenario], equal: int) -> Mismatch | None:
 
 
 def _mostly(scenarios: Sequence[PairScenario]) -> str:
-    """Return words that name the kind of these scenarios if nine in ten are of one kind, else an empty text."""
     kinds = [scenario.kind for scenario in scenarios]
     commonest = max(set(kinds), key=kinds.count)
     return (

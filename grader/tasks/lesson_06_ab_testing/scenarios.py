@@ -1,11 +1,9 @@
-"""The simulated scenarios of `is_slower`: pairs of times, with or without a slowdown.
+"""The simulated scenarios of the task `is_slower`: pairs of times, with or without a slowdown.
 
 The logarithm of a pair's ratio is effect + noise, and the distribution of the noise is known exactly. So each scenario
 can compute the likelihood of its pairs without the slowdown, divided by their likelihood with the slowdown
 (`log_odds`). Disturbances that A and B of a pair have in common, such as a drift of the machine, do not change this
-ratio.
-
-The cost is the number of pairs that the submission measured.
+ratio. The cost is the number of pairs that the submission measured.
 """
 
 import math
@@ -21,14 +19,14 @@ from grader.tasks.simulated import shuffled, want_no_arguments
 from grader.values import Value
 
 THRESHOLD: Final = 0.05
-"""The slowdown that matters: a scenario has exactly this slowdown or none."""
+"""The slowdown, as a share, of each scenario that has a slowdown."""
 
 SLOWED, EQUAL = 24, 20
-"""The number of scenarios of each kind with a slowdown, and without a slowdown."""
+"""The numbers of scenarios per kind of noise: with a slowdown, and without a slowdown."""
 
 MOST_PAIRS: Final = 2000
 PLAIN_PAIRS: Final = 300
-"""The number of pairs that the baseline measures in each scenario."""
+"""The number of pairs that the baseline, with which submissions are compared, measures in each scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Noise:
     outlier_scale: float = 1.0
 
     def draw(self, rng: np.random.Generator, count: int) -> list[float]:
-        """Return `count` random values."""
+        """Return `count` random values of the noise."""
         scales = np.where(rng.random(count) < self.outlier_rate, self.outlier_scale, self.scale)
         plain = rng.standard_normal(count) if math.isinf(self.freedom) else rng.standard_t(self.freedom, count)
         drawn: list[float] = (scales * plain).tolist()
@@ -110,7 +108,7 @@ class PairScenario:
         return (level_s / half, level_s * half)
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return None if the answer is a bool, else a `Mismatch`. `judging.judge` judges all answers together."""
+        """Return None if the answer is a bool, else a `Mismatch`. Whether it is right is decided in `judging.judge`."""
         if not isinstance(answer, bool):
             return Mismatch("True or False", shown(answer), "Return True if B is slower, else False.")
         self.answer = answer
@@ -118,7 +116,7 @@ class PairScenario:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[PairScenario, ...]:
-    """Return the scenarios of one exam, of three kinds with and without a slowdown, in random order."""
+    """Return the scenarios for one grading, of three kinds with and without a slowdown, in random order."""
     scenarios = [
         draw(rng, THRESHOLD if number < SLOWED else 0.0)
         for draw in (_plain, _heavy, _drifting)
@@ -133,13 +131,11 @@ def _plain(rng: np.random.Generator, effect: float) -> PairScenario:
 
 
 def _heavy(rng: np.random.Generator, effect: float) -> PairScenario:
-    """Return a scenario with heavy-tailed noise: some measurements take several times as long."""
     noise = Noise(float(rng.uniform(0.025, 0.045)), freedom=2.0)
     return _scenario(rng, "heavy tails: some pairs are outliers", effect, noise, np.zeros(MOST_PAIRS))
 
 
 def _drifting(rng: np.random.Generator, effect: float) -> PairScenario:
-    """Return a scenario with drift: the machine slows down, changes its speed in steps, and has outliers."""
     noise = Noise(float(rng.uniform(0.03, 0.06)), outlier_rate=0.1, outlier_scale=0.3)
     warming = np.log1p(0.01 * np.arange(MOST_PAIRS))
     steps = np.cumsum(np.where(rng.random(MOST_PAIRS) < 0.02, rng.normal(0, 0.02, MOST_PAIRS), 0.0))

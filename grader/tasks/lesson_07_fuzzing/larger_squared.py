@@ -1,10 +1,11 @@
 """Task (b) of lesson 07: `larger_squared(x, y)`, an elementwise operation on operands with different memory layouts.
 
-It is timed on (1024, 1024) float32. One input is transposed; the draw decides which. The baseline makes six operations
-on mixed layouts, which take 4 to 7 ms each. A transposing copy takes 1 ms. One copy, followed by maximum and minimum,
-gains 8 to 11×, so full points are at 4.2×. Computing the larger and the smaller only once gains 1.5×, and `maximum` and
-`minimum` alone gain 3×: the tier at 2.1 lies between them. The solution must gain only 1.7 times the top tier
-(`least_gain`), because this tier must also be well above 3×. (Measured on a 2-core VM, torch 2.13 and 2.15.)
+The function is timed on (1024, 1024) float32, where one of the two inputs is transposed. The baseline makes six
+operations on mixed layouts, which take 4 to 7 ms each. A transposing copy takes 1 ms. One copy, followed by maximum and
+minimum, is 8 to 11 times as fast as the baseline, and full points need 4.2 times. Computing the larger and the smaller
+only once gains 1.5×, and `maximum` and `minimum` alone gain 3×: the tier at 2.1 lies between them. The solution must
+gain only 1.7 times the top tier (`least_gain`), because this tier must also be well above 3×. (Measured on a 2-core VM,
+torch 2.13 and 2.15.)
 """
 
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield pairs of new square matrices without end. In all pairs the same one of the two is transposed."""
+    """Yield pairs of random square matrices without end. In all pairs the same one of the two is transposed."""
     turned = int(rng.integers(2))
     while True:
         squares = [rng.random((SIDE, SIDE), dtype=np.float32) - 0.5 for _ in range(2)]
@@ -75,7 +76,6 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Ar
 
 
 def _laid_out(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
-    """Return random numbers whose axes in memory have a random order and random strides, as in a FuzzedTensor."""
     order = rng.permutation(len(shape))
     steps = rng.choice([1, 2, 3], size=len(shape), p=[0.6, 0.2, 0.2])
     wide = _numbers(rng, tuple(shape[axis] * steps[axis] for axis in order), dtype)

@@ -1,9 +1,9 @@
 """The simulated scenarios of lesson 07: an operation that is slow on some matrices, a fuzzer, and measurements.
 
 A case describes a matrix: rows, columns, the step between its columns in memory, and whether it is transposed. The
-plain counterpart of a case has the same rows and columns, step 1, and is not transposed. Each scenario plants the
-smallest slow case. A case is slow if each of its parts is at least as large as in the smallest slow case. The cost is
-the number of measurements.
+plain counterpart of a case has the same rows and columns, step 1, and is not transposed. A case is slow if each of its
+parts is at least as large as in the smallest slow case, which is the right answer. The cost is the number of
+measurements.
 """
 
 import itertools
@@ -23,26 +23,26 @@ from harness.rendering import units
 MOST_SIDE: Final = 4096
 MOST_STEP: Final = 16
 MOST_ELEMENTS: Final = 1 << 20
-"""The largest number of elements that a case may span in memory, steps included."""
+"""The largest number of elements that a matrix may span in memory, steps included."""
 
 SLOW: Final = 3.0
-"""A case is slow if it takes at least this multiple of the time of its plain counterpart.
+"""A matrix is slow if it takes this many times as long as a matrix of equal rows and columns in plain layout.
 
-Slow cases take 5 to 11 times as long as their counterparts, and other cases less than 1.5 times. A disturbed
-measurement of a counterpart takes at least 4 times as long as an undisturbed one. Compared with a disturbed
-measurement, a slow case does not look slow.
+Slow matrices take 5 to 11 times as long, and others less than 1.5 times. A disturbance makes a measurement at least 4
+times as long. So a slow matrix does not look slow compared with a disturbed measurement of the plain layout.
 """
 
 PLAIN_DRAWS: Final = 60
 PLAIN_MEASUREMENTS: Final = 8
-"""The baseline's number of draws, and its measurements per case: four of the case, four of its plain counterpart."""
+"""The baseline, with which submissions are compared, makes this number of measurements per matrix."""
 
 EACH: Final = 12
-"""The number of scenarios of each kind."""
+"""The number of scenarios for each cause of slowness."""
 
 MOST_DRAWS_BEFORE: Final = 19
-"""The largest number of draws before the first slow case. In an exam, these numbers are spread evenly from 0 to this
-number. So a grade does not depend on luck with the draws.
+"""The largest number of random matrices before the first slow matrix.
+
+In one grading, these numbers are spread evenly from 0 to this number, so a grade does not depend on luck.
 """
 
 OPERATION: Final = "mix"
@@ -51,7 +51,7 @@ FIELDS: Final = ("rows", "columns", "step", "transposed")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A description of a matrix."""
+    """A matrix: rows, columns, the step between columns in memory, and whether it is transposed."""
 
     rows: int
     columns: int
@@ -60,16 +60,16 @@ class Case:
 
     @property
     def elements(self) -> int:
-        """The number of elements."""
+        """The number of elements of the matrix."""
         return self.rows * self.columns
 
     @property
     def size(self) -> tuple[int, int, bool]:
-        """The sort key of cases: the number of elements first, then the step, then whether the case is transposed."""
+        """A sort key: the number of elements first, then the step, then whether the matrix is transposed."""
         return self.elements, self.step, self.transposed
 
     def to_value(self) -> Value:
-        """Return the case as the dict that the submission gets."""
+        """Return the description of the matrix, a dict, that the submission gets."""
         return {"rows": self.rows, "columns": self.columns, "step": self.step, "transposed": self.transposed}
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Case:
 
 
 def read(value: Value) -> Case | str:
-    """Return the case that a plain value describes, or a text that names the mistake in the value."""
+    """Return the matrix that a plain value describes, or a text that names the mistake in the value."""
     if not isinstance(value, Mapping) or set(value) != set(FIELDS):
         return f"a case is a dict of {', '.join(FIELDS)}; this is {shown(value)}"
     rows, columns, step, transposed = (value[name] for name in FIELDS)
@@ -95,16 +95,16 @@ def read(value: Value) -> Case | str:
 
 @dataclass(frozen=True, slots=True)
 class Slowness:
-    """A planted slowness.
+    """States which matrices are slow, and how slow.
 
-    A case at least as large as `least` in each part takes `times` as long as its plain counterpart.
+    A matrix at least as large as `least` in each part takes `times` as long as in plain layout.
     """
 
     least: Case
     times: float
 
     def is_slow(self, case: Case) -> bool:
-        """Return whether a case is slow."""
+        """Return whether a matrix is slow."""
         least = self.least
         return (
             case.rows >= least.rows
@@ -116,7 +116,7 @@ class Slowness:
 
 @dataclass
 class MatrixScenario:
-    """An operation with a planted slowness, a fuzzer, and measurements that are sometimes disturbed."""
+    """An operation that is slow on some matrices, a fuzzer, and measurements that are sometimes disturbed."""
 
     title: str
     slowness: Slowness
@@ -149,7 +149,7 @@ class MatrixScenario:
         return self.measured
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
-        """Return a case for `fuzzer()`, or the seconds of `measure(f, case)`."""
+        """Return a random matrix for `fuzzer()`, or the seconds of `measure(f, case)`."""
         if name == "fuzzer":
             if arguments:
                 raise ValueError(f"fuzzer() takes no arguments; it got {len(arguments)}.")
@@ -173,7 +173,7 @@ class MatrixScenario:
         return (self.call_s + self.element_s * case.elements) * times
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer is not the planted smallest slow case, else None."""
+        """Return a `Mismatch` if the answer is not the smallest slow matrix, else None."""
         least = self.slowness.least
         expected = f"the smallest slow case: {least}"
         case = read(answer)
@@ -190,7 +190,6 @@ class MatrixScenario:
 
 
 def _plain_steps(slowness: Slowness, drawn: Sequence[Case]) -> int:
-    """Return the number of cases that the baseline tries while it reduces the largest slow case of `drawn`."""
     slow = [case for case in drawn if slowness.is_slow(case)]
     largest = max(slow, key=lambda case: case.rows + case.columns)
     least = slowness.least
@@ -199,10 +198,6 @@ def _plain_steps(slowness: Slowness, drawn: Sequence[Case]) -> int:
 
 
 def _steps_down(number: int, least: int) -> int:
-    """Return how many tries the baseline needs to reduce a number to `least`.
-
-    It reduces by a sixteenth until a try is below `least`, and then by 1.
-    """
     tries = 0
     for share in (16, MOST_SIDE):
         while number > 1:
@@ -215,7 +210,6 @@ def _steps_down(number: int, least: int) -> int:
 
 
 def _smaller(case: Case, slowness: Slowness) -> Case:
-    """Return a slow case that is smaller in one part only, to show the student which part to reduce."""
     least = slowness.least
     candidates = (
         Case(least.rows, case.columns, case.step, case.transposed),
@@ -227,7 +221,6 @@ def _smaller(case: Case, slowness: Slowness) -> Case:
 
 
 def _disturbance(rng: np.random.Generator, length: int = 2048) -> tuple[float, ...]:
-    """Return a factor per measurement: 4 to 8 for about every tenth but never twice in a row, else 1 ± 4 %."""
     factors = rng.uniform(0.96, 1.04, length)
     hit = np.cumsum(rng.integers(6, 14, length // 6))
     hit = hit[hit < length]
@@ -236,7 +229,6 @@ def _disturbance(rng: np.random.Generator, length: int = 2048) -> tuple[float, .
 
 
 def _draws(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield random cases as PyTorch's fuzzers draw them: log-uniform sizes, and often step 1."""
     while True:
         rows, columns = (int(2 ** rng.uniform(0, math.log2(MOST_SIDE))) for _ in range(2))
         step = int(rng.choice([1, 2, 4, 8, 16], p=[0.4, 0.15, 0.15, 0.15, 0.15]))
@@ -245,7 +237,6 @@ def _draws(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def _first_slow_at(place: int, slowness: Slowness, draws: Iterator[Case]) -> Iterator[Case]:
-    """Yield the draws in an order in which `place` fast cases come before the first slow case."""
     fast, slow = itertools.tee(draws)
     yield from itertools.islice(itertools.filterfalse(slowness.is_slow, fast), place)
     yield next(filter(slowness.is_slow, slow))
@@ -253,7 +244,7 @@ def _first_slow_at(place: int, slowness: Slowness, draws: Iterator[Case]) -> Ite
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[MatrixScenario, ...]:
-    """Return the scenarios of one exam: `EACH` for each of four causes of slowness."""
+    """Return the scenarios for one grading, an equal number for each of four causes of slowness."""
 
     def sides(low: int, high: int) -> list[int]:
         return [int(side) for side in stratified(rng, low, high, EACH)]

@@ -1,10 +1,10 @@
 """Task (a) of lesson 07: reduce a slow input to the smallest slow input, in few measurements.
 
-In each scenario, a case is slow if its rows, columns and step have at least certain sizes. In some scenarios it must
-also be transposed. The case with exactly these sizes is the smallest slow case. About one draw in ten is slow. From a
-drawn slow case, bisection finds the smallest slow case in about 30 comparisons, but reducing step by step takes
-hundreds. The baseline starts from the largest slow case of 60 draws, so that its cost does not depend on a lucky first
-draw.
+In each scenario, a matrix is slow if its rows, columns and step have at least certain sizes. In some scenarios it must
+also be transposed. The matrix with exactly these sizes is the right answer. About one random matrix in ten is slow.
+From such a matrix, bisection finds the answer in about 30 comparisons, but reducing step by step takes hundreds. The
+baseline, with which submissions are compared, starts from the largest slow matrix of 60, so that its cost does not
+depend on luck.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Exercises of lesson 08: find a regression from two counts, and remove instructions from a function."""
+"""Exercises of lesson 08: find the function that became slower from two profiles, and remove instructions."""
 
 from .by_function import BY_FUNCTION
 from .culprit import CULPRIT

@@ -1,6 +1,6 @@
-"""Task (a) of lesson 08: find the function that became worse, from two recorded counts of a small C program.
+"""Task (a) of lesson 08: find the function that became slower, from two recorded profiles of a small C program.
 
-The task has no tiers, because nothing is measured.
+Only the answer counts, because nothing is measured.
 """
 
 from pathlib import Path

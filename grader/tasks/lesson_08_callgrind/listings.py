@@ -1,4 +1,4 @@
-"""The scenarios of `by_function`: lines such as `4821 name of a function`. A function may have several lines.
+"""The scenarios of the task `by_function`: lines such as `4821 name of a function`. A function may have several lines.
 
 The total of each function is computed from the drawn numbers, before they become lines. No code here adds up lines,
 because students could hand it in as a solution.
@@ -15,22 +15,24 @@ from grader.tasks.plain import RowsScenario
 from grader.values import Value
 
 FUNCTIONS: Final = 45
-"""The number of different functions in a listing that checks for right answers."""
+"""The number of different functions in the long listing with which answers are checked."""
 
 COUNTED_LINES: Final = 1000
 COUNTED_CALLS: Final = 3
 COUNTED_FUNCTIONS: Final = 200
-"""With this number of functions, the search dominates the cost. Then different ways to search have clearly different
-costs on every version of Python."""
+"""The number of different functions in a listing for which instructions are counted.
+
+With this number, different ways to search have clearly different costs on every version of Python.
+"""
 
 PARTS: Final = ("add", "copy", "find", "free", "grow", "hash", "join", "load", "move", "read", "scan", "sort", "trim")
 TAILS: Final = ("", "", "(int)", "(unsigned long)", "<int, long>", " [clone]", "'2")
-"""The endings of names as Callgrind shows them, in C, and in C++ with spaces."""
+"""The endings of function names as Callgrind shows them, in C, and in C++ with spaces."""
 
 
 @dataclass
 class Listing(RowsScenario):
-    """A listing: lines to add up by function."""
+    """Lines such as `4821 name of a function`, whose numbers are to be added up by function."""
 
     title: str
     lines: list[str]
@@ -46,13 +48,13 @@ class Listing(RowsScenario):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The right rows, from the planted totals."""
+        """The right answer: rows with each function's total."""
         rows = sorted((-total, name) for name, total in self.totals.items() if total)
         return [[name, -total] for total, name in rows]
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
-    """Return a listing for each special case, and a long listing."""
+    """Return a random listing for each special case, and a long listing."""
     a, b, c = sorted(_names(rng, 3))
     one, other = (int(n) for n in rng.integers(10, 10_000, 2))
     return (
@@ -96,12 +98,11 @@ def draw_cases(rng: np.random.Generator) -> tuple[Listing, ...]:
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[Listing, ...]:
-    """Return the listings for which instructions are counted."""
+    """Return the random listings for which instructions are counted."""
     return tuple(Listing("a long count", *_lines(rng, COUNTED_LINES, COUNTED_FUNCTIONS)) for _ in range(COUNTED_CALLS))
 
 
 def _lines(rng: np.random.Generator, number: int, functions: int) -> tuple[list[str], dict[str, int]]:
-    """Return `number` lines, and the total of each function."""
     names = _names(rng, functions)
     counts, which = rng.integers(-2000, 100_000, number), rng.integers(functions, size=number)
     totals = {name: int(counts[which == place].sum()) for place, name in enumerate(names)}

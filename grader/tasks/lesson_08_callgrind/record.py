@@ -1,7 +1,8 @@
-"""Record the counts for `culprit` again: `python -m grader.tasks.lesson_08_callgrind.record`. Needs gcc and valgrind.
+"""Record the profiles for the task `culprit` again: `python -m grader.tasks.lesson_08_callgrind.record`.
 
-Each version of `program.c` is compiled and run under Callgrind on each input. The recording has one row per function:
-its name, its calls, its own instructions and its inclusive instructions. Functions with few instructions are left out.
+Each version of `program.c` is compiled with gcc and run under Callgrind on each input. The recording has one row per
+function: its name, its calls, its own instructions and its inclusive instructions. Functions with few instructions are
+left out.
 """
 
 import json
@@ -21,11 +22,12 @@ from harness.errors import MachineError
 from .recorded import COUNTS, CULPRITS, FOLDER, Count
 
 INPUTS: Final = ((5, 3000), (11, 2500), (23, 3600))
-"""The seed and the number of words of each text."""
+"""The random seed and the number of words of each text that the program reads."""
 
 ROWS_BEFORE, ROWS_AFTER = 3, 40
-"""The rows that the program prints before and after the change. More rows make small functions grow, without a
-regression.
+"""The numbers of rows that the program prints before and after the change.
+
+More rows make small functions take more instructions, without a fault.
 """
 
 LEAST: Final = 1000
@@ -33,7 +35,7 @@ LEAST: Final = 1000
 
 
 def record() -> dict[int, list[Count]]:
-    """Return the counts of every version of `program.c`, one per input.
+    """Return the profiles of every version of `program.c`, one per input.
 
     Raise `MachineError` if gcc or valgrind is missing.
     """
@@ -51,7 +53,7 @@ def record() -> dict[int, list[Count]]:
 
 
 def count(program: Path, seed: int, words: int, rows: int) -> Count:
-    """Run the program under Callgrind, and return its count."""
+    """Run the program under Callgrind, and return its profile."""
     out = program.with_suffix(".out")
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--vgdb=no", "-q"]
     arguments = [str(program), str(seed), str(words), str(rows)]
@@ -77,7 +79,7 @@ def by_name(profile: outfile.Profile) -> Count:
 
 
 def as_text(found: dict[int, list[Count]]) -> str:
-    """Return the recording as JSON, one count per line, with the versions of gcc and valgrind."""
+    """Return the recording as JSON, one profile per line, with the versions of gcc and valgrind."""
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     made = f"{compiler}; {tools.version()}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
     versions = []

@@ -1,4 +1,4 @@
-"""The recorded counts of `program.c`. `record.py` made them with Callgrind, one row per function."""
+"""The recorded profiles of `program.c`. `record.py` made them with Callgrind, one row per function."""
 
 import json
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ CULPRITS: Final[Mapping[int, str]] = {
     6: "check_sum",
     7: "is_letter",
 }
-"""The function that is worse in each version of the program. Version 0 is the original program."""
+"""The function that is slower in each version of the program. Version 0 is the original program."""
 
 OWN: Final = (
     *("next_random", "make_text", "is_letter", "to_lower", "next_word", "hash_word", "same_word", "find_word"),
     *("grow_table", "add_word", "comes_before", "sort_words", "check_sum", "show_rows", "count_words"),
 )
-"""The program's own functions, which each scenario renames. `main` stays `main`."""
+"""The names of the program's own functions, which each scenario replaces. `main` stays `main`."""
 
 Count = dict[str, tuple[int, int, int]]
-"""For each function: its calls, its own instructions, and its inclusive instructions."""
+"""A profile. For each function: its calls, its own instructions, and its inclusive instructions."""
 
 
 @cache
 def load() -> dict[int, tuple[Count, ...]]:
-    """Return the counts of each version of the program, one count per input."""
+    """Return the profiles of each version of the program, one profile per input."""
     kept = json.loads(COUNTS.read_text(encoding="utf-8"))["counts"]
     return {
         int(version): tuple({name: (row[0], row[1], row[2]) for name, row in count.items()} for count in counts)
@@ -41,7 +41,7 @@ def load() -> dict[int, tuple[Count, ...]]:
 
 
 def added(counts: list[tuple[Count, int]]) -> Count:
-    """Return the sum of several counts, each multiplied by its factor. The arguments are pairs (count, factor)."""
+    """Return the sum of several profiles, each multiplied by a factor. The arguments are pairs (profile, factor)."""
     total: dict[str, tuple[int, int, int]] = {}
     for count, times in counts:
         for name, row in count.items():

@@ -1,6 +1,6 @@
-"""The scenarios of `culprit`: two counts of one program, before and after one of its functions became worse.
+"""The scenarios of the task `culprit`: two profiles of a program, before and after one of its functions became slower.
 
-The counts are sums of recorded counts (module `recorded`), so that no two scenarios show the same numbers. Each
+The profiles are sums of recorded profiles (module `recorded`), so that no two scenarios show the same numbers. Each
 scenario also renames the functions. Only the names of clones are invented, as a compiler makes them: it appends
 `.isra.0`, `.constprop.0` or `.part.0` to the name of a cloned function.
 """
@@ -29,9 +29,9 @@ CLONED: Final = (".isra.0", ".constprop.0", ".part.0")
 
 @dataclass(frozen=True)
 class Regression(PlainScenario):
-    """Two counts, before and after a change, and the name of the function that became worse (`truth`).
+    """Two profiles, before and after a change, and the name of the function that became slower (`truth`).
 
-    A row of a count is (function, calls, own instructions, inclusive instructions).
+    A row of a profile is (function, calls, own instructions, inclusive instructions).
     """
 
     title: str
@@ -44,11 +44,11 @@ class Regression(PlainScenario):
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `culprit`: the counts before and after the change."""
+        """The arguments of `culprit`: the profiles before and after the change."""
         return ([list(row) for row in self.before], [list(row) for row in self.after])
 
     def judge(self, answer: Value) -> Mismatch | None:
-        """Return a `Mismatch` if the answer is not the name of the function that became worse, else None."""
+        """Return a `Mismatch` if the answer is not the name of the function that became slower, else None."""
         if answer == self.truth:
             return None
         if isinstance(answer, str) and answer.startswith(f"{self.truth}."):
@@ -69,8 +69,8 @@ CLONES: Final = "A name that ends in .isra.0, .constprop.0 or .part.0 is a clone
 def draw_scenarios(rng: np.random.Generator) -> tuple[Regression, ...]:
     """Return one scenario for each version of the program, in random order.
 
-    Each version of the program has a fixed culprit, so a fixed order would reveal it. Each ending of a clone's name
-    occurs at one culprit. Otherwise a submission that handles only two endings would often pass.
+    In each version, a fixed function became slower, so a fixed order would reveal it. Each ending of a clone's name
+    occurs at one of these functions. Otherwise a submission that handles only two endings would often pass.
     """
     endings = shuffled(rng, CLONED)
     plain, often, cloned = "one program, the same runs", "more runs after the change", "some functions were cloned"
@@ -89,10 +89,6 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[Regression, ...]:
 def _scenario(
     rng: np.random.Generator, version: int, title: str, advice: str, *, more: bool = False, ending: str = ""
 ) -> Regression:
-    """Return a scenario for one version of the program.
-
-    With an `ending`, the culprit and three other functions are clones.
-    """
     times = [int(n) for n in rng.integers(1, 6, size=len(load()[0]))]
     again = int(rng.integers(2, 4)) if more else 1
     before = added(list(zip(load()[0], times, strict=True)))
@@ -108,6 +104,5 @@ def _scenario(
 
 
 def _rows(rng: np.random.Generator, count: Count, called: dict[str, str]) -> list[list[Value]]:
-    """Return rows sorted by own instructions, the most first, as Callgrind lists them. Equal rows are shuffled."""
     rows: list[list[Value]] = [[called.get(name, name), *row] for name, row in count.items()]
     return sorted(shuffled(rng, rows), key=lambda row: -int(str(row[2])))

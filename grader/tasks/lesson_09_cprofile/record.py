@@ -1,4 +1,4 @@
-"""Record the call trees of `own_time` again: `python -m grader.tasks.lesson_09_cprofile.record`.
+"""Record the call trees for the task `own_time` again: `python -m grader.tasks.lesson_09_cprofile.record`.
 
 Each program runs under `sys.setprofile`, which calls a function at every call and return of a Python function. All
 calls of a function along the same path in the tree form one node.
@@ -22,12 +22,12 @@ from typing import Final
 from .recorded import FOLDER, TREES, Node
 
 MOST_NODES: Final = 320
-"""At most this number of nodes is kept, from the start of a tree."""
+"""At most this number of nodes of a call tree is recorded: the first ones."""
 
 
 @dataclass(slots=True)
 class Place:
-    """A node of the call tree: a function that was called along one path."""
+    """A node of a call tree: a function that was called along one path."""
 
     name: str
     calls: int = 0
@@ -71,7 +71,7 @@ def traced(program: Callable[[], object]) -> Place:
 
 
 def programs() -> dict[str, Callable[[], object]]:
-    """Return functions that call recursive code of the standard library, by name."""
+    """Return small functions, by name, that call recursive code of the standard library."""
     source = (FOLDER / "own_time.py").read_text(encoding="utf-8")
     nested = {str(i): [{"a": (i, [j])} for j in range(4)] for i in range(10)}
     tree = ast.parse(source)
@@ -90,7 +90,7 @@ def programs() -> dict[str, Callable[[], object]]:
 
 
 def record() -> dict[str, list[Node]]:
-    """Return the call tree of every program."""
+    """Return the call tree of every program, by name."""
     found = {}
     for name, program in programs().items():
         program()  # so that imports and other work of a first call are not traced

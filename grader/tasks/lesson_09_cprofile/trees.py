@@ -1,8 +1,8 @@
-"""The scenarios of `own_time`: call trees of real programs, with newly drawn names and times.
+"""The scenarios of the task `own_time`: call trees of real programs, with random names and times.
 
 The shapes are recorded (module `recorded`): callers, depths, numbers of calls, and recursion. Each scenario renames the
 functions and multiplies the own time of each node by a random factor, so that no answer is known in advance. The totals
-are computed from the planted own times.
+are computed from the own times.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ THINGS: Final = ("block", "cell", "edge", "field", "group", "item", "key", "line
 
 @dataclass
 class CallTree(RowsScenario):
-    """A call tree with the planted own time of each node."""
+    """A call tree: nodes in the order of the calls, each with a name, a number of calls, and its own time."""
 
     title: str
     nodes: tuple[Node, ...]
@@ -36,7 +36,7 @@ class CallTree(RowsScenario):
 
     @cached_property
     def ends(self) -> list[int]:
-        """The index after the last descendant of each node, found by a search.
+        """For each node, the index after its last descendant. It is found by a search.
 
         A stack would be faster, but is the solution.
         """
@@ -61,7 +61,7 @@ class CallTree(RowsScenario):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The right rows, with planted own times and with cumulative times computed from them."""
+        """The right answer: rows with own times, and cumulative times computed from them."""
         calls: dict[str, int] = {}
         own: dict[str, int] = {}
         cumulative: dict[str, int] = {}
@@ -76,7 +76,7 @@ class CallTree(RowsScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[CallTree, ...]:
-    """Return a tree for each special case, and one for each recorded program."""
+    """Return a random call tree for each special case, and one for each recorded program."""
     a, b, c, d = _names(rng, 4)
     t = [int(n) for n in rng.integers(10, 1000, 8)]
     low, high = sorted((a, b))
@@ -128,7 +128,7 @@ RECURSIVE: Final = (
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[CallTree, ...]:
-    """Return the trees for which opcodes are counted."""
+    """Return the random call trees for which opcodes are counted."""
     return tuple(_drawn(rng, program) for program in COUNTED)
 
 

@@ -1,14 +1,14 @@
 """Task (a) of lesson 10: `nearest(x, y, scale)`, graded by its peak memory.
 
-The baseline keeps three arrays for all pairs of rows: differences, scaled differences, and squares. Each has 1024 ×
-1024 × 24 numbers in 96 MiB. Other methods need only a part of this peak:
+The baseline, with which submissions are compared, keeps three arrays for all pairs of rows: differences, scaled
+differences, and squares. Each has 1024 × 1024 × 24 numbers in 96 MiB. Other methods need only a part of this peak:
 
 - one name for all three arrays: 66 %
 - half of the rows at a time: 51 %
 - work in place: 35 %
 - a few rows at a time: 2 to 4 %
 
-The tiers are at 83 % and 25 %.
+The limits for points are 83 % and 25 %.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,7 @@ from grader.task import Array, Inputs, Task, TensorExam, Tier
 ROWS, COLUMNS = 1024, 24
 SHAPES = ((0, 3, 2), (1, 1, 1), (1, 4, 3), (5, 1, 2), (7, 9, 4), (33, 65, 3), (130, 40, 5), (40, 130, 24))
 FAR = 1000.0
-"""The distance from zero of rows that are near each other. The squares of such rows are too large for an exact
-difference.
-"""
+"""The distance from zero of rows that are near each other. Their squares are too large for an exact difference."""
 
 
 def cases(rng: np.random.Generator) -> list[Inputs]:
@@ -45,7 +43,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield new inputs of the timed sizes without end."""
+    """Yield random inputs of the timed sizes without end."""
     while True:
         yield _drawn(rng, (ROWS, ROWS, COLUMNS), "float32")
 

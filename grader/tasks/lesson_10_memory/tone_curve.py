@@ -1,11 +1,11 @@
 """Task (b) of lesson 10: `tone_curve(x)`, nine simple steps on a picture, which may allocate memory or reuse it.
 
-It is timed in a process where malloc returns freed memory to the system at once (`Limits.returns_memory`). For blocks
-above 32 MiB, malloc always does this, but a picture of that size would be slower to check. Most of the baseline's time
-is spent on pages that the system must clear. Half of the steps in place gain 1.4×, all steps but two gain 2×, and all
-steps 4×. Memory that is kept between calls gains 18×. The only tier, at 2.7, is between 2× and 4×. A submission that
-makes malloc keep freed memory is as fast as a submission that keeps its tensors. (Measured on a 2-core VM, torch 2.13,
-glibc 2.36.)
+The function is timed in a process where malloc returns freed memory to the system at once (`Limits.returns_memory`).
+For blocks above 32 MiB, malloc always does this, but a picture of that size would be slower to check. Most of the
+baseline's time is spent on pages that the system must clear. Half of the steps in place gain 1.4×, all steps but two
+gain 2×, and all steps 4×. Memory that is kept between calls gains 18×. Full points need 2.7×, between 2× and 4×. A
+submission that makes malloc keep freed memory is as fast as a submission that keeps its tensors. (Measured on a 2-core
+VM, torch 2.13, glibc 2.36.)
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield new pictures of the timed size without end."""
+    """Yield random pictures of the timed size without end."""
     while True:
         yield (_picture(rng, (PIXELS,), "float32"),)
 

@@ -1,4 +1,4 @@
-"""Record the training step of both tasks again: `python -m grader.tasks.lesson_11_torch_profiler.record`.
+"""Record a training step for both tasks of lesson 11: `python -m grader.tasks.lesson_11_torch_profiler.record`.
 
 A small network is trained for one step under torch.profiler, once for its events and once for its stacks.
 """
@@ -20,7 +20,7 @@ from harness.profiles import Trace, keep_stacks, read_stacks, read_trace
 from .recorded import STEP, Node
 
 MOST_STACKS: Final = 90
-"""At most this number of different stacks is kept."""
+"""At most this number of different stacks is recorded."""
 
 
 class Step:
@@ -46,7 +46,7 @@ class Step:
 
 
 def nodes(trace: Trace) -> list[Node]:
-    """Return the depth, the name and the own nanoseconds of each operator event and named range of a trace."""
+    """Return the depth, name and own nanoseconds of each operator event and named range of a trace."""
     found: list[Node] = []
     ends_us: list[tuple[float, int]] = []
     for event in trace.events:

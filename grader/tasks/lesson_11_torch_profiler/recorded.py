@@ -9,7 +9,7 @@ FOLDER: Final = Path(__file__).parent
 STEP: Final = FOLDER / "step.json"
 
 Node = tuple[int, str, int]
-"""The depth of an event, its name, and its own time in nanoseconds."""
+"""An event of a trace: its depth, its name, and its own time in nanoseconds."""
 
 
 @cache

@@ -1,11 +1,11 @@
 """Task (a) of lesson 11: compute own times by name from the events of a trace, which has no tree of calls.
 
-Its cost is counted in processor instructions, so the work within a sort counts too. Counted in opcodes, a sort would
-cost only one. The baseline searches the outer event of each event among all events. On a training step with two threads
-and 390 events (Python 3.11), grouping by thread first needs 7.2 times fewer instructions. A sort and a search through
-every earlier event need 15 times fewer, and a search back to the nearest outer event 51 times fewer. A stack needs 71
-times fewer, and two lists instead of a stack 109 times fewer. Traces keep their shapes and get new names and times,
-which changes a ratio by a few percent.
+The cost is counted in processor instructions, so the work within a sort counts too. Counted in opcodes, a sort would
+cost only one. The baseline, with which submissions are compared, searches the outer event of each event among all
+events. On a training step with two threads and 390 events (Python 3.11), grouping by thread first needs 7.2 times fewer
+instructions. A sort and a search through every earlier event need 15 times fewer, and a search back to the nearest
+outer event 51 times fewer. A stack needs 71 times fewer, and two lists instead of a stack 109 times fewer. Traces keep
+their shapes and get new names and times, which changes a ratio by a few percent.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The scenarios of `fold`: stacks with times, as a profiler records them.
+"""The scenarios of the task `fold`: stacks with times, as a profiler records them.
 
 The stacks come from a recorded training step. As in any profile, each stack occurs many times. Names and times are
 random.
@@ -35,12 +35,12 @@ WORDS: Final = (
 PLACES: Final = ("", "_all", "_fast", "_first", "_inner", "_once", "_pair", "_step", "_tail", "_wide")
 
 Stack = tuple[tuple[str, ...], int]
-"""The frames of a stack, the outermost first, and its own time in microseconds."""
+"""The names of a stack's frames, the outermost first, and its own time in microseconds."""
 
 
 @dataclass
 class StacksScenario(RowsScenario):
-    """Stacks with times, to fold into boxes."""
+    """Stacks with times, from which a submission computes the boxes of a flame graph."""
 
     title: str
     stacks: tuple[Stack, ...]
@@ -50,7 +50,7 @@ class StacksScenario(RowsScenario):
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `fold`: the list of stacks."""
+        """The arguments of the submission's function `fold`: the list of stacks."""
         return ([[list(frames), us] for frames, us in self.stacks],)
 
     @property
@@ -70,13 +70,12 @@ def _begins(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
 
 
 def _is_before(frames: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    """Return whether a stack comes before a path, in alphabetical order of the first frames that differ."""
     differ = [one < other for one, other in zip(frames, path, strict=False) if one != other]
     return differ[0] if differ else len(frames) < len(path)
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
-    """Return stacks for each special case, and a whole profile."""
+    """Return random stacks for each special case, and a whole profile."""
     a, b, c, d = sorted(_names(rng, 4))
     t = [int(n) for n in rng.integers(10, 900, 6)]
     return (
@@ -127,12 +126,11 @@ EMPTY: Final = "A stack without frames has no box, and takes no space."
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[StacksScenario, ...]:
-    """Return the stacks for which opcodes are counted."""
+    """Return the random stacks for which opcodes are counted."""
     return tuple(StacksScenario("a profile", _met(rng, COUNTED_STACKS)) for _ in range(COUNTED_SCENARIOS))
 
 
 def _met(rng: np.random.Generator, number: int) -> tuple[Stack, ...]:
-    """Return `number` stacks, drawn from the recorded stacks, with renamed frames."""
     frames = list(dict.fromkeys(frame for stack in stacks() for frame in stack))
     called = dict(zip(frames, _names(rng, len(frames)), strict=True))
     drawn = rng.choice(len(stacks()), number)

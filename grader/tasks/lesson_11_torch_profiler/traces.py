@@ -1,8 +1,7 @@
-"""The scenarios of `self_times`: traces in Chrome's format with planted own times.
+"""The scenarios of the task `self_times`: traces in Chrome's format whose own times are known.
 
-A trace is computed from trees of own times. The children of an event follow each other within the event, with its own
-time before and after them. So the right answer is planted, and no student can know it in advance. There is a small
-trace for each special case, and a recorded training step with random names and times.
+A trace is made from own times. The children of an event follow each other within the event, with its own time before
+and after them. There is a small trace for each special case, and a recorded training step with random names and times.
 """
 
 from dataclasses import dataclass
@@ -36,18 +35,15 @@ VERBS: Final = (
 ENDINGS: Final = ("", "_", "_out", "_backward", "_impl", "_native", "_stub")
 
 Thread = tuple[Value, Value]
-"""The process and the thread of an event, each a number or a text."""
+"""The ids of a process and a thread in a trace, each a number or a text."""
 
 Span = tuple[Thread, str, int, int]
-"""A complete event: its thread, its name, and its beginning and duration in nanoseconds."""
+"""An event with a duration: its thread, its name, and its beginning and duration in nanoseconds."""
 
 
 @dataclass
 class TraceScenario(RowsScenario):
-    """A trace: its complete events in the order of the list, their own times, and its other events.
-
-    `own` holds the name and the own time of each complete event.
-    """
+    """A trace: its events with durations, their names and own times (`own`), and its other events."""
 
     title: str
     spans: tuple[Span, ...]
@@ -59,7 +55,7 @@ class TraceScenario(RowsScenario):
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `self_times`: the list of events."""
+        """The arguments of the submission's function `self_times`: the list of events."""
         complete: list[Value] = [
             {"ph": "X", "cat": "cpu_op", "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length}
             for (pid, tid), name, start, length in self.spans
@@ -68,7 +64,7 @@ class TraceScenario(RowsScenario):
 
     @property
     def right(self) -> list[list[Value]]:
-        """The right rows, from the planted own times."""
+        """The right answer: rows with the own times by name."""
         calls, total = dict[str, int](), dict[str, int]()
         for name, own_ns in self.own:
             calls[name] = calls.get(name, 0) + 1
@@ -77,7 +73,7 @@ class TraceScenario(RowsScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
-    """Return a trace for each special case, and one of a recorded training step on two threads."""
+    """Return a random trace for each special case, and one of a recorded training step on two threads."""
     a, b, c, d = _names(rng, 4)
     low, high = sorted((a, b))
     t = [int(n) for n in rng.integers(1000, 90000, 8)]
@@ -85,8 +81,8 @@ def draw_cases(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
     here, there, elsewhere = (one, one), (one, two), (two, one)
     begin = int(rng.integers(10**6))
 
+    # A row is (name, beginning, duration, own time).
     def spans(title: str, advice: str, *rows: tuple[str, int, int, int], thread: Thread = here) -> TraceScenario:
-        """Return a trace of one thread. A row is (name, beginning from the start of the trace, duration, own time)."""
         return TraceScenario(
             title,
             tuple((thread, name, begin + start, length) for name, start, length, _ in rows),
@@ -145,7 +141,7 @@ PHASES: Final = 'Only events with "ph": "X" are complete. Other events may have 
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[TraceScenario, ...]:
-    """Return the traces for which instructions are counted."""
+    """Return the random traces for which instructions are counted."""
     return tuple(_recorded(rng, "a step of training") for _ in range(COUNTED_SCENARIOS))
 
 
@@ -154,13 +150,11 @@ def _itself(a: str, b: str, x: int, y: int, z: int) -> tuple[tuple[str, int, int
 
 
 def _together(title: str, threads: tuple[Thread, Thread], names: tuple[str, str], x: int, begin: int) -> TraceScenario:
-    """Return a trace of two threads, where an event of one thread lies within the time of an event of the other."""
     spans = ((threads[0], names[0], begin, 4 * x), (threads[1], names[1], begin + x, x))
     return TraceScenario(title, spans, ((names[0], 4 * x), (names[1], x)), APART)
 
 
 def _with_others(scenario: TraceScenario, begin: int) -> TraceScenario:
-    """Add other kinds of events to a trace: the name of a process, an instant, and an arrow. Return the scenario."""
     pid, tid = scenario.spans[0][0]
     name, where = scenario.spans[0][1], {"pid": pid, "tid": tid}
     scenario.others = (
@@ -178,7 +172,6 @@ def _deep(rng: np.random.Generator, one: str, other: str, depth: int = 1200) -> 
 
 
 def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
-    """Return a trace of the recorded step on two threads, with random names and times, and shuffled events."""
     names = list(dict.fromkeys(name for _, name, _ in events()))
     called = dict(zip(names, _names(rng, len(names)), strict=True))
     pid, *tids = (int(n) for n in rng.choice(9000, 3, replace=False))
@@ -205,7 +198,7 @@ def _recorded(rng: np.random.Generator, title: str) -> TraceScenario:
 def laid_out(
     rng: np.random.Generator, nodes: tuple[Node, ...], thread: Thread, begin: int
 ) -> tuple[tuple[Span, ...], tuple[tuple[str, int], ...]]:
-    """Return the spans of the nodes of a forest, and the name and own time of each node.
+    """Return the events for these nodes of call trees, and the name and own time of each node.
 
     Either half or none of a node's own time comes before its children. The rest comes after them.
     """

@@ -1,6 +1,6 @@
-"""Task (b) of lesson 12: compute the number of calls after which compiling pays, for planted times.
+"""Task (b) of lesson 12: compute the number of calls after which compiling a function pays.
 
-The task has no tiers, because the answer is one number and its cost does not matter.
+Only the answer counts, because it is one number and its cost does not matter.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from grader.values import Value
 from harness.rendering import units
 
 TICK_S: Final = 2.0**-10
-"""All planted times are multiples of this, so that their sums and products are exact.
+"""All durations are multiples of this number of seconds, so that their sums and products are exact.
 
-As decimals, the times have at most ten digits after the point, and at most 17 in all. So `repr` shows them exactly, and
-code that computes in decimals finds the same equal totals.
+As decimals, the durations have at most ten digits after the point, and at most 17 in all. So `repr` shows them exactly,
+and code that computes in decimals finds the same equal totals.
 """
 
 
 @dataclass(frozen=True)
 class Case(PlainScenario):
-    """Three durations, and the right answer `right`, which is drawn before them."""
+    """Three durations in seconds, and the right answer `right`, which is chosen before them."""
 
     title: str
     compile_s: float
@@ -50,7 +50,6 @@ class Case(PlainScenario):
         return Mismatch(repr(right), shown(answer), f"{given} {self._why(got)}")
 
     def _why(self, got: float | None) -> str:
-        """Return a sentence with both totals, for a number of calls that shows why the answer is wrong."""
         if self.right is None:
             slower = "takes longer than" if self.fast_s > self.slow_s else "takes as long as"
             return f"A compiled call {slower} a call without compiling, so compiling never pays: return None."
@@ -64,7 +63,7 @@ class Case(PlainScenario):
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Case, ...]:
-    """Return two cases of each kind. The title describes the kind."""
+    """Return two random cases of each kind. The title describes the kind."""
     return tuple(case for _ in range(2) for case in _one_of_each(rng))
 
 

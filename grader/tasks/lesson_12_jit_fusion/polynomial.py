@@ -3,10 +3,10 @@
 For each of twelve coefficients, the baseline computes a product, a sum and the next power: 36 passes, each with a new
 tensor. Horner's method needs 22 passes and gains 1.7×. With torch.addcmul it needs 11 and gains 2.7×. Memory is the
 bottleneck here, not arithmetic. One loop compiled by numba reads each number once and keeps intermediate values in
-registers. In the grader's workers, which reuse freed memory, this loop gains 13 to 16×. `numba.vectorize` with Python's
-float coefficients computes in float64 and gains 8 to 9×. So full points are at 5×, which no sequence of torch
-operations reached. Between Horner's method (1.7 to 1.9×) and addcmul (2.7 to 3×) no tier fits, so both earn the same.
-(Measured on a 2-core VM, torch 2.13, numba 0.68.)
+registers. In the grader's processes, which reuse freed memory, this loop gains 13 to 16×. `numba.vectorize` with
+Python's float coefficients computes in float64 and gains 8 to 9×. So full points are at 5×, which no sequence of torch
+operations reached. Horner's method (1.7 to 1.9×) and addcmul (2.7 to 3×) are too close to each other for different
+points. (Measured on a 2-core VM, torch 2.13, numba 0.68.)
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
 COEFFICIENTS: Final = (0.5, -1.25, 0.75, 2.0, -0.125, 0.375, -0.625, 1.5, 0.25, -0.875, 0.0625, -0.3125)
-"""The coefficients of the exercise. Each is a binary fraction, so it is the same number in float32 and float64."""
+"""The coefficients of the polynomial. Each is a binary fraction, so it is the same number in float32 and float64."""
 
 NUMBERS: Final = 1 << 18
 SHAPES: Final = ((0,), (1,), (7,), (0, 4), (3, 5), (16, 16), (3, 8, 6))
@@ -39,7 +39,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    """Yield new inputs of the timed size without end."""
+    """Yield random inputs of the timed size without end."""
     while True:
         yield (_numbers(rng, (NUMBERS,), "float32"),)
 

@@ -1,4 +1,4 @@
-"""The scenarios of `run`: programs compiled by CPython, and the results that CPython computes for them.
+"""The scenarios of the task `run`: programs compiled by CPython, and the results that CPython computes for them.
 
 A program is the random text of a function of three numbers, with arithmetic, comparisons, conditions and loops. The
 running Python compiles this function, and a call of the function gives the right answer.
@@ -23,20 +23,20 @@ from harness.bytecode import is_checked_version, plain_instructions, version_not
 PARAMETERS: Final = ("a", "b", "c")
 LOCALS: Final = ("x", "y")
 SYMBOLS: Final = (["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"], ["<", "<=", "==", "!=", ">", ">="])
-"""The operators with two operands: first arithmetic operators, then comparisons."""
+"""The symbols of the operators with two operands: first arithmetic operators, then comparisons."""
 
 DIVISORS: Final = ("7", "5", "-3", "-4", "2.5")
 CONDITIONS: Final = 3
-"""The number of kinds of conditions, and the number of counted programs."""
+"""The number of kinds of conditions, and the number of programs whose opcodes are counted."""
 COUNTED_ROUNDS: Final = 300
-"""The number of rounds of the loop in a counted program."""
+"""The number of rounds of the loop in a program whose opcodes are counted."""
 
 COPIES: Final = "COPY n pushes the n-th value from the top again. SWAP n exchanges that value with the top."
 
 
 @dataclass
 class Program(PlainScenario):
-    """A program to execute, and the arguments of one call of the program."""
+    """A compiled function to execute, and the arguments of one call of it."""
 
     title: str
     text: str
@@ -50,7 +50,7 @@ class Program(PlainScenario):
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `run`: the program's parameters and instructions, and the arguments of its call."""
+        """The arguments of `run`: the function's parameters and instructions, and the arguments of its call."""
         rows: list[Value] = [[one.name, one.argument] for one in plain_instructions(self._called().__code__)]
         code: dict[str, Value] = {"parameters": list(PARAMETERS), "instructions": rows}
         return code, list(self.numbers)
@@ -75,9 +75,9 @@ class Program(PlainScenario):
 
 
 def compiler() -> str:
-    """Return the version of the running Python.
+    """Return the version of the running Python as text.
 
-    If the bytecode of this version was not checked, add the checked versions.
+    If the bytecode of this version was not checked, the text also names the checked versions.
     """
     return f"Python {sys.version_info.major}.{sys.version_info.minor}" if is_checked_version() else version_note()
 
@@ -89,7 +89,7 @@ def answer(scenario: Scenario) -> Value:
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Program, ...]:
-    """Return a program for each special case, and longer random programs."""
+    """Return a random program for each special case, and longer random programs."""
 
     def one(expression: str, numbers: tuple[int | float, ...], advice: str) -> Program:
         return Program(f"return {expression}, called with {numbers}", function_of([], expression), numbers, advice)
@@ -147,10 +147,6 @@ def draw_counted(rng: np.random.Generator) -> tuple[Program, ...]:
 
 
 def _looping(rng: np.random.Generator, rounds: int, without: int = 0) -> Program:
-    """Return a program with a loop and two of the three kinds of conditions.
-
-    Only names, numbers and operators differ between draws. So the cost of a round hardly depends on the draw.
-    """
     first, second = rng.permutation([kind for kind in range(CONDITIONS) if kind != without])
     body = [
         f"if {condition(rng, first)}:",
@@ -167,13 +163,13 @@ def _looping(rng: np.random.Generator, rounds: int, without: int = 0) -> Program
 
 
 def function_of(body: Sequence[str], result: str) -> str:
-    """Return the source text of a program with these lines and this result."""
+    """Return the source text of a function with these lines, which returns the expression `result`."""
     lines = [f"def program({', '.join(PARAMETERS)}):", *(f"    {line}" for line in body), f"    return {result}"]
     return "\n".join(lines) + "\n"
 
 
 def statements(rng: np.random.Generator) -> list[str]:
-    """Return random source lines that set every local."""
+    """Return random source lines that set every local variable."""
     x, y = LOCALS
     test = condition(rng)
     return [
@@ -186,7 +182,7 @@ def statements(rng: np.random.Generator) -> list[str]:
 
 
 def expression(rng: np.random.Generator, depth: int, known: Sequence[str] = ()) -> str:
-    """Return a random expression of at most `depth` levels of operations. It may use the locals in `known`."""
+    """Return a random expression of at most `depth` levels of operations. It may use the local variables `known`."""
     if depth == 0:
         names = (*PARAMETERS, *known)
         return str(rng.choice(names)) if rng.random() < 0.75 else str(rng.integers(1, 9))
@@ -204,7 +200,6 @@ def expression(rng: np.random.Generator, depth: int, known: Sequence[str] = ()) 
 
 
 def _arithmetic(rng: np.random.Generator, depth: int) -> str:
-    """Return a random expression of exactly `depth` levels of operations with two operands."""
     if depth == 0:
         return str(rng.choice(PARAMETERS))
     left, right = (_arithmetic(rng, depth - 1) for _ in range(2))
@@ -214,7 +209,10 @@ def _arithmetic(rng: np.random.Generator, depth: int) -> str:
 
 
 def condition(rng: np.random.Generator, kind: int | None = None) -> str:
-    """Return a comparison (kind 0), a chain of two (1), or a negated comparison (2). For None, choose at random."""
+    """Return a random condition: a comparison (kind 0), a chain of two (1), or a negated comparison (2).
+
+    For None, the kind is random.
+    """
     one, two, three = rng.choice(PARAMETERS, 3)
     compare = str(rng.choice(["<", "<=", ">", ">=", "!="]))
     kinds = (f"{one} {compare} {two}", f"{one} < {two} <= {three}", f"not {one} {compare} {two}")
@@ -222,5 +220,5 @@ def condition(rng: np.random.Generator, kind: int | None = None) -> str:
 
 
 def numbers(rng: np.random.Generator) -> tuple[int | float, ...]:
-    """Return three numbers, which may be negative."""
+    """Return three random numbers, which may be negative."""
     return tuple(int(n) for n in rng.integers(-60, 60, 3))

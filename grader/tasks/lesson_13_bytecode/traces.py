@@ -1,8 +1,8 @@
-"""The scenarios of `pairs`: random traces of opcodes in the order of execution.
+"""The scenarios of the task `pairs`: random traces of opcodes in the order of execution.
 
 The next opcode depends on the previous opcode, as in real programs: after each opcode, a few opcodes are frequent. The
-code counts pairs while it draws the trace. It does not count the pairs of a finished trace, because students could hand
-in such code as a solution.
+code counts pairs while it chooses the opcodes. It does not count the pairs of a finished trace, because students could
+hand in such code as a solution.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ NAMES: Final = (
     *("LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "GET_ITER", "POP_TOP", "STORE_FAST"),
     *("STORE_SUBSCR", "UNPACK_SEQUENCE"),
 )
-"""Opcodes that every version of Python from 3.11 to 3.15 has."""
+"""Names of opcodes that every version of Python from 3.11 to 3.15 has."""
 
 FOLLOWERS: Final = 4
 """The number of opcodes that are frequent after an opcode."""
@@ -31,7 +31,7 @@ FOLLOWERS: Final = 4
 
 @dataclass
 class Trace(RowsScenario):
-    """A trace, and the number of times that each pair occurs in it."""
+    """A trace of executed opcodes, and the number of times that each pair occurs in it."""
 
     title: str
     trace: list[str]
@@ -42,18 +42,18 @@ class Trace(RowsScenario):
 
     @property
     def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
-        """The arguments of `pairs`: the trace."""
+        """The arguments of the submission's function `pairs`: the trace."""
         return (list(self.trace),)
 
     @property
     def right(self) -> list[list[Value]]:
-        """The right rows, from the numbers that were counted while drawing."""
+        """The right answer: rows with the numbers of pairs."""
         rows = sorted((-count, first, second) for (first, second), count in self.times.items() if count > 1)
         return [[first, second, -count] for count, first, second in rows]
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
-    """Return a trace for each special case, and a long trace."""
+    """Return a random trace for each special case, and a long trace."""
     a, b, c = sorted(str(name) for name in rng.choice(NAMES, 3, replace=False))
     return (
         Trace("an empty trace", [], {}, "For an empty trace, return an empty list."),
@@ -77,7 +77,7 @@ def draw_cases(rng: np.random.Generator) -> tuple[Trace, ...]:
 
 
 def draw_counted(rng: np.random.Generator) -> tuple[Trace, ...]:
-    """Return the traces for which opcodes are counted."""
+    """Return the random traces with which a submission's opcodes are counted."""
     return tuple(Trace("a long trace", *_trace(rng, COUNTED_LENGTH)) for _ in range(COUNTED_CALLS))
 
 

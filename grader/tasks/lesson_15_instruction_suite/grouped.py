@@ -1,7 +1,7 @@
-"""The scenarios of `expand`: grouped benchmarks, each of a special kind.
+"""The scenarios of the task `expand`: grouped benchmarks, each of a special kind.
 
-A grouped benchmark and its flat list are both made from the same random draw. No code here computes the list from the
-benchmark, because students could hand it in as a solution.
+A grouped benchmark and its flat list are both made from the same random choices. No code here computes the list from
+the benchmark, because students could hand it in as a solution.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ KEYS: Final = ("label", "runtime", "autograd", "language", "num_threads", "stmt"
 
 @dataclass(frozen=True)
 class Group(PlainScenario):
-    """A grouped benchmark, and its flat list (`right`), which was drawn with it."""
+    """A grouped benchmark, and its flat list (`right`), made from the same random choices."""
 
     title: str
     benchmark: Mapping[str, Value]
@@ -52,7 +52,6 @@ class Group(PlainScenario):
 
 
 def _rule(key: str, right: Mapping[str, Value]) -> str:
-    """Return a sentence with the rule for a key of a right benchmark, or an empty text."""
     if key in ("runtime", "autograd", "language", "num_threads"):
         return (
             "Order the list by runtime (eager first), autograd mode (forward first), language (Python first) and "
@@ -71,7 +70,7 @@ def _rule(key: str, right: Mapping[str, Value]) -> str:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Group, ...]:
-    """Return a grouped benchmark for each special case, and one that combines them."""
+    """Return a random grouped benchmark for each special case, and one that combines them."""
     draw = _Drawing(rng)
     return (
         draw.group("a statement in both languages"),
@@ -89,8 +88,6 @@ def draw_scenarios(rng: np.random.Generator) -> tuple[Group, ...]:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Draws random names and numbers, and makes both the grouped benchmark and the flat list from them."""
-
     rng: np.random.Generator
 
     def group(
@@ -155,7 +152,6 @@ class _Drawing:
 
 
 def _statements(left: str, call: str, scripted: str) -> dict[tuple[str, str, str], str]:
-    """Return the statement for each runtime, autograd mode and language. `left` is the output's name, or ""."""
     py, cpp = (f"{left} = ", f"auto {left} = ") if left else ("", "")
     eager, eager_cpp = f"{py}torch.{call}", f"{cpp}torch::{call};"
     script, script_cpp = f"{py}{scripted}", f"{cpp}{scripted};"

@@ -1,4 +1,4 @@
-"""The scenarios of `schedule`: jobs of random widths and durations, and the rules that a plan must keep."""
+"""The scenarios of the task `schedule`: jobs of random widths and durations, and the rules that a plan must keep."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from grader.tasks.plain import PlainScenario
 from grader.values import Value
 
 NEVER_S = 1e9
-"""The cost of a scenario until a plan has been accepted, in seconds."""
+"""The cost of a scenario in seconds before a plan has been accepted."""
 
 
 @dataclass
 class Plan(PlainScenario):
-    """Jobs to plan, as rows [width, seconds]. The cost is the second in which the last job ends."""
+    """Jobs to plan, as rows [number of cores, seconds]. The cost is the second in which the last job ends."""
 
     title: str
     jobs: list[tuple[int, int]]
@@ -32,7 +32,7 @@ class Plan(PlainScenario):
 
     @property
     def plain_cost(self) -> float:
-        """Return the second in which the baseline, which runs one job after the other, ends the last job."""
+        """Return the second in which the last job ends if one job runs after the other, as in the baseline."""
         return sum(seconds for _, seconds in self.jobs) or 1.0
 
     def judge(self, answer: Value) -> Mismatch | None:
@@ -85,7 +85,7 @@ def _read(row: Value) -> tuple[float, list[int]]:
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[Plan, ...]:
-    """Return random jobs for small and large machines, and jobs for which simple plans are bad."""
+    """Return random jobs for small and large machines, and jobs for which simple plans are slow."""
     in_turns = "long narrow jobs, alternating with short jobs for all cores"
     return (
         Plan("no jobs", [], 2),
@@ -104,7 +104,6 @@ def _drawn(rng: np.random.Generator, number: int, most_width: int, most_s: int) 
 
 
 def _in_turns(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
-    """Return alternating jobs: a long narrow job, then a short job for all cores. A plan in this order is slow."""
     jobs: list[tuple[int, int]] = []
     for _ in range(20):
         jobs += [(int(rng.integers(1, 3)), int(rng.integers(20, 40))), (cores, int(rng.integers(1, 3)))]
@@ -112,7 +111,6 @@ def _in_turns(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
 
 
 def _long_last(rng: np.random.Generator, cores: int) -> list[tuple[int, int]]:
-    """Return short jobs, and then one job for one core. It lasts as long as all short jobs together on all cores."""
     short = [(int(rng.integers(1, 3)), int(rng.integers(2, 8))) for _ in range(5 * cores)]
     work_s = sum(width * seconds for width, seconds in short)
     return [*short, (1, work_s // cores)]

@@ -1,10 +1,10 @@
 """Task (b) of lesson 15: plan jobs of given widths and durations on some cores. The cost is the end of the last job.
 
-The baseline runs one job after the other. These are the gains of four other plans with random jobs (60 seeds). If jobs
-start strictly in order, the gain is 1.6. If either of the two jobs that wait longest may start, it is 2.1. If any job
-that fits may start, it is 4.3, and if the largest job that fits starts first, 4.9. Full points need a gain of 3, which
-the first two plans do not reach. The solution must gain only 1.5 times the top tier (`least_gain`), because a planned
-time is the same on every machine.
+The baseline, with which submissions are compared, runs one job after the other. Four other plans of random jobs (60
+seeds) end earlier. If jobs start strictly in order, the gain is 1.6. If either of the two jobs that wait longest may
+start, it is 2.1. If any job that fits may start, it is 4.3, and if the largest job that fits starts first, 4.9. Full
+points need a gain of 3, which the first two plans do not reach. The solution must gain only 1.5 times the top tier
+(`least_gain`), because a planned time is the same on every machine.
 """
 
 from pathlib import Path
