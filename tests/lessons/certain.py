@@ -7,6 +7,11 @@ CERTAIN: dict[str, set[str]] = {
     "13_bytecode": {
         "pairs-of-bytes",
         "folded",
+        "magic-first",
+        "same-code",
+        "stale-pyc",
+        "one-for-all",
+        "not-as-before",
         "model-agrees",
         "depth-known",
         "names-gone",
