@@ -74,6 +74,8 @@ CERTAIN: dict[str, set[str]] = {
         "nothing-done",
         "graph-is-whole",
         "branch-refused",
+        "unused-dropped",
+        "float-is-cut",
         "export-is-whole",
         "export-answers",
         "export-refuses",
