@@ -53,6 +53,8 @@ CERTAIN: dict[str, set[str]] = {
         "prints-differ",
     },
     "09_cprofile": {
+        "profile-stays-small",
+        "trace-grows",
         "main-has-all",
         "main-does-nothing",
         "own-adds-up",
