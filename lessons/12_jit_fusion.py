@@ -22,6 +22,7 @@ from torch import Tensor, fx
 
 from harness.compilers import (
     Captured,
+    ImplementationTimes,
     OperationTraffic,
     Start,
     Starts,
@@ -34,6 +35,7 @@ from harness.compilers import (
     prepare,
     refusal,
     starts,
+    times_under_each,
     torchscript_support,
     torchscript_warnings_hidden,
     traffic,
@@ -177,6 +179,77 @@ def explain_ways(page: Page, times: dict[str, Times]) -> None:
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.step(
+    "PyPy, Cython and Nuitka",
+    predict=Choice.ranges(
+        "Cython translates `collatz` to C. We declare no types for its variables. What is the time of a call in CPython"
+        " divided by the time of a call of the translated function?",
+        (1, 10),
+        units.ratio,
+    ),
+    fast={"building": 0},
+)
+def other_ways_to_run(
+    building: int = 1,
+) -> tuple[ImplementationTimes, ...]:
+    """CPython is one implementation of the language Python. There are others, and there are compilers for modules.
+
+    *PyPy* is an interpreter with a just-in-time compiler for all code, not only for decorated functions. *Cython* and
+    *Nuitka* translate a module to C code, and a C compiler turns it into an extension for CPython.
+
+    We run `collatz` in a new process for each of them that is installed, and measure the CPU time.
+    """
+    return times_under_each(collatz, 1000, building=bool(building))
+
+
+UNTYPED_GAINS_LITTLE = other_ways_to_run.claim(
+    "untyped-gains-little",
+    "without declared types, Cython makes `collatz` at most 5 times as fast as CPython",
+    at_most=5,
+    unit=units.ratio,
+)
+PYPY_WINS = other_ways_to_run.claim(
+    "pypy-wins", "a later call in PyPy is more than 2 times as fast as in CPython", at_least=2, unit=units.ratio
+)
+
+
+@other_ways_to_run.explain
+def explain_others(page: Page, found: tuple[ImplementationTimes, ...]) -> None:
+    measured = {each.name: each for each in found if each.calls_s}
+    rows = [
+        (name, units.seconds(each.build_s) if each.build_s else "", each.calls_s[0], each.later_s)
+        for name, each in measured.items()
+    ]
+    heads = {"collatz": None, "compiler": None, "first call": units.seconds, "a later call": units.seconds}
+    page.table(Table.of("The same Python code in new processes", heads, rows))
+    gains = {name: measured["CPython"].later_s / each.later_s for name, each in measured.items()}
+    page.reveal(gains.get("Cython"), "" if "Cython" in gains else "The answer needs Cython.")
+    reasons = {each.name: each.reason for each in found}
+    for name, claim in (("Cython", UNTYPED_GAINS_LITTLE), ("PyPy", PYPY_WINS)):
+        if name in gains:
+            page.settle(claim, gains[name])
+        else:
+            page.skip(claim, reasons[name])
+    if reasons["Nuitka"] != reasons["Cython"]:
+        page.say(f"{reasons['Nuitka']}.")
+    page.say(
+        "Cython and Nuitka save the interpreter loop. Without declared types, their C code still calls functions of",
+        "CPython for each `+` and `%`, because the operands can be any objects. With types (`cdef long long value` in",
+        "Cython), the C compiler can use machine instructions for them.",
+    )
+    page.say(
+        PYPY_WINS.words(
+            held="PyPy observes the types while the program runs, and compiles the loops that run often. It needs no"
+            " decorators, but torch does not support it.",
+            refuted="In this run, PyPy is not much faster than CPython.",
+            unclear="This run does not show how fast PyPy is.",
+        )
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
 @lesson.given
 def twice(x: Any) -> Any:
     return x + x
@@ -294,7 +367,7 @@ def explain_types(page: Page, found: ByType) -> None:
     )
 
 
-# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -400,7 +473,7 @@ def explain_signed(page: Page, found: Signed) -> None:
     page.output(narrowed(found.refused), caption="The error of numba for a complex number")
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -526,7 +599,7 @@ def quotient(one: Interval, other: Interval) -> Interval:
     return Interval.unknown() if any(map(math.isnan, ends)) else Interval(*ends)
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -652,7 +725,7 @@ def narrowed(text: str, width: int = 76) -> str:
     return "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.strip().splitlines())
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -756,7 +829,7 @@ def explain_export(page: Page, found: Exported) -> None:
     )
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -874,7 +947,7 @@ def explain_guards(page: Page, found: Guarded | None) -> None:
         page.output(narrowed(found.branch.breaks[0].strip().splitlines()[0]), caption="The reason for the graph break")
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -980,7 +1053,7 @@ def body_of(written: str, most: int = 22) -> str:
     return "\n".join(lines[first : first + most])
 
 
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1178,7 +1251,7 @@ def calls_in_words(calls: Interval) -> str:
     return " to ".join(dict.fromkeys((units.count(calls.low), units.count(calls.high))))
 
 
-# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 11 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1312,7 +1385,7 @@ def explain_waiting(page: Page, found: Independent) -> None:
     )
 
 
-# ── 11 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 12 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1388,7 +1461,7 @@ def explain_history(page: Page, found: History | None) -> None:
         for claim in page.declared.values():
             page.skip(claim, torchscript_support().reason)
         page.say(
-            "Steps 6 to 9 show the successors of TorchScript: `torch.export` and `torch.compile`. Where torch supports"
+            "Steps 7 to 10 show the successors of TorchScript: `torch.export` and `torch.compile`. Where torch supports"
             " TorchScript, this step shows that a trace keeps only the recorded side of a branch."
         )
         return

@@ -12,7 +12,15 @@ import pytest
 import torch
 from sessions import Play, duel, explained
 
-from harness.compilers import Captured, OperationTraffic, Start, Starts, TorchScriptSupport, unsupported
+from harness.compilers import (
+    Captured,
+    ImplementationTimes,
+    OperationTraffic,
+    Start,
+    Starts,
+    TorchScriptSupport,
+    unsupported,
+)
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from harness.paired.duel_result import Duel
 from lessons.engine.interval import Interval
@@ -188,6 +196,43 @@ def test_both_styles_stand_beside_each_other(prepare: Play, lesson: Lesson, modu
     assert set(standings.values()) == {"held"}
     assert "wasteful gets Tensor Proxy" in printed
     assert "depends on numbers runs an error" in printed
+
+
+def implementations(cython_s: float, pypy_s: float) -> tuple[ImplementationTimes, ...]:
+    """Return the times of `collatz` in CPython (10 ms), PyPy and Cython. Nuitka is missing."""
+    return (
+        ImplementationTimes("CPython", 0.0, (0.01, 0.01)),
+        ImplementationTimes("PyPy", 0.0, (0.01, pypy_s)),
+        ImplementationTimes("Cython", 3.0, (cython_s, cython_s)),
+        ImplementationTimes("Nuitka", reason="Nuitka is missing: python -m pip install nuitka"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "standing", "words"),
+    [
+        (implementations(0.005, 0.001), "held", ("1× to 10×", "compiles the loops that run often")),
+        (implementations(0.0001, 0.01), "refuted", ("10× or more", "PyPy is not much faster")),
+    ],
+)
+def test_other_implementations_are_explained_as_they_were_measured(
+    prepare: Play, lesson: Lesson, found: tuple[ImplementationTimes, ...], standing: str, words: tuple[str, ...]
+) -> None:
+    printed, standings = explained(prepare, lesson, "other_ways_to_run", found)
+    assert standings == {"untyped-gains-little": standing, "pypy-wins": standing}
+    assert all(each in printed for each in words)
+    assert "Nuitka is missing: python -m pip install nuitka" in printed
+
+
+def test_what_is_not_installed_is_named_with_its_command(prepare: Play, lesson: Lesson) -> None:
+    missing = [
+        ImplementationTimes(name, reason=f"{name} is missing: get {name}") for name in ("PyPy", "Cython", "Nuitka")
+    ]
+    found = (ImplementationTimes("CPython", 0.0, (0.01, 0.01)), *missing)
+    printed, standings = explained(prepare, lesson, "other_ways_to_run", found)
+    assert set(standings.values()) == {"skipped"}
+    assert all(f"get {name}" in " ".join(printed.split()) for name in ("PyPy", "Cython", "Nuitka"))
+    assert "The answer needs Cython." in printed
 
 
 def guarded(module: ModuleType, *graphs: int, branch: Captured) -> Any:
