@@ -275,6 +275,7 @@ def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
     The C function `address` has an array of 1000 bytes on the stack. It calls itself `depth` times, and returns the
     address of the array in the last call.
     """
+    gc.collect()
     c, before = c_library(), resident_bytes()
     growth = {}
     pointer = c.malloc(n_bytes)
