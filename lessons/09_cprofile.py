@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 import time
+import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -234,6 +235,149 @@ def shares(looks: Looks) -> Table:
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
+def many_functions(times: int) -> Callable[[], None]:
+    text = "\n".join(f"def f{n}(): return {n}" for n in range(1000))
+    functions: dict[str, Callable[[], int]] = {}
+    exec(text, {}, functions)  # noqa: S102 - our own text
+
+    def call_all() -> None:
+        for _ in range(times):
+            for function in functions.values():
+                function()
+
+    return call_all
+
+
+@lesson.given
+def with_cprofile(call: Callable[[], object]) -> cProfile.Profile:
+    profile = cProfile.Profile()
+    profile.runcall(call)
+    return profile
+
+
+@lesson.given
+def each_event(call: Callable[[], object]) -> list[object]:
+    events: list[object] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        name = frame.f_code.co_name
+        events.append((name, event, time.perf_counter()))
+
+    sys.setprofile(note)
+    call()
+    sys.setprofile(None)
+    return events
+
+
+@lesson.given
+def taken_bytes(
+    way: Callable[[Callable[[], object]], object],
+    call: Callable[[], object],
+) -> int:
+    tracemalloc.start()
+    result = way(call)
+    now_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return now_bytes
+
+
+@lesson.given
+class Taken(NamedTuple):
+    way: str
+    few_bytes: int
+    many_bytes: int
+
+
+@lesson.step(
+    "The memory of a profiler",
+    predict=Choice.ranges(
+        "A program calls each of 1000 functions. What is the memory of `cProfile` if each function is called ten times"
+        " as often, divided by its memory before?",
+        (2, 5),
+        units.ratio,
+    ),
+    fast={"times": 1},
+)
+def memory_of_a_profiler(times: int = 4) -> list[Taken]:
+    """A profiler also takes memory. The amount depends on what the profiler stores.
+
+    The counter and the sampler of step 1 store one number for each function. `cProfile` stores a row for each function,
+    and for each pair of a caller and a called function. The function `each_event` stores the time of each call and of
+    each return instead. Such a *trace* shows the order of the calls.
+
+    `tracemalloc` counts the bytes that each profiler still uses at the end.
+    """
+    ways: tuple[Callable[[Callable[[], object]], object], ...]
+    ways = (counting, sampling, with_cprofile, each_event)
+    found = []
+    for way in ways:
+        few = taken_bytes(way, many_functions(times))
+        many = taken_bytes(way, many_functions(10 * times))
+        found.append(Taken(way.__name__, few, many))
+    return found
+
+
+PROFILE_STAYS_SMALL = memory_of_a_profiler.claim(
+    "profile-stays-small",
+    "with ten times as many calls, `cProfile` takes at most 1.5 times as much memory",
+    at_most=1.5,
+    unit=units.ratio,
+)
+TRACE_GROWS = memory_of_a_profiler.claim(
+    "trace-grows",
+    "with ten times as many calls, a trace of each event takes at least 5 times as much memory",
+    at_least=5,
+    unit=units.ratio,
+)
+SAMPLES_ARE_SMALL = memory_of_a_profiler.claim(
+    "samples-are-small",
+    "`cProfile` takes at least 5 times as much memory as the sampler",
+    at_least=5,
+    unit=units.ratio,
+)
+
+
+@memory_of_a_profiler.explain
+def _(page: Page, found: list[Taken]) -> None:
+    stored = {
+        "counting": "a number per function",
+        "sampling": "a number per function seen",
+        "with_cprofile": "a row per function",
+        "each_event": "a row per call and return",
+    }
+    heads = {"profiler": None, "stores": None, "few calls": units.size, "ten times as many": units.size}
+    page.table(
+        Table.of(
+            "The memory of four profilers",
+            heads,
+            [(each.way, stored[each.way], each.few_bytes, each.many_bytes) for each in found],
+        )
+    )
+    by_name = {each.way: each for each in found}
+    rows_, events, samples = (by_name[way] for way in ("with_cprofile", "each_event", "sampling"))
+    page.reveal(rows_.many_bytes / rows_.few_bytes)
+    page.settle(PROFILE_STAYS_SMALL, rows_.many_bytes / rows_.few_bytes)
+    page.settle(TRACE_GROWS, events.many_bytes / events.few_bytes)
+    page.settle(SAMPLES_ARE_SMALL, rows_.many_bytes / max(samples.many_bytes, 1))
+    page.say(
+        PROFILE_STAYS_SMALL.words(
+            held="`cProfile` adds the time of each call to the row of its function, and keeps no call. So you can"
+            " profile a program for hours.",
+            refuted="In this run, the memory of `cProfile` grew with the calls.",
+            unclear="This run does not show whether the memory of `cProfile` grows with the calls.",
+        ),
+        TRACE_GROWS.words(
+            held="A trace keeps each call, so its memory grows with the time of the program. Record a trace for a few"
+            " seconds only. Lesson 11 does this with torch's profiler.",
+            refuted="In this run, the trace hardly grew.",
+            unclear="This run does not show how much the trace grows.",
+        ),
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
 def script(numbers: int) -> str:
     return f"""
 def fib(n):
@@ -392,7 +536,7 @@ def tables(printed: str) -> str:
     return "\n".join(line.rstrip() for line in printed.splitlines() if not around.match(line.rstrip()))
 
 
-# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Callers(NamedTuple):
     functions: tuple[ProfiledFunction, ...]
@@ -465,7 +609,7 @@ def caller_option(clean: ProfiledFunction) -> str:
     return "b" if len(clean.callers) == 2 else "a"
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Tracers(NamedTuple):
     cprofile: ProfiledScript
@@ -590,7 +734,7 @@ def table_rows(printed: str) -> list[str]:
     return [line for line in lines[first + 1 :] if line.strip()]
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def two_layers() -> nn.Sequential:
     first, second = nn.Linear(64, 128), nn.Linear(128, 10)
@@ -741,7 +885,7 @@ PSTATS = {
 """The columns of a table of pstats, with the formats of their numbers."""
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def step(total: float, x: float) -> float:
     return total + x * x
@@ -887,7 +1031,7 @@ def why_inlined_is_slower(version: tuple[int, ...]) -> str:
     return "In this version of Python, tracing slows only calls and returns, so another cause slowed this loop."
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Pictures(NamedTuple):
     functions: tuple[ProfiledFunction, ...]

@@ -4,6 +4,7 @@ The steps appear on the screen in the order of this file. Some sentences of an e
 this machine. The lesson uses at most about 400 MiB at a time.
 """
 
+import ctypes
 import gc
 import math
 import mmap
@@ -19,6 +20,7 @@ import torch
 from memory_profiler import memory_usage
 from torch import Tensor
 
+from harness.compilers import build, lacking
 from harness.memory import (
     Line,
     MemoryUse,
@@ -32,7 +34,7 @@ from harness.memory import (
 )
 from harness.rendering import plots, units
 from harness.rendering.tables import Table
-from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.words import followed, signed, yes_no
 
@@ -225,6 +227,145 @@ def owners_text(owners: int) -> str:
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
+def c_library() -> ctypes.CDLL:
+    c = ctypes.CDLL(None)
+    c.malloc.argtypes = [ctypes.c_size_t]
+    c.malloc.restype = ctypes.c_void_p
+    c.free.argtypes = [ctypes.c_void_p]
+    return c
+
+
+@lesson.given
+def array_on_the_stack() -> str:
+    return """
+extern "C" __attribute__((noinline))
+long long address(long long depth) {
+  volatile char array[1000];
+  array[0] = 0;
+  volatile long long deepest = (long long)array;
+  if (depth) deepest = address(depth - 1);
+  return deepest;
+}
+"""
+
+
+@lesson.given
+class StackAndHeap(NamedTuple):
+    growth: dict[str, int]
+    again: int
+    deeper: int
+
+
+@lesson.step(
+    "Stack and heap: malloc and free",
+    predict=Choice(
+        "`malloc` returns the address of 47.7 MiB, and we fill them. Then we delete the only Python name of the address"
+        " and run the garbage collector. Which part of the 47.7 MiB returns to the system?",
+        {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
+        limits=(0.1, 0.9),
+    ),
+)
+def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
+    """C has two places for data. The local variables of a function are on the *stack*, and vanish when it returns.
+
+    `malloc` reserves a block on the *heap* and returns its address. The block exists until the program passes the
+    address to `free`. With `ctypes`, Python can call both functions. The address is then only a number for Python. We
+    write the address into a note (a string) before we delete its name.
+
+    The C function `address` has an array of 1000 bytes on the stack. It calls itself `depth` times, and returns the
+    address of the array in the last call.
+    """
+    gc.collect()
+    c, before = c_library(), resident_bytes()
+    growth = {}
+    pointer = c.malloc(n_bytes)
+    growth["malloc"] = resident_bytes() - before
+    ctypes.memset(pointer, 1, n_bytes)
+    growth["writing"] = resident_bytes() - before
+    note = hex(pointer)
+    del pointer
+    gc.collect()
+    growth["del and gc.collect"] = resident_bytes() - before
+    c.free(int(note, 16))
+    growth["free"] = resident_bytes() - before
+    if lacking():
+        return StackAndHeap(growth, 0, 0)
+    address = build(array_on_the_stack(), "address")
+    at, below, at_again = address(0), address(10), address(0)
+    return StackAndHeap(growth, at_again - at, at - below)
+
+
+PAGES_LATER = stack_and_heap.claim(
+    "malloc-gives-no-pages",
+    "after `malloc`, at most 10 % of the block is in resident memory",
+    at_most=0.1,
+    unit=units.percent,
+)
+LEAKS = stack_and_heap.claim(
+    "del-does-not-free",
+    "`del` and the garbage collector leave at least 90 % of the block in memory",
+    at_least=0.9,
+    unit=units.percent,
+)
+FREE_RETURNS = stack_and_heap.claim(
+    "free-returns",
+    "after `free`, at most 10 % of the block is in resident memory",
+    at_most=0.1,
+    unit=units.percent,
+)
+SAME_PLACE = stack_and_heap.claim(
+    "stack-is-reused",
+    "two calls of `address`, one after the other, have their array at the same address",
+    equals=0,
+    unit=followed("bytes apart"),
+)
+DEEPER_IS_LOWER = stack_and_heap.claim(
+    "deeper-is-lower",
+    "ten calls inside each other take at least 10 000 bytes of the stack",
+    at_least=10_000,
+    unit=followed("bytes"),
+)
+
+
+@stack_and_heap.explain
+def _(page: Page, found: StackAndHeap) -> None:
+    growth = found.growth
+    columns = {"after": None, "growth of resident memory": units.size}
+    page.table(Table.of("A block of 47.7 MiB on the heap", columns, list(growth.items())))
+    whole = 4 * NUMBERS
+    returned = 1 - growth["del and gc.collect"] / whole
+    page.reveal(Interval.exact(returned))
+    page.settle(PAGES_LATER, growth["malloc"] / whole)
+    page.settle(LEAKS, growth["del and gc.collect"] / whole)
+    page.settle(FREE_RETURNS, growth["free"] / whole)
+    if lacking():
+        page.skip(SAME_PLACE, lacking())
+        page.skip(DEEPER_IS_LOWER, lacking())
+    else:
+        page.settle(SAME_PLACE, found.again)
+        page.settle(DEEPER_IS_LOWER, found.deeper)
+    page.say(
+        LEAKS.words(
+            held="Python counts references to Python objects, and does not know that a number is an address. A block"
+            " whose address is lost stays until the program ends: a *memory leak*.",
+            refuted="In this run, the memory returned without a call of `free`.",
+            unclear="This run does not show whether the memory stays.",
+        ),
+        "A block that is freed too early is worse: other data can replace its content while it is still used. Each",
+        "tensor calls `malloc` and `free` for you. Its reference count decides when.",
+    )
+    page.say(
+        SAME_PLACE.words(
+            held="The stack needs no `free`. When a function returns, the next call uses the same bytes again.",
+            refuted="In this run, the second call used other bytes of the stack.",
+            unclear="This run does not show whether the second call uses the same bytes.",
+        ),
+        "So never return the address of a local variable in C. The objects of Python are all on the heap.",
+    )
+
+
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
 class Seen(NamedTuple):
     traced_bytes: int
     resident_bytes: int
@@ -309,7 +450,7 @@ def _(page: Page, seen: dict[str, Seen]) -> None:
     )
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Freed(NamedTuple):
     large_bytes: int
@@ -390,7 +531,7 @@ def _(page: Page, found: Freed) -> None:
     )
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def script(numbers: int) -> str:
     return f"""
@@ -452,9 +593,7 @@ BETWEEN_NOT_SEEN = line_by_line.claim(
 
 @line_by_line.explain
 def _(page: Page, lines: tuple[Line, ...]) -> None:
-    rows = [(each.number, each.text, each.resident_bytes, each.more_bytes) for each in lines]
-    columns = {"line": units.count, "": None, "resident": units.size, "growth": signed(units.size)}
-    page.table(Table.of("The table of memory_profiler", columns, rows))
+    page.table(of_lines(lines, "The table of memory_profiler"))
     more = {each.text.strip(): (each.more_bytes or 0.0) / (8 * 5_000_000) for each in lines}
     three = more["c = (a + b) * (a - b)"]
     page.reveal(
@@ -465,15 +604,110 @@ def _(page: Page, lines: tuple[Line, ...]) -> None:
     page.settle(LINE_NAMED, more["b = a * 2"])
     page.settle(DEL_NAMED, more["del a"])
     page.settle(BETWEEN_NOT_SEEN, three)
+
+
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def training_script(steps: int) -> str:
+    return f"""
+import torch
+from torch import nn
+from torch.autograd import grad
+from torch.nn.functional import cross_entropy
+
+@profile
+def train(network, x, y):
+    weights = list(network.parameters())
+    for _ in range({steps}):
+        loss = cross_entropy(network(x), y)
+        slopes = grad(loss, weights)
+        with torch.no_grad():
+            for w, slope in zip(weights, slopes):
+                w.sub_(slope, alpha=0.5)
+
+layers = nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)
+x = torch.randn(75_000, 64)
+y = (x @ torch.randn(64, 10)).argmax(1)
+torch.set_num_threads(1)
+train(nn.Sequential(*layers), x, y)
+"""
+
+
+@lesson.step(
+    "Line by line: a training loop",
+    predict=Choice(
+        "memory_profiler prints a table for the training loop of lesson 09, with a batch of 75 000 rows. In which line"
+        " of the loop does the memory grow most?",
+        {
+            "a": "the forward pass, `loss = …`",
+            "b": "the backward pass, `slopes = …`",
+            "c": "the change of the weights, `w.sub_`",
+        },
+    ),
+    fast={"steps": 2},
+)
+def memory_of_training(steps: int = 5) -> tuple[Line, ...]:
+    """The network has a hidden layer of 128 numbers per row, so its output takes 36.6 MiB for the whole batch.
+
+    The backward pass needs some of the numbers that the forward pass computes. A line in a loop runs several times. Its
+    growth in the table is the sum over all repetitions.
+    """
+    return line_table(training_script(steps))
+
+
+FORWARD_KEEPS = memory_of_training.claim(
+    "forward-keeps",
+    "in each training step, the forward pass adds more than half of the memory of the hidden layer's output",
+    at_least=0.5,
+    unit=followed("outputs", units.number),
+)
+BACKWARD_FREES = memory_of_training.claim(
+    "backward-frees",
+    "in each training step, the line of the backward pass frees more than half of the memory of this output",
+    at_most=-0.5,
+    unit=followed("outputs", units.number),
+)
+
+
+@memory_of_training.explain
+def _(page: Page, lines: tuple[Line, ...]) -> None:
+    page.table(of_lines(lines, "The training loop in the table of memory_profiler"))
+    growth = {
+        letter: sum((each.more_bytes or 0.0) / max(each.times, 1) for each in lines if start in each.text)
+        for letter, start in (("a", "loss ="), ("b", "slopes ="), ("c", "w.sub_"))
+    }
+    hidden_bytes = 4 * 75_000 * 128
+    page.reveal(largest({letter: Interval.exact(bytes_) for letter, bytes_ in growth.items()}))
+    page.settle(FORWARD_KEEPS, growth["a"] / hidden_bytes)
+    page.settle(BACKWARD_FREES, growth["b"] / hidden_bytes)
+    page.say(
+        FORWARD_KEEPS.words(
+            held="The forward pass keeps numbers for the backward pass (the graph of autograd).",
+            refuted="In this run, the forward pass keeps little memory.",
+            unclear="This run does not show how much memory the forward pass keeps.",
+        ),
+        BACKWARD_FREES.words(
+            held="The backward pass frees them. It also needs memory of its own, but frees it before the line ends.",
+            refuted="In this run, the backward pass frees little memory.",
+            unclear="This run does not show how much memory the backward pass frees.",
+        ),
+        "The peak memory of training therefore depends on the size of the batch. `torch.no_grad` around a forward pass",
+        "saves this memory, if you do not need gradients.",
+    )
     page.say(
         "A lecture on high-performance machine learning shows a table of memory_profiler for a training loop: 85.0 MiB",
         "before the loop, 91.2 MiB in the loop, +2.2 MiB for the forward call, and +3.2 MiB for the backward call. The",
-        "first call of a function also loads code and allocates buffers, and the second call does not. Measure both",
-        "calls.",
+        "first call of a function also loads code and allocates buffers, and the second call does not.",
     )
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+def of_lines(lines: tuple[Line, ...], title: str) -> Table:
+    """Return a table of memory_profiler with the resident memory and the growth of each line."""
+    rows = [(each.number, each.text, each.resident_bytes, each.more_bytes) for each in lines]
+    return Table.of(title, {"line": units.count, "": None, "resident": units.size, "growth": signed(units.size)}, rows)
+
+
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def spike() -> None:
     time.sleep(0.02)
@@ -508,7 +742,7 @@ def over_time(plotted: int = 1) -> OverTime:
     """
     curve = timeline(
         script(5_000_000),
-        title="Memory of the script of step 5, measured by mprof",
+        title="Memory of the script of step 6, measured by mprof",
         plotted=bool(plotted),
     )
     samples = memory_samples(spike, interval_s=0.1)
@@ -590,7 +824,7 @@ def how_it_starts(method: str, version: tuple[int, ...]) -> str:
     )
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def with_names(x: Tensor) -> Tensor:
     scaled = x * 1.5
@@ -687,7 +921,7 @@ def _(page: Page, found: dict[str, MemoryUse]) -> None:
     )
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Timing(NamedTuple):
     seconds: float

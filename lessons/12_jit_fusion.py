@@ -22,6 +22,7 @@ from torch import Tensor, fx
 
 from harness.compilers import (
     Captured,
+    ImplementationTimes,
     OperationTraffic,
     Start,
     Starts,
@@ -34,6 +35,7 @@ from harness.compilers import (
     prepare,
     refusal,
     starts,
+    times_under_each,
     torchscript_support,
     torchscript_warnings_hidden,
     traffic,
@@ -177,6 +179,91 @@ def explain_ways(page: Page, times: dict[str, Times]) -> None:
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@lesson.step(
+    "PyPy, Cython and Nuitka",
+    predict=Choice.ranges(
+        "Cython translates `collatz` to C. We declare no types for its variables. What is the time of a call in CPython"
+        " divided by the time of a call of the translated function?",
+        (1, 10),
+        units.ratio,
+    ),
+    fast={"building": 0},
+)
+def other_ways_to_run(
+    building: int = 1,
+) -> tuple[ImplementationTimes, ...]:
+    """CPython is one implementation of the language Python. There are others, and there are compilers for modules.
+
+    *PyPy* is an interpreter with a just-in-time compiler for all code, not only for decorated functions. *Cython* and
+    *Nuitka* translate a module to C code, and a C compiler turns it into an extension for CPython.
+
+    We run `collatz` in a new process for each of them that is installed, and measure the CPU time.
+    """
+    return times_under_each(collatz, 1000, building=bool(building))
+
+
+UNTYPED_GAINS_LITTLE = other_ways_to_run.claim(
+    "untyped-gains-little",
+    "without declared types, Cython makes `collatz` at most 5 times as fast as CPython",
+    at_most=5,
+    unit=units.ratio,
+)
+PYPY_WINS = other_ways_to_run.claim(
+    "pypy-wins", "a later call in PyPy is more than 2 times as fast as in CPython", at_least=2, unit=units.ratio
+)
+
+
+RECORDED = (
+    ("CPython 3.11.7", 2.82e-3, 2.56e-3),
+    ("PyPy 7.3.11 (Python 3.9)", 2.39e-3, 78.7e-6),
+    ("Cython 3.3.1", 1.28e-3, 1.21e-3),
+    ("Nuitka 4.3.3", 1.58e-3, 1.48e-3),
+)
+"""The times of the first call and of a later call of `collatz(1000)`, recorded with `times_under_each`.
+
+The step shows them if it cannot measure all four."""
+
+
+@other_ways_to_run.explain
+def explain_others(page: Page, found: tuple[ImplementationTimes, ...]) -> None:
+    measured = {each.name: each for each in found if each.calls_s}
+    rows = [
+        (name, units.seconds(each.build_s) if each.build_s else "", each.calls_s[0], each.later_s)
+        for name, each in measured.items()
+    ]
+    heads = {"collatz": None, "compiler": None, "first call": units.seconds, "a later call": units.seconds}
+    page.table(Table.of("The same Python code in new processes", heads, rows))
+    gains = {name: measured["CPython"].later_s / each.later_s for name, each in measured.items()}
+    page.reveal(gains.get("Cython"), "" if "Cython" in gains else "The answer needs Cython.")
+    reasons = {each.name: each.reason for each in found}
+    for name, claim in (("Cython", UNTYPED_GAINS_LITTLE), ("PyPy", PYPY_WINS)):
+        if name in gains:
+            page.settle(claim, gains[name])
+        else:
+            page.skip(claim, reasons[name])
+    if reasons["Nuitka"] != reasons["Cython"]:
+        page.say(f"{reasons['Nuitka']}.")
+    if len(gains) < len(found):
+        heads = {"collatz": None, "first call": units.seconds, "a later call": units.seconds}
+        page.table(Table.of("CPU times recorded on an AMD EPYC in November 2026, not on this machine", heads, RECORDED))
+    page.say(
+        "Cython and Nuitka save the interpreter loop. Without declared types, their C code still calls functions of",
+        "CPython for each `+` and `%`, because the operands can be any objects. With types (`cdef long long value` in",
+        "Cython), the C compiler can use machine instructions for them.",
+    )
+    page.say(
+        PYPY_WINS.words(
+            held="PyPy observes the types while the program runs, and compiles the loops that run often. It needs no"
+            " decorators, but torch does not support it.",
+            refuted="In this run, PyPy is not much faster than CPython.",
+            unclear="This run does not show how fast PyPy is.",
+        )
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
 @lesson.given
 def twice(x: Any) -> Any:
     return x + x
@@ -294,7 +381,113 @@ def explain_types(page: Page, found: ByType) -> None:
     )
 
 
-# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+class Loaded(NamedTuple):
+    lazy_s: float
+    lazy_first_s: float
+    signed_s: float
+    signed_first_s: float
+
+
+@lesson.given
+class Signed(NamedTuple):
+    turns: list[Loaded]
+    of_a_float: float
+    refused: str
+    signatures: int
+
+
+@lesson.step(
+    "Explicit signatures and the import",
+    predict=Choice(
+        "A module decorates four functions with numba. A program imports the module and calls one function. What is the"
+        " time of the import and the call with explicit signatures, divided by their time without signatures?",
+        {"a": "less than 0.5", "b": "0.5 to 2", "c": "more than 2"},
+        limits=(0.5, 2),
+    ),
+    fast={"turns": 2},
+)
+def signatures_in_advance(turns: int = 5) -> Signed:
+    """With an *explicit signature*, such as `njit("int64(int64)")`, you declare the types. numba then compiles at once.
+
+    A decorator runs during the import of a module. Without a signature, numba compiles each function at its first call.
+    We decorate `twice` four times, as if it were four functions of a module, and call one of the four.
+    """
+    sign = numba.njit("int64(int64)")
+    sign(twice)  # numba's first compilation takes longer
+    found = []
+    for _ in range(turns):
+        stamps = [time.perf_counter()]
+        lazy = [numba.njit(twice) for _ in range(4)]
+        stamps.append(time.perf_counter())
+        lazy[0](3)
+        stamps.append(time.perf_counter())
+        signed = [sign(twice) for _ in range(4)]
+        stamps.append(time.perf_counter())
+        signed[0](3)
+        stamps.append(time.perf_counter())
+        found.append(Loaded(*(b - a for a, b in pairwise(stamps))))
+    of_a_float = signed[0](2.9)
+    try:
+        refused = f"returned {signed[0](2j)}"
+    except TypeError as error:
+        refused = str(error)
+    return Signed(found, of_a_float, refused, len(signed[0].signatures))
+
+
+IMPORT_COMPILES = signatures_in_advance.claim(
+    "import-compiles",
+    "with explicit signatures, an import and one call take more than 2 times as long as without signatures",
+    at_least=2,
+    unit=units.ratio,
+)
+FIRST_CALL_IS_SHORT = signatures_in_advance.claim(
+    "first-call-is-short",
+    "with an explicit signature, the first call takes less than 20 % of the time without a signature",
+    at_most=0.2,
+    unit=units.percent,
+)
+FLOAT_IS_CUT = signatures_in_advance.claim(
+    "float-is-cut",
+    "with the signature `int64(int64)`, `twice(2.9)` returns 4 without an error",
+    equals=4,
+    unit=lambda value: f"returned {units.number(value)}",
+)
+
+
+@signatures_in_advance.explain
+def explain_signed(page: Page, found: Signed) -> None:
+    lazy_s, lazy_first_s, signed_s, signed_first_s = (median(times) for times in zip(*found.turns, strict=True))
+    rows = [("no signature", lazy_s, lazy_first_s), ("explicit signature", signed_s, signed_first_s)]
+    heads = {"four functions": None, "import": units.seconds, "first call of one": units.seconds}
+    page.table(Table.of("The median times of the import and of the first call", heads, rows))
+    whole = Interval.every((t.signed_s + t.signed_first_s) / (t.lazy_s + t.lazy_first_s) for t in found.turns)
+    page.reveal(whole)
+    page.settle(IMPORT_COMPILES, whole)
+    page.settle(FIRST_CALL_IS_SHORT, Interval.every(t.signed_first_s / t.lazy_first_s for t in found.turns))
+    page.settle(FLOAT_IS_CUT, found.of_a_float)
+    page.say(
+        IMPORT_COMPILES.words(
+            held="With signatures, the import compiles all four functions, also the three that the program never calls."
+            " With `cache=True`, only the first import compiles them.",
+            refuted="In this run, compiling the other functions took little time.",
+            unclear="This run does not show clearly how much time the other functions take.",
+        ),
+        FLOAT_IS_CUT.words(
+            held=f"`twice` has {units.some(found.signatures, 'signature')}. numba compiles no other signature, but"
+            " converts 2.9 to the integer 2.",
+            refuted=f"`twice(2.9)` returned {units.number(found.of_a_float)}.",
+            unclear="This run does not show how numba converts 2.9.",
+        ),
+        "Use explicit signatures if the first call must be fast, and if you are sure of the types.",
+    )
+    page.output(narrowed(found.refused), caption="The error of numba for a complex number")
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -420,7 +613,7 @@ def quotient(one: Interval, other: Interval) -> Interval:
     return Interval.unknown() if any(map(math.isnan, ends)) else Interval(*ends)
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -441,6 +634,8 @@ class Traced(NamedTuple):
     nodes: int
     called: int
     refusals: list[str]
+    unused: tuple[int, int]
+    met: list[str]
 
 
 @lesson.step(
@@ -453,11 +648,11 @@ class Traced(NamedTuple):
     ),
 )
 def declare_or_run() -> Traced:
-    """By default, torch is *eager*: it runs each operation as soon as Python reaches the line of this operation.
+    """By default, torch is *eager*: it runs each operation as soon as Python reaches its line (*imperative* style).
 
-    The other way is to record all operations first, as a *graph*, and to run the graph later. `torch.fx` calls your
-    function with a proxy instead of a tensor. The proxy records each operation. torch's compilers use
-    these graphs.
+    In the *declarative* style, a program first records all operations as a *graph*, and runs the graph later.
+    `torch.fx` calls your function with a proxy instead of a tensor. The proxy records each operation. torch's compilers
+    use these graphs. The function `wasteful` computes a result that it does not use.
     """
     x = torch.rand(64)
     done = len(traffic(fx.symbolic_trace, gelu))
@@ -469,7 +664,19 @@ def declare_or_run() -> Traced:
         fx.symbolic_trace(brighten)
     except ValueError as refused:
         refusals.append(str(refused))
-    return Traced(str(graph), done, nodes, called, refusals)
+    met = []
+
+    def wasteful(x: Tensor) -> Tensor:
+        met.append(type(x).__name__)
+        torch.exp(x)  # the result is not used
+        return x + 1
+
+    eager = len(traffic(wasteful, x))
+    smaller = fx.symbolic_trace(wasteful).graph
+    smaller.eliminate_dead_code()
+    kept = sum(each.op == "call_function" for each in smaller.nodes)
+    unused = (eager, kept)
+    return Traced(str(graph), done, nodes, called, refusals, unused, met)
 
 
 NOTHING_DONE = declare_or_run.claim(
@@ -487,6 +694,12 @@ BRANCH_REFUSED = declare_or_run.claim(
     equals=1,
     unit=things("refusal"),
 )
+UNUSED_DROPPED = declare_or_run.claim(
+    "unused-dropped",
+    "the graph of `wasteful` can leave out the operation whose result is not used, but eager torch runs it",
+    equals=1,
+    unit=followed("operation less"),
+)
 
 
 @declare_or_run.explain
@@ -496,6 +709,15 @@ def explain_graph(page: Page, found: Traced) -> None:
     page.settle(NOTHING_DONE, found.done)
     page.settle(GRAPH_IS_WHOLE, found.nodes - found.called, remark=units.some(found.called, "operation"))
     page.settle(BRANCH_REFUSED, len(found.refusals))
+    ran, kept = found.unused
+    page.settle(UNUSED_DROPPED, ran - kept)
+    rows: list[Row] = [
+        ("operations that run while Python runs the lines of gelu", str(found.called), str(found.done)),
+        ("operations in a call of wasteful", str(ran), str(kept)),
+        ("the argument that wasteful gets", found.met[0], found.met[-1]),
+        ("a branch that depends on numbers", "runs", "an error" if found.refusals else "runs"),
+    ]
+    page.table(Table.of("Two styles", dict.fromkeys(("", "imperative: eager", "declarative: graph")), rows))
     if found.refusals:
         page.output(narrowed(found.refusals[0].splitlines()[0]), caption="The error of `torch.fx` for `brighten`")
     page.say(
@@ -517,7 +739,7 @@ def narrowed(text: str, width: int = 76) -> str:
     return "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.strip().splitlines())
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -621,7 +843,7 @@ def explain_export(page: Page, found: Exported) -> None:
     )
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -739,7 +961,7 @@ def explain_guards(page: Page, found: Guarded | None) -> None:
         page.output(narrowed(found.branch.breaks[0].strip().splitlines()[0]), caption="The reason for the graph break")
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -845,7 +1067,7 @@ def body_of(written: str, most: int = 22) -> str:
     return "\n".join(lines[first : first + most])
 
 
-# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1043,7 +1265,7 @@ def calls_in_words(calls: Interval) -> str:
     return " to ".join(dict.fromkeys((units.count(calls.low), units.count(calls.high))))
 
 
-# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 11 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1177,7 +1399,7 @@ def explain_waiting(page: Page, found: Independent) -> None:
     )
 
 
-# ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
+# ── 12 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -1253,7 +1475,7 @@ def explain_history(page: Page, found: History | None) -> None:
         for claim in page.declared.values():
             page.skip(claim, torchscript_support().reason)
         page.say(
-            "Steps 5 to 8 show the successors of TorchScript: `torch.export` and `torch.compile`. Where torch supports"
+            "Steps 7 to 10 show the successors of TorchScript: `torch.export` and `torch.compile`. Where torch supports"
             " TorchScript, this step shows that a trace keeps only the recorded side of a branch."
         )
         return

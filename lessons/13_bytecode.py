@@ -8,13 +8,22 @@ about opcodes if the claim does not hold.
 import ast
 import dis
 import io
+import marshal
 import math
 import operator
+import os
+import re
 import sys
+import tempfile
+import time
 import tokenize
 from collections.abc import Callable
 from functools import reduce
-from types import CodeType, FunctionType
+from importlib.machinery import SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source
+from pathlib import Path
+from statistics import median
+from types import CodeType, FunctionType, ModuleType
 from typing import NamedTuple
 
 import torch
@@ -153,6 +162,149 @@ def broken(text: str, width: int) -> str:
 
 
 @lesson.given
+def module_text(answer: int) -> str:
+    one = "def f{0}(a, b):\n    return [a * {0} + b, {0}]\n"
+    functions = [one.format(n) for n in range(300)]
+    return "".join([f"answer = {answer}\n", *functions])
+
+
+@lesson.given
+def written(path: Path, answer: int) -> None:
+    path.write_text(module_text(answer), encoding="utf-8")
+    os.utime(path, (1, 1))  # sets the modification time
+
+
+@lesson.given
+def imported(path: Path) -> ModuleType:
+    module = ModuleType("many")
+    SourceFileLoader("many", str(path)).exec_module(module)
+    return module
+
+
+@lesson.given
+class ImportTimes(NamedTuple):
+    without_s: float
+    with_s: float
+
+
+@lesson.given
+class Imports(NamedTuple):
+    turns: list[ImportTimes]
+    source_bytes: int
+    data: bytes
+    same: bool
+    stale: int
+    fresh: int
+
+
+@lesson.step(
+    "The .pyc file that an import writes",
+    predict=Choice(
+        "We import a module with `answer = 1`. We change the 1 to a 2, and set the file's modification time back to the"
+        " old time. What does the next import of the module give for `answer`?",
+        {"a": "1", "b": "2", "c": "an error"},
+    ),
+)
+def what_an_import_writes() -> Imports:
+    """When Python imports a module, it saves the code object in the folder `__pycache__`, in a *.pyc file*.
+
+    The next import loads the code object from this file, and does not compile the module again. The first 16 bytes of
+    the file contain the *magic number*, which identifies the version of the bytecode. They also contain the
+    modification time and the size of the source file. If one of these three differs, Python compiles again.
+
+    `SourceFileLoader` is the part of Python that imports a source file. Our module defines 300 short functions.
+    """
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "many.py"
+        written(path, answer=1)
+        pyc = Path(cache_from_source(str(path)))
+        for _ in range(20):
+            pyc.unlink(missing_ok=True)
+            began_s = time.perf_counter()
+            imported(path)
+            between_s = time.perf_counter()
+            imported(path)
+            again_s = time.perf_counter() - between_s
+            times.append(ImportTimes(between_s - began_s, again_s))
+        data, text = pyc.read_bytes(), path.read_bytes()
+        code = compile(text, path, "exec")
+        same = marshal.loads(data[16:]) == code  # noqa: S302 - our own file
+        written(path, answer=2)
+        stale = imported(path).answer
+        os.utime(path, (2, 2))
+        fresh = imported(path).answer
+    sys.dont_write_bytecode = before
+    return Imports(times, len(text), data, same, stale, fresh)
+
+
+PYC_SAVES_TIME = what_an_import_writes.claim(
+    "pyc-saves-time",
+    "an import without a .pyc file takes more than 3 times as long as an import with it",
+    at_least=3,
+    unit=units.ratio,
+)
+MAGIC_FIRST = what_an_import_writes.claim(
+    "magic-first", "a .pyc file begins with the magic number of this Python", equals=True, unit=yes_no
+)
+SAME_CODE = what_an_import_writes.claim(
+    "same-code", "the code object in the .pyc file equals the compiled code object", equals=True, unit=yes_no
+)
+STALE_PYC = what_an_import_writes.claim(
+    "stale-pyc",
+    "if the source changes, but its size and its modification time stay the same, an import runs the old code",
+    equals=True,
+    unit=yes_no,
+)
+
+
+@what_an_import_writes.explain
+def explain_import(page: Page, found: Imports) -> None:
+    without_s, with_s = (median(times) for times in zip(*found.turns, strict=True))
+    rows: list[Row] = [
+        ("the source, many.py", found.source_bytes, without_s),
+        (".pyc file", len(found.data), with_s),
+    ]
+    page.table(Table.of("One module, imported", {"from": None, "size": units.size, "median time": units.seconds}, rows))
+    flags, time_s, size = (int.from_bytes(found.data[at : at + 4], "little") for at in (4, 8, 12))
+    rows = [
+        ("0 to 3", "magic number", found.data[:4].hex(" ")),
+        ("4 to 7", "flags: 0 if Python compares time and size", str(flags)),
+        ("8 to 11", "modification time, in seconds since 1970", str(time_s)),
+        ("12 to 15", "size of the source", units.size(size)),
+        ("16 to the end", "code object", units.size(len(found.data) - 16)),
+    ]
+    page.table(Table.of("The parts of the .pyc file", dict.fromkeys(("bytes", "content", "value")), rows))
+    page.reveal({1: "a", 2: "b"}.get(found.stale), f"After a change of the time, the import gives {found.fresh}.")
+    page.settle(PYC_SAVES_TIME, Interval.median(turn.without_s / turn.with_s for turn in found.turns))
+    page.settle(MAGIC_FIRST, found.data[:4] == MAGIC_NUMBER)
+    page.settle(SAME_CODE, found.same)
+    page.settle(STALE_PYC, found.stale == 1 and found.fresh == 2)
+    page.say(
+        SAME_CODE.words(
+            held="A .pyc file makes an import faster, but not the functions of the module. They are the same code"
+            " objects.",
+            refuted="In this run, the code object in the file differs from the compiled code object.",
+            unclear="This run does not show whether the file contains the same code object.",
+        ),
+        "Python compiles the script that you start in each run. It writes .pyc files only for imported modules.",
+    )
+    page.say(
+        STALE_PYC.words(
+            held="Python does not compare the text of the source. Programs that copy or unpack files can set old times."
+            " If Python runs old code, delete the folder `__pycache__`.",
+            refuted="In this run, Python noticed the change.",
+            unclear="This run does not show whether Python notices the change.",
+        ),
+        "If the environment variable PYTHONDONTWRITEBYTECODE is set, Python writes no .pyc files.",
+    )
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
 def formula(a: int, b: int, c: int) -> int:
     d = a + b * c
     return d  # noqa: RET504 - the step shows how d is stored and loaded
@@ -214,7 +366,11 @@ def explain_stack(page: Page, found: Pictures | str) -> None:
     by_name = sum("FAST" not in each.opname and each.opname != "LOAD_CONST" for each in fast)
     settle_opcodes(page, NAMES_GONE, by_name, 0, followed(f"of {len(fast)} instructions"))
     own = [each.opname for each in dis.get_instructions(formula)]
-    page.output(broken("  ".join(own), 80), caption=f"The same function in Python {sys.version.split()[0]}")
+    page.output(printed_by_dis(formula), caption=f"The output of `dis.dis(formula)` in Python {own_version()}")
+    page.say(
+        "The columns show the line of the source, the opcode, the oparg and its meaning. Line 0 is the start of the",
+        "function. Before Python 3.13, there is also a column with the number of the first byte of each instruction.",
+    )
     if [name for name in own if name != "RESUME"] != [step.instruction.name for step in taken]:
         page.say(
             "The picture shows simplified instructions, which are the same for all versions of Python. In newer"
@@ -228,7 +384,103 @@ def explain_stack(page: Page, found: Pictures | str) -> None:
     )
 
 
-# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+def printed_by_dis(function: Callable[..., object]) -> str:
+    """Return what `dis.dis` prints for a function with a decorator. The line of `def` has the number 1."""
+    printed = io.StringIO()
+    dis.dis(function.__code__.replace(co_firstlineno=0), file=printed)
+    return printed.getvalue().rstrip()
+
+
+def own_version() -> str:
+    """Return the version of this Python, such as "3.13.0"."""
+    return sys.version.split()[0]
+
+
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lesson.given
+def operation(text: str) -> list[str]:
+    code = compile(text, "<text>", "eval")
+    around = {"RESUME", "LOAD_NAME", "RETURN_VALUE"}
+    names = [each.opname for each in dis.get_instructions(code)]
+    return [name for name in names if name not in around]
+
+
+@lesson.given
+class Operations(NamedTuple):
+    names: dict[str, list[str]]
+    for_operators: list[str]
+
+
+@lesson.step(
+    "Opcodes of older versions",
+    predict=Choice(
+        "Python has 13 binary operators for arithmetic and bits, such as `+`, `//` and `<<`. Python 3.10 has 13 opcodes"
+        " for them. How many different opcodes does your Python use for them?",
+        {"a": "1", "b": "2 to 12", "c": "13 or more"},
+        limits=(2, 13),
+    ),
+)
+def opcodes_of_older_versions() -> Operations:
+    """Most new versions of Python have new opcodes. A new version therefore ignores .pyc files of older versions.
+
+    We compile seven expressions, and leave out the instructions that load the operands and return the result. The other
+    instructions do the operation. We also count the different opcodes for the 13 binary operators.
+    """
+    texts = ["a + b", "a * b", "a[b]", "a(b)"]
+    texts += ["a.f(b)", "a is b", "not a"]
+    names = {text: operation(text) for text in texts}
+    used: set[str] = set()
+    for sign in re.findall(r"\S+", "+ - * / // % ** @ << >> & | ^"):
+        used.update(operation(f"a {sign} b"))
+    return Operations(names, sorted(used))
+
+
+ONE_FOR_ALL = opcodes_of_older_versions.claim(
+    "one-for-all", "this Python uses one opcode for all 13 binary operators", equals=1, unit=things("opcode")
+)
+NOT_AS_BEFORE = opcodes_of_older_versions.claim(
+    "not-as-before",
+    "at least 4 of the 7 expressions have other opcodes in this Python than in Python 3.6",
+    at_least=4,
+    unit=followed("of 7"),
+)
+
+RECORDED = {
+    "a + b": ("BINARY_ADD", "BINARY_ADD"),
+    "a * b": ("BINARY_MULTIPLY", "BINARY_MULTIPLY"),
+    "a[b]": ("BINARY_SUBSCR", "BINARY_SUBSCR"),
+    "a(b)": ("CALL_FUNCTION", "CALL_FUNCTION"),
+    "a.f(b)": ("LOAD_ATTR CALL_FUNCTION", "LOAD_METHOD CALL_METHOD"),
+    "a is b": ("COMPARE_OP", "IS_OP"),
+    "not a": ("UNARY_NOT", "UNARY_NOT"),
+}
+"""The result of `operation` for each expression, recorded with CPython 3.6.15 and 3.10.13."""
+
+
+@opcodes_of_older_versions.explain
+def explain_older(page: Page, found: Operations) -> None:
+    heads = dict.fromkeys(("expression", "Python 3.6.15", "Python 3.10.13", f"your Python {own_version()}"))
+    rows = [(text, *RECORDED[text], " ".join(names)) for text, names in found.names.items()]
+    page.table(Table.of("The opcodes of an operation. The columns of older versions are recorded", heads, rows))
+    used = len(found.for_operators)
+    page.reveal(Interval.exact(used))
+    settle_opcodes(page, ONE_FOR_ALL, used, 1)
+    changed = sum(row[1] != row[3] for row in rows)
+    page.settle(NOT_AS_BEFORE, changed)
+    page.say(
+        ONE_FOR_ALL.words(
+            held=f"The oparg of {found.for_operators[0]} selects the operator, so one opcode is enough for all 13"
+            " operators.",
+            refuted="In this Python, one opcode is not enough for these operators.",
+            unclear="This run does not show how many opcodes these operators need.",
+        ),
+        "A text about opcodes is right only for some versions of Python. Use `dis` to see the opcodes of your version.",
+    )
+
+
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -354,7 +606,7 @@ def explain_executed(page: Page, found: Executed) -> None:
         "The last column of the table shows the time per opcode. An opcode that calls a C function takes as long as",
         "this function. The number of opcodes shows how many instructions Python interprets, but not the time.",
     )
-    page.say("`count_opcodes` counts a specialised opcode (step 4) as the plain opcode that it replaces.")
+    page.say("`count_opcodes` counts a specialised opcode (step 6) as the plain opcode that it replaces.")
 
 
 def show_counts(page: Page, found: Executed) -> None:
@@ -374,7 +626,7 @@ def show_counts(page: Page, found: Executed) -> None:
     page.drawing(plots.bars(bars, unit=units.count), drawn, name="opcodes", caption=caption)
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -466,7 +718,7 @@ def kind_of_addition(opcode: str) -> str | None:
     return "a" if opcode == "BINARY_OP" else "b"
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -581,7 +833,7 @@ def explain_boxes(page: Page, found: Boxes) -> None:
     )
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given
@@ -682,7 +934,7 @@ def explain_locals(page: Page, found: Loops) -> None:
     )
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @lesson.given

@@ -10,12 +10,14 @@ kernel_of(compiled, x)  # the C++ code that torch.compile writes
 captured(function, x)   # the number of graphs that torch captures, and why they end
 guards_of(function)     # the guards of the compiled versions of a function
 refusal(call)           # the error of torch.export, without its logs
+times_under_each(f, n)  # the times of a function under CPython, PyPy, Cython and Nuitka
 starts(program)         # the time of a program's first call in a new process, with empty and with filled caches
 traffic(function, x)    # the operations that torch runs, and the bytes that each operation reads and writes
 """
 
 from harness.compilers.ahead import build
 from harness.compilers.capture import Captured, captured, guards_of, refusal
+from harness.compilers.implementations import ImplementationTimes, times_under_each
 from harness.compilers.inductor import cannot_compile, kernel_of, lacking, prepare, unsupported
 from harness.compilers.starts import Start, Starts, starts
 from harness.compilers.torchscript import TorchScriptSupport, torchscript_support, torchscript_warnings_hidden
@@ -23,6 +25,7 @@ from harness.compilers.traffic import OperationTraffic, traffic
 
 __all__ = [
     "Captured",
+    "ImplementationTimes",
     "OperationTraffic",
     "Start",
     "Starts",
@@ -36,6 +39,7 @@ __all__ = [
     "prepare",
     "refusal",
     "starts",
+    "times_under_each",
     "torchscript_support",
     "torchscript_warnings_hidden",
     "traffic",

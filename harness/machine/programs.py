@@ -33,6 +33,7 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
             "": "python3-devel",
             "apt-get": f"python{_VERSION}-dev",
         },
+        "PyPy": {"": "pypy3"},
         "util-linux": {},
         "bubblewrap": {"brew": ""},
         "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},

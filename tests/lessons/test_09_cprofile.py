@@ -166,3 +166,28 @@ def test_a_server_that_others_can_reach_and_that_does_not_end_refutes_the_claims
     _, standings = explained(prepare, lesson, "in_pictures", pictures)
     assert standings.pop("loopback-only") == ("refuted" if listens_on else "skipped")
     assert set(standings.values()) == {"refuted"}
+
+
+def taken(cprofile: float, trace: float, samples: int) -> list[Any]:
+    """Return a result of the step `memory_of_a_profiler`. The first two arguments are the factors of the growth."""
+    return [
+        MODULE.Taken("counting", 50_000, 50_000),
+        MODULE.Taken("sampling", 80, samples),
+        MODULE.Taken("with_cprofile", 200_000, round(200_000 * cprofile)),
+        MODULE.Taken("each_event", 1_000_000, round(1_000_000 * trace)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "standing", "words"),
+    [
+        (taken(1.0, 10.0, 0), "held", ("Less than 2×", "profile a program for hours", "A trace keeps each call")),
+        (taken(9.0, 1.0, 1_000_000), "refuted", ("5× or more", "cProfile grew with the calls", "trace hardly grew")),
+    ],
+)
+def test_the_memory_of_profilers_is_explained_as_it_was_measured(
+    prepare: Play, lesson: Lesson, found: list[Any], standing: str, words: tuple[str, ...]
+) -> None:
+    printed, standings = explained(prepare, lesson, "memory_of_a_profiler", found)
+    assert set(standings.values()) == {standing}
+    assert all(each in printed for each in words)

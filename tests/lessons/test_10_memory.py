@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sessions import Play, explained
 
+from harness.compilers import lacking
 from harness.memory import Line, MemoryUse, Timeline
 from lessons.engine.lesson import Lesson
 
@@ -118,3 +119,74 @@ def test_the_answer_about_a_cycle_follows_the_measurement(stays: bool, cycle: in
 def test_the_text_about_references_follows_the_number() -> None:
     assert "Before Python 3.14 it returned 2" in MODULE.owners_text(1)
     assert "is the argument of this call" in MODULE.owners_text(2)
+
+
+def on_the_heap(malloc: float, leaked: float, freed: float, *, again: int = 0, deeper: int = 10_400) -> Any:
+    """Return a result of the step `stack_and_heap`. The growths are fractions of the block."""
+    growth = {"malloc": malloc, "writing": 1.0, "del and gc.collect": leaked, "free": freed}
+    return MODULE.StackAndHeap({after: round(part * WHOLE) for after, part in growth.items()}, again, deeper)
+
+
+@pytest.mark.parametrize(
+    ("found", "standing", "words"),
+    [
+        (on_the_heap(0.0, 1.0, 0.0), "held", ("Less than a tenth", "memory leak", "The stack needs no free")),
+        (
+            on_the_heap(1.0, 0.0, 1.0, again=16, deeper=9_000),
+            "refuted",
+            ("Nine tenths or more", "without a call of free", "used other bytes of the stack"),
+        ),
+    ],
+)
+def test_a_block_is_freed_only_by_free(
+    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch, found: Any, standing: str, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(MODULE, "lacking", lambda: "")
+    printed, standings = explained(prepare, lesson, "stack_and_heap", found)
+    assert set(standings.values()) == {standing}
+    assert all(each in printed for each in words)
+
+
+def test_without_a_compiler_the_heap_is_measured_and_the_stack_is_skipped(
+    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MODULE, "lacking", lambda: "a C++ compiler is missing: apt-get install g++")
+    found = MODULE.stack_and_heap()
+    printed, standings = explained(prepare, lesson, "stack_and_heap", found)
+    assert [id_ for id_, how in standings.items() if how == "skipped"] == ["stack-is-reused", "deeper-is-lower"]
+    assert standings["del-does-not-free"] == "held"
+    assert "apt-get install g++" in printed
+    assert "The stack needs no free" not in printed
+
+
+@pytest.mark.skipif(bool(lacking()), reason="needs a C++ compiler")
+def test_a_call_inside_a_call_takes_more_of_the_stack() -> None:
+    found = MODULE.stack_and_heap()
+    assert found.again == 0
+    assert found.deeper >= 10_000
+
+
+def training(forward: float, backward: float) -> tuple[Line, ...]:
+    """Return the table of two training steps. The growths are for one step, in outputs of the hidden layer."""
+    hidden_bytes = 4 * 75_000 * 128
+    return (
+        Line(1, "    loss = cross_entropy(network(x), y)", 3e8, 2 * forward * hidden_bytes, 2),
+        Line(2, "    slopes = grad(loss, weights)", 3e8, 2 * backward * hidden_bytes, 2),
+        Line(3, "        w.sub_(slope, alpha=0.5)", 3e8, 1e5, 8),
+        Line(4, ""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "standing", "words"),
+    [
+        (training(1.1, -1.1), "held", ("The forward pass, loss", "keeps numbers for the backward pass", "frees them")),
+        (training(0.1, 0.2), "refuted", ("The backward pass, slopes", "keeps little memory", "frees little memory")),
+    ],
+)
+def test_the_memory_of_training_is_explained_as_it_was_measured(
+    prepare: Play, lesson: Lesson, lines: tuple[Line, ...], standing: str, words: tuple[str, ...]
+) -> None:
+    printed, standings = explained(prepare, lesson, "memory_of_training", lines)
+    assert standings == {"forward-keeps": standing, "backward-frees": standing}
+    assert all(each in printed for each in words)

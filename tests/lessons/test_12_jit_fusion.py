@@ -12,7 +12,15 @@ import pytest
 import torch
 from sessions import Play, duel, explained
 
-from harness.compilers import Captured, OperationTraffic, Start, Starts, TorchScriptSupport, unsupported
+from harness.compilers import (
+    Captured,
+    ImplementationTimes,
+    OperationTraffic,
+    Start,
+    Starts,
+    TorchScriptSupport,
+    unsupported,
+)
 from harness.machine.background_load import HIGH_LOAD, BackgroundLoad
 from harness.paired.duel_result import Duel
 from lessons.engine.interval import Interval
@@ -140,9 +148,92 @@ def test_gains_that_noise_hides_are_neither_alike_nor_different(
 def test_a_graph_that_was_run_while_it_was_captured_is_reported(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
-    printed, standings = explained(prepare, lesson, "declare_or_run", module.Traced("graph()", 9, 8, 9, []))
+    printed, standings = explained(
+        prepare, lesson, "declare_or_run", module.Traced("graph()", 9, 8, 9, [], (2, 2), ["Tensor", "Tensor"])
+    )
     assert "All, once" in printed
+    assert "depends on numbers runs runs" in printed
     assert set(standings.values()) == {"refuted"}
+
+
+def signed(module: ModuleType, functions: int, returned: float) -> Any:
+    """Return a result of the step `signatures_in_advance`. numba compiles `functions` functions during the import."""
+    turns = [module.Loaded(1e-3, 0.1, 0.1 * functions, 1e-5)] * 5
+    return module.Signed(turns, returned, "No matching definition for argument type(s) complex128", 1)
+
+
+@pytest.mark.parametrize(
+    ("functions", "returned", "standing", "words"),
+    [
+        (4, 4, "held", ("More than 2", "that the program never calls", "converts 2.9 to the integer 2")),
+        (1, 5.8, "refuted", ("0.5 to 2", "took little time", "twice(2.9) returned 5.8")),
+    ],
+)
+def test_the_cost_of_signatures_is_explained_as_it_was_measured(
+    prepare: Play,
+    lesson: Lesson,
+    module: ModuleType,
+    functions: int,
+    returned: float,
+    standing: str,
+    words: tuple[str, ...],
+) -> None:
+    found = signed(module, functions, returned)
+    printed, standings = explained(prepare, lesson, "signatures_in_advance", found)
+    assert standings == {"import-compiles": standing, "first-call-is-short": "held", "float-is-cut": standing}
+    assert all(each in printed for each in words)
+    assert "complex128" in printed
+
+
+def test_numba_converts_a_float_to_the_declared_integer(module: ModuleType) -> None:
+    found = module.signatures_in_advance(fast=True)
+    assert (found.of_a_float, found.signatures) == (4, 1)
+    assert "complex128" in found.refused
+
+
+def test_both_styles_stand_beside_each_other(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
+    printed, standings = explained(prepare, lesson, "declare_or_run", module.declare_or_run())
+    assert set(standings.values()) == {"held"}
+    assert "wasteful gets Tensor Proxy" in printed
+    assert "depends on numbers runs an error" in printed
+
+
+def implementations(cython_s: float, pypy_s: float) -> tuple[ImplementationTimes, ...]:
+    """Return the times of `collatz` in CPython (10 ms), PyPy and Cython. Nuitka is missing."""
+    return (
+        ImplementationTimes("CPython", 0.0, (0.01, 0.01)),
+        ImplementationTimes("PyPy", 0.0, (0.01, pypy_s)),
+        ImplementationTimes("Cython", 3.0, (cython_s, cython_s)),
+        ImplementationTimes("Nuitka", reason="Nuitka is missing: python -m pip install nuitka"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "standing", "words"),
+    [
+        (implementations(0.005, 0.001), "held", ("1× to 10×", "compiles the loops that run often")),
+        (implementations(0.0001, 0.01), "refuted", ("10× or more", "PyPy is not much faster")),
+    ],
+)
+def test_other_implementations_are_explained_as_they_were_measured(
+    prepare: Play, lesson: Lesson, found: tuple[ImplementationTimes, ...], standing: str, words: tuple[str, ...]
+) -> None:
+    printed, standings = explained(prepare, lesson, "other_ways_to_run", found)
+    assert standings == {"untyped-gains-little": standing, "pypy-wins": standing}
+    assert all(each in printed for each in words)
+    assert "Nuitka is missing: python -m pip install nuitka" in printed
+
+
+def test_what_is_not_installed_is_named_with_its_command(prepare: Play, lesson: Lesson) -> None:
+    missing = [
+        ImplementationTimes(name, reason=f"{name} is missing: get {name}") for name in ("PyPy", "Cython", "Nuitka")
+    ]
+    found = (ImplementationTimes("CPython", 0.0, (0.01, 0.01)), *missing)
+    printed, standings = explained(prepare, lesson, "other_ways_to_run", found)
+    assert set(standings.values()) == {"skipped"}
+    assert all(f"get {name}" in " ".join(printed.split()) for name in ("PyPy", "Cython", "Nuitka"))
+    assert "The answer needs Cython." in printed
+    assert "PyPy 7.3.11 (Python 3.9) 2.39 ms 78.7 µs" in printed
 
 
 def guarded(module: ModuleType, *graphs: int, branch: Captured) -> Any:

@@ -2,6 +2,7 @@
 
 import dis
 import importlib
+import importlib.util
 import sys
 from dataclasses import replace
 from typing import Any
@@ -159,4 +160,69 @@ def test_inline_caches_are_counted_where_they_are_mentioned(prepare: Play, lesso
 
 def test_the_lesson_states_how_specialised_opcodes_are_counted(prepare: Play, lesson: Lesson) -> None:
     printed, _ = explained(prepare, lesson, "executed_opcodes", executed(0.6, 1.1, 1.2))
-    assert "counts a specialised opcode (step 4) as the plain opcode" in printed
+    assert "counts a specialised opcode (step 6) as the plain opcode" in printed
+
+
+def imports(stale: int = 1, fresh: int = 2, *, same: bool = True, with_s: float = 1e-4) -> Any:
+    """Return a result of the step `what_an_import_writes`. An import without a .pyc file takes 5 ms."""
+    lesson = importlib.import_module("lessons.13_bytecode")
+    head = importlib.util.MAGIC_NUMBER + b"".join(number.to_bytes(4, "little") for number in (0, 1, 13_000))
+    return lesson.Imports([lesson.ImportTimes(5e-3, with_s)] * 9, 13_000, head + bytes(30_000), same, stale, fresh)
+
+
+def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid(
+    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    found = importlib.import_module("lessons.13_bytecode").what_an_import_writes()
+    assert sys.dont_write_bytecode
+    _, standings = explained(prepare, lesson, "what_an_import_writes", found)
+    assert {id_: standings[id_] for id_ in standings if id_ != "pyc-saves-time"} == {
+        "magic-first": "held",
+        "same-code": "held",
+        "stale-pyc": "held",
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "claim", "standing", "words"),
+    [
+        (imports(), "stale-pyc", "held", "Measured 1. After a change of the time, the import gives 2."),
+        (imports(stale=2), "stale-pyc", "refuted", "Python noticed the change"),
+        (imports(same=False), "same-code", "refuted", "differs from the compiled code object"),
+        (imports(with_s=4e-3), "pyc-saves-time", "refuted", "4 ms"),
+    ],
+)
+def test_a_pyc_file_is_explained_as_it_was_found(
+    prepare: Play, lesson: Lesson, found: Any, claim: str, standing: str, words: str
+) -> None:
+    printed, standings = explained(prepare, lesson, "what_an_import_writes", found)
+    assert standings[claim] == standing
+    assert words in printed
+    assert "size of the source 12.7 KiB" in printed
+
+
+def test_old_opcodes_stand_beside_those_of_this_python(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.13_bytecode")
+    found = module.opcodes_of_older_versions()
+    assert set(found.names) == set(module.RECORDED)
+    printed, standings = explained(prepare, lesson, "opcodes_of_older_versions", found)
+    assert set(standings.values()) == {"held"}
+    assert "BINARY_ADD BINARY_ADD BINARY_OP" in printed
+    assert module.own_version() in printed
+
+
+def test_a_python_with_an_opcode_per_operator_is_not_said_to_need_one(prepare: Play, lesson: Lesson) -> None:
+    module = importlib.import_module("lessons.13_bytecode")
+    old = {text: both[0].split() for text, both in module.RECORDED.items()}
+    found = module.Operations(old, [f"BINARY_{n}" for n in range(13)])
+    printed, standings = explained(prepare, lesson, "opcodes_of_older_versions", found)
+    assert standings == {"one-for-all": "refuted", "not-as-before": "refuted"}
+    assert "Measured 13 or more." in printed
+    assert "one opcode is not enough" in printed
+
+
+def test_the_output_of_dis_counts_lines_from_the_definition_of_the_function() -> None:
+    module = importlib.import_module("lessons.13_bytecode")
+    printed = module.printed_by_dis(module.formula)
+    assert {line.split()[0] for line in printed.splitlines() if line[:4].strip()} == {"0", "2", "3"}
