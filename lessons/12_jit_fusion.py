@@ -221,7 +221,8 @@ RECORDED = (
 )
 """The times of the first call and of a later call of `collatz(1000)`, recorded with `times_under_each`.
 
-The step shows them if it cannot measure all four."""
+The step shows these times if one of the four programs is missing.
+"""
 
 
 @other_ways_to_run.explain

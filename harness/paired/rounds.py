@@ -149,9 +149,10 @@ class Outcome:
         return self.tier_index is None
 
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
-        """Return how many thresholds the ratio reaches. If this is unclear, return the largest possible number.
+        """Return how many thresholds the ratio of the two sides reaches.
 
-        A threshold above `benefit` times the measured ratio does not count. Raise `MeasurementError` if there are too
+        If the rounds did not decide this, return the number of thresholds up to the upper end of the ratio's interval,
+        but not above `benefit` times the measured ratio. Raise `MeasurementError` if there are too
         few rounds for an interval.
         """
         return (
