@@ -12,7 +12,7 @@ flame_graph_svg(fold_up(read_stacks(text)), title="…")       # a picture of th
 
 from harness.profiles.flame_svg import flame_graph_svg
 from harness.profiles.flames import Frame, flame_graph, fold_up, own_cost_by_name, placed, read_stacks, without_frames
-from harness.profiles.kineto import NamedModules, keep_stacks, named_modules
+from harness.profiles.kineto import NamedModules, every_thread, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import ProfiledScript, run_script
 from harness.profiles.snakeviz import Server, served
@@ -29,6 +29,7 @@ __all__ = [
     "Server",
     "Trace",
     "columns",
+    "every_thread",
     "flame_graph",
     "flame_graph_svg",
     "fold_up",
