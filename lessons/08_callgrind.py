@@ -918,7 +918,9 @@ def _(page: Page, found: Loops | str) -> None:
     )
     page.say(
         DOT_HIDES_COPY.words(
-            held="The batched dot product copies two handles, but its multiplications and sums take most instructions.",
+            held="The batched dot product copies two handles, but its multiplications and sums take most instructions."
+            " The allocator does not take equally many instructions in each call. This difference can be larger than"
+            " the cost of the copies.",
             refuted="In this run the copies are a visible part of the batched dot product.",
             unclear="",
         ),

@@ -33,6 +33,7 @@ from harness.profiles import (
     Event,
     NamedModules,
     Operator,
+    TensorBoard,
     Trace,
     columns,
     every_thread,
@@ -40,6 +41,7 @@ from harness.profiles import (
     flame_graph_svg,
     fold_up,
     keep_stacks,
+    look_at,
     named_modules,
     operators,
     own_cost_by_name,
@@ -61,6 +63,7 @@ lesson = Lesson(
     title="Inside the framework",
     objective="You can profile a PyTorch program, and find the line of code behind the most expensive operator.",
     minutes=20,
+    longest_s=(40, 8),
 )
 
 PART = units.percent
@@ -903,6 +906,7 @@ class Scheduled(NamedTuple):
     by_hand: int
     kept: int
     convolutions: list[int]
+    board: TensorBoard
 
 
 @lesson.given
@@ -935,16 +939,16 @@ def events_by_hand(call: Callable[[], object]) -> int:
         "Which steps, counted from 0, does `schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)` record?",
         {"a": "1 to 4", "b": "3 and 4, 7 and 8", "c": "2 to 4, 6 to 8", "d": "2 and 3, 6 and 7"},
     ),
-    fast={"images": 2},
+    fast={"images": 2, "tensorboard": 0},
 )
-def not_all_of_it(images: int = 16) -> Scheduled:
+def not_all_of_it(images: int = 16, tensorboard: int = 1) -> Scheduled:
     """A trace of a training that takes hours would be too large. `schedule` selects the training steps to record.
 
     The program calls the profiler's method `step` at the end of each training step. In the `warmup` steps, the profiler
     runs and discards its events. At the end of each cycle, the profiler calls `on_trace_ready` with itself as argument.
     Our `Handler` stores a number from the table, and then calls the function from `tensorboard_trace_handler`. This
     function writes a file whose name begins with `worker_name`. The methods `start` and `stop` begin and end a profile,
-    as a `with` block does.
+    as a `with` block does. `look_at` starts TensorBoard on the folder, if it is installed, and reads its pages.
     """
     training = Training(images)
     plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
@@ -961,6 +965,7 @@ def not_all_of_it(images: int = 16) -> Scheduled:
                 found.step()
         files = sorted(Path(folder).iterdir())
         traces = [read_trace(file) for file in files]
+        board = look_at(folder, start=bool(tensorboard))
     return Scheduled(
         [plan(step).name for step in range(11)],
         traces,
@@ -968,6 +973,7 @@ def not_all_of_it(images: int = 16) -> Scheduled:
         events_by_hand(training.step),
         len([1 for each in found.events() if "Step*" in each.name]),
         handler.convolutions,
+        board,
     )
 
 
@@ -988,6 +994,12 @@ HANDLER_SEES_ALL = not_all_of_it.claim(
 )
 ALL_KEPT = not_all_of_it.claim(
     "all-kept", "with `acc_events`, the profiler keeps the steps of both cycles in memory", unit=followed("steps")
+)
+BOARD_SHOWS = not_all_of_it.claim(
+    "board-shows",
+    "TensorBoard's plugin shows the worker `rank0`, with at least three views",
+    at_least=3,
+    unit=followed("views"),
 )
 BY_HAND = not_all_of_it.claim(
     "by-hand",
@@ -1015,6 +1027,11 @@ def _(page: Page, found: Scheduled) -> None:
     seen = found.convolutions
     page.settle(HANDLER_SEES_ALL, seen[-1] / seen[0] if seen else 0)
     page.settle(ALL_KEPT, found.kept, at_least=len(planned), at_most=len(planned))
+    board = found.board
+    if board.reason:
+        page.skip(BOARD_SHOWS, board.reason)
+    else:
+        page.settle(BOARD_SHOWS, len(board.views) if "rank0" in board.workers else 0)
     page.settle(BY_HAND, found.by_hand)
     page.say(
         "Without `acc_events`, each cycle discards the events of the previous cycle, and `key_averages` contains only",
@@ -1029,10 +1046,21 @@ def _(page: Page, found: Scheduled) -> None:
     )
     page.table(Table.of("The views of TensorBoard's plugin, and their replacements", PLUGIN_HEADS, PLUGIN))
     page.say(
-        "TensorBoard's plugin (`torch-tb-profiler`) displayed a folder of these files. PyTorch's documentation calls",
-        "the plugin deprecated, and recommends Perfetto. TensorBoard itself still exists, for example for curves of",
-        "losses. The extra `fairclock[tensorboard]` installs TensorBoard. To write the files, you need neither",
-        "TensorBoard nor the plugin.",
+        board_text(board),
+        "PyTorch's documentation calls the plugin (`torch-tb-profiler`) deprecated, and recommends Perfetto. To write",
+        "the files, you need neither TensorBoard nor the plugin. To start TensorBoard yourself on a folder of traces,",
+        "run `python -m tensorboard.main --logdir FOLDER`, and open the printed address in a browser.",
+    )
+
+
+def board_text(board: TensorBoard) -> str:
+    """Return sentences about the TensorBoard server that this run started, or how to install TensorBoard."""
+    if board.reason:
+        return "The command `python -m pip install 'fairclock[tensorboard]'` installs TensorBoard and its plugin."
+    return (
+        f"TensorBoard {board.version} with version {board.plugin} of the plugin sent a page of"
+        f" {units.size(board.page_bytes)}. Its workers are {', '.join(board.workers) or 'missing'}. Its views are"
+        f" {', '.join(board.views) or 'missing'}."
     )
 
 

@@ -17,6 +17,7 @@ from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import ProfiledScript, run_script
 from harness.profiles.snakeviz import Server, served
 from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
+from harness.profiles.tensorboard import TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ProfiledFunction",
     "ProfiledScript",
     "Server",
+    "TensorBoard",
     "Trace",
     "columns",
     "every_thread",
@@ -34,6 +36,7 @@ __all__ = [
     "flame_graph_svg",
     "fold_up",
     "keep_stacks",
+    "look_at",
     "named_modules",
     "of_one_thread",
     "operators",

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from sessions import Play, explained
 
-from harness.profiles import Event, NamedModules, Operator, Trace
+from harness.profiles import Event, NamedModules, Operator, TensorBoard, Trace
 from lessons.engine.lesson import Lesson
 
 TABLE = """\
@@ -156,10 +156,32 @@ def test_traces_that_differ_from_the_schedule_refute_all_claims_about_it(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
-    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5])
+    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], TensorBoard())
     printed, standings = explained(prepare, lesson, "not_all_of_it", found)
     assert set(standings.values()) == {"refuted"}
     assert "This run gives no clear answer." in printed
+
+
+@pytest.mark.parametrize(
+    ("board", "standing", "words"),
+    [
+        (TensorBoard("a short run", "", ""), "skipped", "installs TensorBoard and its plugin"),
+        (
+            TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank0",), ("Overview", "Operator", "Trace")),
+            "held",
+            "Its workers are rank0. Its views are Overview, Operator, Trace.",
+        ),
+        (TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank1",), ("Trace",)), "refuted", "Its workers are rank1."),
+    ],
+)
+def test_the_lesson_prints_what_tensorboard_shows(
+    prepare: Play, lesson: Lesson, module: ModuleType, board: TensorBoard, standing: str, words: str
+) -> None:
+    trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
+    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
+    printed, standings = explained(prepare, lesson, "not_all_of_it", found)
+    assert standings["board-shows"] == standing
+    assert words in printed
 
 
 @pytest.mark.parametrize(
