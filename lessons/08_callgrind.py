@@ -772,7 +772,9 @@ def what_a_broadcast_costs(compiling: int = 1) -> Difference | str:
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)
     left = plain.stats.stats() + delta - broadcast.stats.stats()
-    chain = broadcast.stats.as_standardized().delta(plain.stats.as_standardized()).denoise().transform(function_name)
+    new = broadcast.stats.as_standardized()
+    old = plain.stats.as_standardized()
+    chain = new.delta(old).denoise().transform(function_name)
     return Difference(plain.stats.stats(), delta, left, chain)
 
 
