@@ -6,6 +6,7 @@ read these counts.
 """
 
 import sys
+from pathlib import Path
 from time import thread_time
 from typing import NamedTuple
 
@@ -16,12 +17,10 @@ from harness.callgrind import (
     Counted,
     ScriptCounts,
     Snippet,
-    by_file,
     collect,
     collect_all,
     count_scripts,
     denoise,
-    file_of,
     is_nameless,
     lacking,
     picture,
@@ -278,23 +277,38 @@ def in_extension() -> Snippet:
         [[gnu::noinline]]
         long reference(const Tensor& x) { return x.dim(); }
 
-        long by_value(const Tensor& x, long calls) {
-          long sum = 0;
-          while (calls--) sum += value(x);
-          return sum;
+        [[gnu::noinline]]
+        Tensor dot_value(Tensor a, Tensor b) { return a.mul(b).sum(-1); }
+        [[gnu::noinline]]
+        Tensor dot_reference(const Tensor& a, const Tensor& b) {
+          return a.mul(b).sum(-1);
         }
-        long by_reference(const Tensor& x, long calls) {
-          long sum = 0;
-          while (calls--) sum += reference(x);
-          return sum;
+
+        void by_value(const Tensor& x, long calls) {
+          while (calls--) value(x);
+        }
+        void by_reference(const Tensor& x, long calls) {
+          while (calls--) reference(x);
+        }
+        void dots_by_value(const Tensor& x, long calls) {
+          while (calls--) dot_value(x, x);
+        }
+        void dots_by_reference(const Tensor& x, long calls) {
+          while (calls--) dot_reference(x, x);
         }
     """
+    loops = (
+        "by_value",
+        "by_reference",
+        "dots_by_value",
+        "dots_by_reference",
+    )
     return Snippet(
-        "extension.by_value(x, 100); extension.by_reference(x, 100)",
-        setup="x = torch.ones(128)",
+        "; ".join(f"extension.{loop}(x, 100)" for loop in loops),
+        setup="x = torch.ones(4, 32)",
         number=10,
         extension=source,
-        functions=("by_value", "by_reference"),
+        functions=loops,
     )
 
 
@@ -409,8 +423,24 @@ def how_found(removed: FunctionCounts) -> str:
 
 # ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
+def function_name(function: str) -> str:
+    name = function.partition(":")[2].partition(" [")[0]
+    name = name.replace("(anonymous namespace)::", "")
+    return name.partition("(")[0] or name
+
+
+@lesson.given
+def group_by_file(function: str) -> str:
+    file, _, rest = function.partition(":")
+    if file == "???" and rest.endswith("]"):
+        return "[" + rest.rpartition("/")[2]
+    return "/".join(Path(file).parts[-2:])
+
+
+@lesson.given
 class Places(NamedTuple):
     stats: CallgrindStats
+    names: FunctionCounts
     files: FunctionCounts
     printed: str
 
@@ -427,9 +457,10 @@ def where_it_is() -> Places | None:
     """Callgrind's result is a list of functions with their numbers of instructions. There are two kinds of counts.
 
     The exclusive count of a function contains only its own instructions. The inclusive count also contains the
-    instructions of all functions that it calls. `as_standardized` shortens the paths. `transform` renames functions and
-    adds up the counts of functions with equal names. In this step we rename each function to its file, which gives one
-    count per file.
+    instructions of all functions that it calls. `as_standardized` shortens the paths.
+
+    `transform` renames functions and adds up the counts of functions with equal names. `function_name` removes the
+    file, the library and the arguments. `group_by_file` returns the file, or the library if the file is unknown.
     """
     python = collect(in_python())
     if python.reason:
@@ -438,8 +469,9 @@ def where_it_is() -> Places | None:
     torch.set_printoptions(linewidth=76)
     printed = repr(short[:9])
     torch.set_printoptions(profile="default")
-    files = python.stats.stats().transform(file_of)
-    return Places(python.stats, files, printed)
+    names = python.stats.stats().transform(function_name)
+    files = python.stats.stats().transform(group_by_file)
+    return Places(python.stats, names, files, printed)
 
 
 NO_HOT_SPOT = where_it_is.claim(
@@ -472,7 +504,9 @@ def _(page: Page, found: Places | None) -> None:
     show_places(page, found)
     largest_function = max(own, key=lambda each: each.count)
     most = largest_function.count / total
-    page.reveal(most, f"`{bare(largest_function.function)}` executes {units.percent(most)} of all instructions.")
+    page.reveal(
+        most, f"`{function_name(largest_function.function)}` executes {units.percent(most)} of all instructions."
+    )
     page.settle(NO_HOT_SPOT, most)
     page.settle(INCLUSIVE_IS_NO_SUM, found.stats.stats(inclusive=True).sum() / total)
     nameless = own.filter(lambda function: function.startswith("???")).sum() / total
@@ -489,7 +523,7 @@ def _(page: Page, found: Places | None) -> None:
     page.say(
         "Inclusive counts show which caller causes the instructions. But they count an instruction several times: in",
         "the function that executes it, and in each function that called this function. Exclusive counts add up to the",
-        "total. Compare exclusive counts, as the next two steps do.",
+        "total. Compare exclusive counts, as step 7 does.",
     )
     page.say(
         FILES_ARE_MISSING.words(
@@ -510,11 +544,16 @@ def show_places(page: Page, found: Places) -> None:
         "\n".join(found.printed.splitlines()[1:]),
         caption="stats()[:9], standardized, 76 columns wide. The total is the sum of these nine rows.",
     )
-    heads = {"file or [library]": None, "instructions": units.count, "share": units.percent}
     total = found.stats.counts()
-    rows = [(shortened(each.function), each.count, each.count / total) for each in list(found.files)[:8]]
-    page.table(Table.of("The eight files with the most instructions", heads, rows))
+    for kind, counts in (("functions", found.names), ("files", found.files)):
+        rows = [(shortened(each.function), each.count, each.count / total) for each in list(counts)[:6]]
+        heads = {NAME_HEADS[kind]: None, "instructions": units.count, "share": units.percent}
+        page.table(Table.of(f"The six {kind} with the most instructions", heads, rows))
     page.save("functions", picture(found.stats.stats(), title="x * y from Python: instructions by function"))
+
+
+NAME_HEADS = {"functions": "function_name", "files": "group_by_file"}
+"""The function that makes the names in each table of `show_places`."""
 
 
 def lost_names(lost: int, functions: int) -> str:
@@ -533,6 +572,97 @@ def shortened(name: str, most: int = 46) -> str:
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def manages_memory(function: str) -> bool:
+    words = ("malloc", "alloc", "memalign", "free", "empty")
+    return any(word in function_name(function) for word in words)
+
+
+@lesson.given
+def yours(function: str) -> bool:
+    return "mutex" in function or "gil" in function
+
+
+@lesson.given
+class Filtered(NamedTuple):
+    own: FunctionCounts
+    memory: FunctionCounts
+    yours: FunctionCounts
+    rest: FunctionCounts
+
+
+@lesson.step(
+    "A filter of your own",
+    predict=Choice.ranges(
+        "Which share of the instructions of `x * y` does the filter `manages_memory` keep?", (0.1, 0.4), units.percent
+    ),
+)
+def a_filter() -> Filtered | None:
+    """`filter` keeps the counts of all functions for which your Python function returns True.
+
+    `manages_memory` keeps functions whose names contain a word for allocating or freeing memory. `yours` is your own
+    filter. At first it keeps functions that lock something. In the notebook of this lesson, write a different condition
+    into `yours`, and run the cells of this step again.
+    """
+    python = collect(in_python())
+    if python.reason:
+        return None
+    own = python.stats.stats()
+
+    def neither(function: str) -> bool:
+        return not manages_memory(function) and not yours(function)
+
+    return Filtered(
+        own,
+        own.filter(manages_memory),
+        own.filter(yours),
+        own.filter(neither),
+    )
+
+
+MEMORY_MATTERS = a_filter.claim(
+    "memory-matters",
+    "more than 5 % of the instructions of `x * y` are in functions that manage memory",
+    at_least=0.05,
+    unit=units.percent,
+)
+FILTERS_ADD_UP = a_filter.claim(
+    "filters-add-up",
+    "the counts that at least one filter keeps and the other counts add up to the whole count",
+    equals=0,
+    unit=followed("instructions apart"),
+)
+
+
+@a_filter.explain
+def _(page: Page, found: Filtered | None) -> None:
+    if found is None:
+        reason = page.result(a_statement_of_torch)["Python"].reason
+        page.skip_step(reason, shows="how many instructions a filter keeps")
+        return
+    whole = found.own.sum()
+    kinds = (("manages_memory", found.memory), ("yours", found.yours), ("neither", found.rest))
+    rows = [(name, len(counts), counts.sum(), counts.sum() / whole) for name, counts in kinds]
+    heads = {"filter": None, "functions": None, "instructions": units.count, "share": units.percent}
+    page.table(Table.of("The functions that each filter keeps", heads, rows))
+    for name, counts in kinds[:2]:
+        kept = [(shortened(each.function), each.count) for each in list(counts.transform(function_name))[:5]]
+        page.table(
+            Table.of(f"The first functions that `{name}` keeps", {"function": None, "instructions": units.count}, kept)
+        )
+    share = found.memory.sum() / whole
+    page.reveal(Interval.exact(share), f"`manages_memory` keeps {units.percent(share)} of the instructions.")
+    page.settle(MEMORY_MATTERS, share)
+    kept_by_any = {each for counts in (found.memory, found.yours) for each in counts}
+    page.settle(FILTERS_ADD_UP, abs(sum(each.count for each in kept_by_any) + found.rest.sum() - whole))
+    page.say(
+        "A filter that reads names can keep too much or too little. Before you use its sum, read the names that it",
+        "keeps, and the names with large counts that it does not keep.",
+        "For the notebook, run `python -m lessons.08_callgrind --notebook 08.ipynb`.",
+    )
+
+
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Languages(NamedTuple):
     cpp: Counted
@@ -607,12 +737,13 @@ def _(page: Page, found: Languages) -> None:
     )
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Difference(NamedTuple):
     plain: FunctionCounts
     delta: FunctionCounts
     left: FunctionCounts
+    chain: FunctionCounts
 
 
 @lesson.step(
@@ -629,9 +760,10 @@ class Difference(NamedTuple):
 def what_a_broadcast_costs(compiling: int = 1) -> Difference | str:
     """Counts can be subtracted. For each function, `a.delta(b)` contains the count in `a` minus the count in `b`.
 
-    A difference leaves out functions whose counts are equal. `FunctionCounts` can also be added, filtered and renamed.
-    As a check, we compute the count of the product without a broadcast + the difference - the count of the broadcast.
-    The result should be 0.
+    A difference leaves out functions whose counts are equal. As a check, we compute the count of the product without a
+    broadcast + the difference - the count of the broadcast. The result should be 0.
+
+    `chain` shortens the paths, subtracts the counts, removes the searches in dictionaries, and shortens the names.
     """
     may_compile = bool(compiling)
     plain = collect(in_cpp(numbers=128, runs=2), compiling=may_compile)
@@ -640,7 +772,10 @@ def what_a_broadcast_costs(compiling: int = 1) -> Difference | str:
         return plain.reason or broadcast.reason
     delta = broadcast.stats.delta(plain.stats)
     left = plain.stats.stats() + delta - broadcast.stats.stats()
-    return Difference(plain.stats.stats(), delta, left)
+    new = broadcast.stats.as_standardized()
+    old = plain.stats.as_standardized()
+    chain = new.delta(old).denoise().transform(function_name)
+    return Difference(plain.stats.stats(), delta, left, chain)
 
 
 MORE = signed(units.count)
@@ -658,6 +793,12 @@ FAST_PATH_MISSED = what_a_broadcast_costs.claim(
     at_most=-1,
     unit=MORE,
 )
+CHAIN_KEEPS_SUM = what_a_broadcast_costs.claim(
+    "chain-keeps-sum",
+    "the counts of `chain` add up to the difference: a C++ program does not search Python's dictionaries",
+    equals=0,
+    unit=followed("instructions apart"),
+)
 DIFFERENCE_ADDS_UP = what_a_broadcast_costs.claim(
     "difference-adds-up",
     "the count of {128} × {128} plus the difference is exactly the count of {128} × {1}",
@@ -671,16 +812,18 @@ def _(page: Page, found: Difference | str) -> None:
     if isinstance(found, str):
         page.skip_step(found, shows="in which functions of torch a broadcast executes more or fewer instructions")
         return
-    plain, delta, left = found
-    ranked = sorted(delta.transform(bare), key=lambda each: -each.count)
+    plain, delta, left, chain = found
+    ranked = sorted(chain, key=lambda each: -each.count)
     rows = [(shortened(each.function), each.count) for each in [*ranked[:6], *ranked[-3:]]]
     heads = {"function": None, "more instructions": MORE}
-    page.table(Table.of("100 runs: count of {128} × {1} - count of {128} × {128}", heads, rows))
+    title = "The largest and smallest counts in `chain`: 100 runs, {128} × {1} minus {128} × {128}"
+    page.table(Table.of(title, heads, rows))
     more = delta.sum()
     page.reveal(more, f"The difference is {MORE(more / 100)} instructions per run.")
     page.settle(BROADCAST_COSTS, more, remark=f"{units.percent(more / plain.sum())} of the count of {{128}} × {{128}}")
     early = delta.filter(lambda function: "fast_set_up" in function).sum()
     page.settle(FAST_PATH_MISSED, early)
+    page.settle(CHAIN_KEEPS_SUM, abs(chain.sum() - delta.sum()))
     page.settle(DIFFERENCE_ADDS_UP, sum(abs(each.count) for each in left))
     page.save(
         "broadcast", picture(delta, title="Instructions of 100 runs: count of {128} × {1} - count of {128} × {128}")
@@ -698,17 +841,12 @@ def _(page: Page, found: Difference | str) -> None:
         "PyTorch's quick start shows the same comparison for its release of torch: a difference of +58 091",
         "instructions for 100 runs. It contains +17 600 for `compute_strides`, +12 700 for",
         f"`allocate_or_resize_outputs`, and -22 600 for `fast_set_up`. In this run the difference is {MORE(more)}, in",
-        f"{len(by_file(delta))} files and libraries. A clock cannot show which functions cause a difference.",
+        f"{len(delta.transform(group_by_file))} files and libraries. A clock cannot show which functions cause a",
+        "difference.",
     )
 
 
-def bare(function: str) -> str:
-    """Return the name of a function without its file, library and arguments."""
-    name = function.partition(":")[2].partition(" [")[0]
-    return name.partition("(")[0] if not name.startswith("(") else name
-
-
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Loops(NamedTuple):
     inclusive: FunctionCounts
@@ -725,19 +863,19 @@ class Loops(NamedTuple):
     fast={"compiling": 0},
 )
 def by_value_by_reference(compiling: int = 1) -> Loops | str:
-    """We count a difference that is too small for a clock. The C++ extension of step 3 has two loops of 100 calls each.
+    """We count a difference that is too small for a clock. The C++ extension of step 3 has four loops of 100 calls.
 
-    The loops `by_value` and `by_reference` are functions. Their inclusive counts contain the instructions of the
-    functions that they call.
+    Two loops call a function that returns the number of dimensions of a tensor. Two loops call a batched dot product of
+    two tensors. The inclusive count of a loop contains the instructions of the functions that it calls.
     """
     extension = collect(in_extension(), compiling=bool(compiling))
     if extension.reason:
         return extension.reason
 
-    def either(function: str) -> bool:
-        return "by_value(" in function or "by_reference(" in function
+    def is_loop(function: str) -> bool:
+        return function_name(function) in in_extension().functions
 
-    loops = extension.stats.stats(inclusive=True).filter(either)
+    loops = extension.stats.stats(inclusive=True).filter(is_loop)
     return Loops(loops, 100 * extension.stats.number_per_run)
 
 
@@ -749,28 +887,53 @@ COPY_COSTS = by_value_by_reference.claim(
 )
 
 
+DOT_HIDES_COPY = by_value_by_reference.claim(
+    "dot-hides-copy",
+    "a batched dot product with Tensors by value takes less than 3 % more instructions than by reference",
+    at_most=0.03,
+    unit=units.percent,
+)
+
+
 @by_value_by_reference.explain
 def _(page: Page, found: Loops | str) -> None:
     if isinstance(found, str):
         page.skip_step(found, shows="how many instructions it takes to copy a Tensor argument")
         return
     value, reference = per_call(found, "by_value"), per_call(found, "by_reference")
-    rows = [("Tensor", value), ("const Tensor&", reference)]
-    heads = {"argument": None, "instructions per call": units.number}
-    page.table(Table.of("A function that returns the number of dimensions of a tensor", heads, rows))
+    dots = per_call(found, "dots_by_value"), per_call(found, "dots_by_reference")
+    rows = [
+        ("number of dimensions", "Tensor", value),
+        ("number of dimensions", "const Tensor&", reference),
+        ("batched dot product", "Tensor", dots[0]),
+        ("batched dot product", "const Tensor&", dots[1]),
+    ]
+    heads = {"function": None, "arguments": None, "instructions per call": units.count}
+    page.table(Table.of("Calls with arguments by value and by reference", heads, rows))
     page.reveal(max(value - reference, 0.1))
     page.settle(COPY_COSTS, Interval.exact(value / reference) if reference else Interval.unknown())
+    page.settle(DOT_HIDES_COPY, Interval.exact(dots[0] / dots[1] - 1) if dots[1] else Interval.unknown())
     page.say(
         "A Tensor in C++ is a handle with a reference count. A copy of the handle increments the reference count, and",
         "the end of the copy decrements it. Both operations use atomic instructions, which other cores cannot",
         "interrupt. An atomic instruction takes longer than most other instructions, but a count does not show this.",
     )
-    page.say("For one call, this cost is very small. In a function that is called very often, use `const Tensor&`.")
+    page.say(
+        DOT_HIDES_COPY.words(
+            held="The batched dot product copies two handles, but its multiplications and sums take most instructions."
+            " The allocator does not take equally many instructions in each call. This difference can be larger than"
+            " the cost of the copies.",
+            refuted="In this run the copies are a visible part of the batched dot product.",
+            unclear="",
+        ),
+        "In a small function that is called very often, use `const Tensor&`.",
+    )
 
 
 def per_call(loops: Loops, name: str) -> float:
     """Return the instructions per call in the loop `name`. Return 0 if the counts do not contain this loop."""
-    return max((each.count for each in loops.inclusive if f"{name}(" in each.function), default=0) / loops.calls
+    counts = (each.count for each in loops.inclusive if function_name(each.function) == name)
+    return max(counts, default=0) / loops.calls
 
 
 lesson.key_points = (

@@ -1,20 +1,24 @@
 """Lesson 11: find the PyTorch operators that take a program's time, and the lines of the program that call them.
 
 The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
-this machine. All profiles use one thread.
+this machine. All operators use one thread. Only the step about threads profiles two threads.
 """
 
 import re
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import NamedTuple
 
 import torch
 import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
 from torch import Tensor, nn
+from torch.autograd.profiler_util import EventList
 from torch.profiler import (
     ProfilerActivity,
     profile,
@@ -23,17 +27,21 @@ from torch.profiler import (
     supported_activities,
     tensorboard_trace_handler,
 )
+from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 from harness.profiles import (
     Event,
     NamedModules,
     Operator,
+    TensorBoard,
     Trace,
     columns,
+    every_thread,
     flame_graph,
     flame_graph_svg,
     fold_up,
     keep_stacks,
+    look_at,
     named_modules,
     operators,
     own_cost_by_name,
@@ -55,6 +63,7 @@ lesson = Lesson(
     title="Inside the framework",
     objective="You can profile a PyTorch program, and find the line of code behind the most expensive operator.",
     minutes=20,
+    longest_s=(40, 8),
 )
 
 PART = units.percent
@@ -250,6 +259,102 @@ def named(rows: tuple[Operator, ...], name: str) -> Operator:
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
+class Sorted(NamedTuple):
+    tables: dict[str, str]
+    documented: list[str]
+    rows: tuple[Operator, ...]
+
+
+@lesson.step(
+    "The sort keys",
+    predict=Choice.ranges(
+        "Sorted by the key `count`, the first row is the operator with the most calls. Which share of all own time "
+        "does this operator take?",
+        (0.1, 0.4),
+        PART,
+    ),
+    fast={"steps": 1, "images": 4},
+)
+def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
+    """The argument `sort_by` of `table` is the name of a measured value. The row with the largest value comes first.
+
+    We sort one profile by four keys. `cpu_time` is the mean total time per call. In step 4, the profiler also records
+    memory. Then the keys `self_cpu_memory_usage` and `cpu_memory_usage` sort by memory.
+    """
+    keys = ("self_cpu_time_total", "cpu_time_total", "cpu_time", "count")
+    training = Training(images)
+    with profile(activities=[ProfilerActivity.CPU]) as found:
+        for _ in range(steps):
+            training.step()
+    averages = found.key_averages()
+    text = str(EventList.table.__doc__)
+    return Sorted(
+        {key: averages.table(sort_by=key, row_limit=1) for key in keys},
+        [key for key in keys if f"``{key}``" in text],
+        operators(averages),
+    )
+
+
+KEYS_DISAGREE = the_sort_keys.claim(
+    "keys-disagree",
+    "the four sort keys do not all put the same row first",
+    at_least=2,
+    unit=followed("different rows"),
+)
+CALLS_ARE_NOT_TIME = the_sort_keys.claim(
+    "calls-are-not-time",
+    "the operator with the most calls takes less than a quarter of all own time",
+    at_most=0.25,
+    unit=PART,
+)
+
+
+@the_sort_keys.explain
+def _(page: Page, found: Sorted) -> None:
+    first = {key: first_row(table, SORT_COLUMNS[key]) for key, table in found.tables.items()}
+    heads = {"sort key": None, "sorted column": None, "first row": None, "its value": None}
+    rows = [(key, SORT_COLUMNS[key], name, value) for key, (name, value) in first.items()]
+    page.table(Table.of("The first row of one table, by sort key", heads, rows))
+    most = max(found.rows, key=lambda each: each.calls)
+    share = most.own_s / sum(each.own_s for each in found.rows)
+    page.reveal(
+        Interval.exact(share), f"`{most.name}` has {units.some(most.calls, 'call')} and {PART(share)} of the time."
+    )
+    page.settle(KEYS_DISAGREE, len({name for name, _ in first.values()}))
+    page.settle(CALLS_ARE_NOT_TIME, share, remark=most.name)
+    page.say(
+        "To find the operator that does the most work, sort by own time. To find the part of the program that takes",
+        "the most time, sort by total time. Without `sort_by`, the rows are in the order of their first calls.",
+        undocumented_keys([key for key in found.tables if key not in found.documented]),
+        "According to this text, a key with `cuda` instead of `cpu` sorts by the time or memory of a GPU.",
+    )
+
+
+SORT_COLUMNS = {
+    "self_cpu_time_total": "Self CPU",
+    "cpu_time_total": "CPU total",
+    "cpu_time": "CPU time avg",
+    "count": "# of Calls",
+}
+"""The column of the table that each sort key sorts."""
+
+
+def first_row(printed: str, column: str) -> tuple[str, str]:
+    """Return the name in the first row of a table that PyTorch printed, and the text in one of its columns."""
+    name, value = (columns(printed, each).splitlines()[1].strip() for each in ("Name", column))
+    return name, value
+
+
+def undocumented_keys(keys: list[str]) -> str:
+    """Return a sentence about the sort keys that torch's help for `table` does not list."""
+    if not keys:
+        return "The help text of `table` lists these keys."
+    names = ", ".join(f"`{key}`" for key in keys)
+    return f"The help text of `table` does not list all keys that work. It leaves out {names}."
+
+
+# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
 class Shapes(NamedTuple):
     together: Operator
     apart: tuple[Operator, ...]
@@ -361,7 +466,7 @@ def flops_by_hand(shapes: str) -> float:
     return 2 * images * (height // stride) * (width // stride) * outputs * channels * rows * cols
 
 
-# ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Exceeds(nn.Module):
     def __init__(self) -> None:
@@ -522,7 +627,7 @@ def called_from(frame: str) -> str:
     return f"  ← {re.sub(r' of .* at 0x[0-9a-f]+', '', frame)}"
 
 
-# ── 4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Stacks(NamedTuple):
     unasked: str
@@ -674,7 +779,7 @@ def microseconds(value: float) -> str:
     return units.seconds(value / 1e6)
 
 
-# ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Exported(NamedTuple):
     trace: Trace
@@ -767,7 +872,7 @@ def _(page: Page, found: Exported) -> None:
             " TorchScript model.",
             unclear="This run does not show whether `with_modules` adds the names of modules to the file.",
         ),
-        "Stacks contain the modules too, as step 4 shows.",
+        "Stacks contain the modules too, as step 5 shows.",
         deprecation_text(warning),
     )
     page.say(
@@ -792,7 +897,7 @@ def depth_of(event: Event, events: tuple[Event, ...]) -> int:
     )
 
 
-# ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 class Scheduled(NamedTuple):
     plan: list[str]
@@ -800,6 +905,32 @@ class Scheduled(NamedTuple):
     names: list[str]
     by_hand: int
     kept: int
+    convolutions: list[int]
+    board: TensorBoard
+
+
+@lesson.given
+class Handler:
+    def __init__(self, folder: str) -> None:
+        self.convolutions: list[int] = []
+        self.write = tensorboard_trace_handler(
+            folder, worker_name="rank0", use_gzip=True
+        )  # fmt: skip
+
+    def __call__(self, found: profile) -> None:
+        for row in operators(found.key_averages()):
+            if row.name == "aten::conv2d":
+                self.convolutions.append(row.calls)
+        self.write(found)
+
+
+@lesson.given
+def events_by_hand(call: Callable[[], object]) -> int:
+    found = profile(activities=[ProfilerActivity.CPU])
+    found.start()
+    call()
+    found.stop()
+    return len(found.events())
 
 
 @lesson.step(
@@ -808,24 +939,25 @@ class Scheduled(NamedTuple):
         "Which steps, counted from 0, does `schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)` record?",
         {"a": "1 to 4", "b": "3 and 4, 7 and 8", "c": "2 to 4, 6 to 8", "d": "2 and 3, 6 and 7"},
     ),
-    fast={"images": 2},
+    fast={"images": 2, "tensorboard": 0},
 )
-def not_all_of_it(images: int = 16) -> Scheduled:
+def not_all_of_it(images: int = 16, tensorboard: int = 1) -> Scheduled:
     """A trace of a training that takes hours would be too large. `schedule` selects the training steps to record.
 
     The program calls the profiler's method `step` at the end of each training step. In the `warmup` steps, the profiler
-    runs and discards its events. At the end of each cycle, the profiler calls the function `on_trace_ready`.
-    `tensorboard_trace_handler` returns a function that writes a file. The methods `start` and `stop` begin and end a
-    profile, as a `with` block does.
+    runs and discards its events. At the end of each cycle, the profiler calls `on_trace_ready` with itself as argument.
+    Our `Handler` stores a number from the table, and then calls the function from `tensorboard_trace_handler`. This
+    function writes a file whose name begins with `worker_name`. The methods `start` and `stop` begin and end a profile,
+    as a `with` block does. `look_at` starts TensorBoard on the folder, if it is installed, and reads its pages.
     """
     training = Training(images)
     plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
     with TemporaryDirectory() as folder:
-        write = tensorboard_trace_handler(folder, use_gzip=True)
+        handler = Handler(folder)
         with profile(
             activities=[ProfilerActivity.CPU],
             schedule=plan,
-            on_trace_ready=write,
+            on_trace_ready=handler,
             acc_events=True,
         ) as found:
             for _ in range(11):
@@ -833,16 +965,15 @@ def not_all_of_it(images: int = 16) -> Scheduled:
                 found.step()
         files = sorted(Path(folder).iterdir())
         traces = [read_trace(file) for file in files]
-    by_hand = profile(activities=[ProfilerActivity.CPU])
-    by_hand.start()
-    training.step()
-    by_hand.stop()
+        board = look_at(folder, start=bool(tensorboard))
     return Scheduled(
         [plan(step).name for step in range(11)],
         traces,
         [file.name for file in files],
-        len(by_hand.events()),
+        events_by_hand(training.step),
         len([1 for each in found.events() if "Step*" in each.name]),
+        handler.convolutions,
+        board,
     )
 
 
@@ -852,8 +983,23 @@ AS_PLANNED = not_all_of_it.claim(
 A_FILE_A_CYCLE = not_all_of_it.claim(
     "a-file-a-cycle", "the handler writes one file in each of the two cycles", equals=2, unit=followed("files")
 )
+NAMED_AFTER_WORKER = not_all_of_it.claim(
+    "named-after-worker", "each file name begins with `rank0.`, as `worker_name` says", equals=True, unit=yes_no
+)
+HANDLER_SEES_ALL = not_all_of_it.claim(
+    "handler-sees-all",
+    "in the second call of our handler, the table contains twice as many convolutions as in the first call",
+    equals=2,
+    unit=units.ratio,
+)
 ALL_KEPT = not_all_of_it.claim(
     "all-kept", "with `acc_events`, the profiler keeps the steps of both cycles in memory", unit=followed("steps")
+)
+BOARD_SHOWS = not_all_of_it.claim(
+    "board-shows",
+    "TensorBoard's plugin shows the worker `rank0`, with at least three views",
+    at_least=3,
+    unit=followed("views"),
 )
 BY_HAND = not_all_of_it.claim(
     "by-hand",
@@ -877,19 +1023,44 @@ def _(page: Page, found: Scheduled) -> None:
     page.reveal(letters.get(tuple(all_steps)))
     page.settle(AS_PLANNED, all_steps == planned)
     page.settle(A_FILE_A_CYCLE, len(found.names))
+    page.settle(NAMED_AFTER_WORKER, all(name.startswith("rank0.") for name in found.names))
+    seen = found.convolutions
+    page.settle(HANDLER_SEES_ALL, seen[-1] / seen[0] if seen else 0)
     page.settle(ALL_KEPT, found.kept, at_least=len(planned), at_most=len(planned))
+    board = found.board
+    if board.reason:
+        page.skip(BOARD_SHOWS, board.reason)
+    else:
+        page.settle(BOARD_SHOWS, len(board.views) if "rank0" in board.workers else 0)
     page.settle(BY_HAND, found.by_hand)
     page.say(
         "Without `acc_events`, each cycle discards the events of the previous cycle, and `key_averages` contains only",
         f"the events of the last cycle. The name of the first file is {next(iter(found.names), 'missing')}. Each file",
-        "is a compressed trace of the same kind as in step 5. Perfetto can open the compressed file.",
+        "is a compressed trace of the same kind as in step 6. Perfetto can open the compressed file.",
+    )
+    page.say(
+        "A handler of your own can print a table, stop the program, or delete old files.",
+        f"Our handler counted these calls of `aten::conv2d`: {' and '.join(map(str, seen)) or 'none'}.",
+        "If a program runs in several processes, give each process its own `worker_name`. Otherwise the name contains",
+        "the name of the machine and the number of the process.",
     )
     page.table(Table.of("The views of TensorBoard's plugin, and their replacements", PLUGIN_HEADS, PLUGIN))
     page.say(
-        "TensorBoard's plugin (`torch-tb-profiler`) displayed a folder of these files. PyTorch's documentation calls",
-        "the plugin deprecated, and recommends Perfetto. TensorBoard itself still exists, for example for curves of",
-        "losses. The extra `fairclock[tensorboard]` installs TensorBoard. To write the files, you need neither",
-        "TensorBoard nor the plugin.",
+        board_text(board),
+        "PyTorch's documentation calls the plugin (`torch-tb-profiler`) deprecated, and recommends Perfetto. To write",
+        "the files, you need neither TensorBoard nor the plugin. To start TensorBoard yourself on a folder of traces,",
+        "run `python -m tensorboard.main --logdir FOLDER`, and open the printed address in a browser.",
+    )
+
+
+def board_text(board: TensorBoard) -> str:
+    """Return sentences about the TensorBoard server that this run started, or how to install TensorBoard."""
+    if board.reason:
+        return "The command `python -m pip install 'fairclock[tensorboard]'` installs TensorBoard and its plugin."
+    return (
+        f"TensorBoard {board.version} with version {board.plugin} of the plugin sent a page of"
+        f" {units.size(board.page_bytes)}. Its workers are {', '.join(board.workers) or 'missing'}. Its views are"
+        f" {', '.join(board.views) or 'missing'}."
     )
 
 
@@ -911,7 +1082,260 @@ PLUGIN = (
 )
 
 
-# ── 7 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+class Pictures(Dataset[tuple[Tensor, Tensor]]):
+    def __init__(self, training: Training, folder: str) -> None:
+        self.x, self.kinds = training.x, training.kinds
+        self.folder = folder
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+        with record_function("load"):
+            time.sleep(0.005)
+            return self.x[place], self.kinds[place]
+
+    def __getitems__(self, places: list[int]) -> list[tuple[Tensor, Tensor]]:
+        worker = get_worker_info()
+        if worker is None:
+            return [self[place] for place in places]
+        name = f"worker{worker.id}"
+        write = tensorboard_trace_handler(self.folder, name)
+        cpu = [ProfilerActivity.CPU]
+        with profile(activities=cpu, on_trace_ready=write):
+            return [self[place] for place in places]
+
+
+@lesson.given
+class Run(NamedTuple):
+    loads: int
+    waits_s: list[float]
+
+
+@lesson.given
+def train(training: Training, loader: DataLoader[tuple[Tensor, Tensor]]) -> Run:
+    cpu = [ProfilerActivity.CPU]
+    quiet = warnings.catch_warnings(action="ignore")
+    with quiet, profile(activities=cpu) as found:
+        for x, kinds in loader:
+            training.x, training.kinds = x, kinds
+            training.step()
+    names = [each.name for each in found.events()]
+    waits = [
+        each for each in found.events() if "DataLoader" in each.name
+    ]  # fmt: skip
+    waits_s = [each.cpu_time_total / 1e6 for each in waits]
+    return Run(names.count("load"), waits_s)
+
+
+@lesson.given
+class Loaded(NamedTuple):
+    images: int
+    alone: Run
+    helped: Run
+    files: dict[str, int]
+
+
+@lesson.step(
+    "A DataLoader with workers",
+    predict=Choice(
+        "A `DataLoader` with `num_workers=2` starts two processes, which load the images. The training runs in a "
+        "`with profile` block. How does this profile show the loading?",
+        {
+            "a": "as one event for each image",
+            "b": "only as time in which the training waits for batches",
+            "c": "not at all",
+        },
+    ),
+    fast={"images": 24, "batch": 4},
+)
+def loading(images: int = 96, batch: int = 16) -> Loaded:
+    """Without workers, a `DataLoader` loads a batch when the training needs it. Workers load batches in advance.
+
+    We train the ResNet in batches: first without workers, then with two workers. Our dataset needs 5 ms to load an
+    image, and records this under the name `load`. In a worker, it also profiles each batch and writes a trace file.
+    Each worker starts as a copy of this process (`fork`), so this code also runs in a notebook.
+    """
+    training = Training(images)
+    with TemporaryDirectory() as folder:
+        pictures = Pictures(training, folder)
+        alone = train(training, DataLoader(pictures, batch))
+        two = DataLoader(
+            pictures,
+            batch,
+            num_workers=2,
+            multiprocessing_context="fork",
+        )
+        helped = train(training, two)
+        files = {}
+        for file in sorted(Path(folder).iterdir()):
+            names = [each.name for each in read_trace(file).events]
+            files[file.name] = names.count("load")
+    return Loaded(images, alone, helped, files)
+
+
+SEEN_ALONE = loading.claim(
+    "loads-seen", "without workers, the profile contains one event `load` per image", unit=followed("events")
+)
+UNSEEN_IN_WORKERS = loading.claim(
+    "loads-of-workers-unseen",
+    "with two workers, the profile of the training contains no event `load`",
+    equals=0,
+    unit=followed("events"),
+)
+SEEN_IN_FILES = loading.claim(
+    "loads-in-files", "the files of the two workers contain one event `load` per image", unit=followed("events")
+)
+WAITS_LESS = loading.claim(
+    "waits-less",
+    "after the first batch, the training without workers waits at least 1.2 times as long for a batch",
+    at_least=1.2,
+    unit=units.ratio,
+)
+
+
+@loading.explain
+def _(page: Page, found: Loaded) -> None:
+    alone, helped, files = found.alone, found.helped, found.files
+    later = [mean(run.waits_s[1:-1]) for run in (alone, helped)]
+    rows = [
+        ("none", alone.loads, alone.waits_s[0], later[0]),
+        ("two", helped.loads, helped.waits_s[0], later[1]),
+    ]
+    heads = {
+        "workers": None,
+        "events `load`": None,
+        "wait for the first batch": units.seconds,
+        "mean wait for a later batch": units.seconds,
+    }
+    page.table(Table.of(f"The profile of the training on {found.images} images", heads, rows))
+    by_worker = [(name, *batches_of(files, name)) for name in sorted({each.partition(".")[0] for each in files})]
+    page.table(
+        Table.of("The files that the workers wrote", {"name": None, "files": None, "events `load`": None}, by_worker)
+    )
+    page.reveal("a" if helped.loads else "b" if helped.waits_s else "c")
+    page.settle(SEEN_ALONE, alone.loads, at_least=found.images, at_most=found.images)
+    page.settle(UNSEEN_IN_WORKERS, helped.loads)
+    page.settle(SEEN_IN_FILES, sum(files.values()), at_least=found.images, at_most=found.images)
+    page.settle(WAITS_LESS, later[0] / later[1])
+    page.say(
+        UNSEEN_IN_WORKERS.words(
+            held="A profile contains only events of its own process. The training shows the time that it waits for a"
+            " batch, as an event whose name begins with `enumerate(DataLoader)`.",
+            refuted="In this run the profile of the training also contains events of the workers.",
+            unclear="",
+        ),
+        "To see why loading is slow, profile inside the worker, or set `num_workers=0` for the profile.",
+    )
+    page.say(
+        WAITS_LESS.words(
+            held="The workers load the next batches while the network trains, so the training waits less.",
+            refuted="In this run the workers save little time. Other programs may keep the cores busy.",
+            unclear="",
+        ),
+        "The first batch also waits for the start of the workers.",
+    )
+
+
+def batches_of(files: dict[str, int], worker: str) -> tuple[int, int]:
+    """Return the number of files that a worker wrote, and the number of events `load` in these files."""
+    loads = [count for name, count in files.items() if name.startswith(f"{worker}.")]
+    return len(loads), sum(loads)
+
+
+# ── 9 ──────────────────────────────────────────────────────────────────────────────────────────
+@lesson.given
+def products(number: int) -> None:
+    x = torch.ones(64, 64)
+    for _ in range(number):
+        torch.mm(x, x)
+
+
+@lesson.given
+def by_thread(found: profile) -> dict[int, int]:
+    calls = [each for each in found.events() if each.name == "aten::mm"]
+    return dict(Counter(each.thread for each in calls))
+
+
+@lesson.given
+class Threads(NamedTuple):
+    here: int
+    second: int
+    default: dict[int, int]
+    every: dict[int, int] | None
+
+
+@lesson.step(
+    "Two threads",
+    predict=Choice(
+        "In a `with profile` block, this thread computes 5 products. A second thread, which starts in the block, "
+        "computes 10 products. How many products does the profile contain?",
+        {"a": "5", "b": "10", "c": "15"},
+    ),
+)
+def two_threads(here: int = 5, second: int = 10) -> Threads:
+    """Many programs use several Python threads, for example to prepare data while the network trains.
+
+    We profile two threads twice: with the default settings, and with the object that `every_thread()` returns. This
+    object is `_ExperimentalConfig(profile_all_threads=True)`.
+    """
+    found = []
+    for config in (None, every_thread()):
+        with profile(
+            activities=[ProfilerActivity.CPU],
+            experimental_config=config,
+        ) as profiled:
+            helper = Thread(target=products, args=(second,))
+            helper.start()
+            products(here)
+            helper.join()
+        found.append(by_thread(profiled))
+    known = every_thread() is not None
+    return Threads(here, second, found[0], found[1] if known else None)
+
+
+ONLY_ONE_THREAD = two_threads.claim(
+    "only-one-thread",
+    "by default, the profile contains only products of the thread that started the profiler",
+    equals=True,
+    unit=yes_no,
+)
+ALL_THREADS = two_threads.claim(
+    "all-threads",
+    "with `profile_all_threads`, the profile contains the products of both threads, each with the number of its thread",
+    equals=True,
+    unit=yes_no,
+)
+
+
+@two_threads.explain
+def _(page: Page, found: Threads) -> None:
+    default, every = found.default, found.every
+    kinds = {"default": default} | ({} if every is None else {"profile_all_threads": every})
+    rows = [(kind, thread, calls) for kind, threads in kinds.items() for thread, calls in sorted(threads.items())]
+    heads = {"setting": None, "number of the thread": None, "products": None}
+    page.table(Table.of("Events `aten::mm` in the profile", heads, rows))
+    letters = {found.here: "a", found.second: "b", found.here + found.second: "c"}
+    page.reveal(letters.get(sum(default.values())))
+    page.settle(ONLY_ONE_THREAD, sorted(default.values()) == [found.here])
+    if every is None:
+        page.skip(ALL_THREADS, "the setting `profile_all_threads`, which this torch does not have")
+    else:
+        page.settle(ALL_THREADS, sorted(every.values()) == sorted([found.here, found.second]))
+    page.say(
+        ONLY_ONE_THREAD.words(
+            held="By default, the profiler records only the thread that starts it, and prints no warning about other"
+            " threads.",
+            refuted="In this run the profile also contains products of the second thread, or misses some products.",
+            unclear="",
+        ),
+        "If an operator seems to be missing in a profile, check which thread calls it.",
+    )
+
+
+# ── 10 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def many_small(operations: int) -> None:
     x = torch.ones(8)

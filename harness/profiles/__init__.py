@@ -12,11 +12,12 @@ flame_graph_svg(fold_up(read_stacks(text)), title="…")       # a picture of th
 
 from harness.profiles.flame_svg import flame_graph_svg
 from harness.profiles.flames import Frame, flame_graph, fold_up, own_cost_by_name, placed, read_stacks, without_frames
-from harness.profiles.kineto import NamedModules, keep_stacks, named_modules
+from harness.profiles.kineto import NamedModules, every_thread, keep_stacks, named_modules
 from harness.profiles.operators import Operator, columns, operators
 from harness.profiles.script import ProfiledScript, run_script
 from harness.profiles.snakeviz import Server, served
 from harness.profiles.stats import ProfiledFunction, of_one_thread, rows
+from harness.profiles.tensorboard import TensorBoard, look_at
 from harness.profiles.trace import Event, Trace, read_trace
 
 __all__ = [
@@ -27,12 +28,15 @@ __all__ = [
     "ProfiledFunction",
     "ProfiledScript",
     "Server",
+    "TensorBoard",
     "Trace",
     "columns",
+    "every_thread",
     "flame_graph",
     "flame_graph_svg",
     "fold_up",
     "keep_stacks",
+    "look_at",
     "named_modules",
     "of_one_thread",
     "operators",

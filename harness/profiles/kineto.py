@@ -29,6 +29,18 @@ def keep_stacks() -> _ExperimentalConfig:
     return _ExperimentalConfig(verbose=True)
 
 
+def every_thread() -> _ExperimentalConfig | None:
+    """Return an `experimental_config` with which the profiler also records other threads of the program.
+
+    Without this setting, the profiler records only the thread that starts it. Return None if the installed torch has no
+    such setting.
+    """
+    try:
+        return _ExperimentalConfig(profile_all_threads=True)
+    except TypeError:
+        return None
+
+
 class NamedModules(NamedTuple):
     """The measured effect of the profiler's option `with_modules=True`.
 

@@ -115,3 +115,65 @@ def test_functions_without_a_name_are_mentioned_if_there_are_any(lost: int, word
 )
 def test_the_question_about_the_broadcast_has_an_option_for_each_difference(more: float, option: str) -> None:
     assert MODULE.what_a_broadcast_costs.predict.judge(None, more).truth.endswith(option)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "file"),
+    [
+        (EVAL, "_PyEval_EvalFrameDefault", "[python3.13]"),
+        (NAMED, "unicodekeys_lookup_unicode", "Objects/dictobject.c"),
+        ("???:at::(anonymous namespace)::add(int, c10::X) [/a/libtorch_cpu.so]", "at::add", "[libtorch_cpu.so]"),
+        ("???:at::mul(int)", "at::mul", "???"),
+        ("./malloc/./malloc/malloc.c:malloc [/a/libc.so.6]", "malloc", "malloc/malloc.c"),
+        ("???:(below main) [/a/libc.so.6]", "(below main)", "[libc.so.6]"),
+    ],
+)
+def test_names_and_files_are_extracted_from_the_names_of_callgrind(function: str, name: str, file: str) -> None:
+    assert MODULE.function_name(function) == name
+    assert MODULE.group_by_file(function) == file
+
+
+@pytest.mark.parametrize(
+    ("malloc", "standing", "option"), [(30, "held", "10 % to 40 %"), (2, "refuted", "less than 10 %")]
+)
+def test_the_filters_keep_a_part_of_the_whole_count(
+    prepare: Play, lesson: Lesson, malloc: int, standing: str, option: str
+) -> None:
+    memory, lock, rest = (malloc, "m.c:malloc [/a]"), (20, "p.c:mutex_lock [/a]"), (50, "e.c:eval [/a]")
+    own = counts(memory, lock, rest)
+    found = MODULE.Filtered(own, own.filter(MODULE.manages_memory), own.filter(MODULE.yours), counts(rest))
+    printed, standings = explained(prepare, lesson, "a_filter", found)
+    assert standings == {"memory-matters": standing, "filters-add-up": "held"}
+    assert f"Measured {option[0].upper()}{option[1:]}. manages_memory keeps" in printed
+    assert "mutex_lock" in printed
+
+
+def test_a_function_that_two_filters_keep_is_added_up_once(prepare: Play, lesson: Lesson) -> None:
+    both, rest = counts((10, "m.c:mutex_alloc [/a]")), counts((50, "e.c:eval [/a]"))
+    found = MODULE.Filtered(both + rest, both, both, rest)
+    _, standings = explained(prepare, lesson, "a_filter", found)
+    assert standings["filters-add-up"] == "held"
+
+
+@pytest.mark.parametrize(
+    ("by_value", "standing", "words"),
+    [(170, "held", "multiplications and sums take most instructions"), (300, "refuted", "a visible part")],
+)
+def test_the_copies_of_a_batched_dot_product_are_compared_with_its_work(
+    prepare: Play, lesson: Lesson, by_value: int, standing: str, words: str
+) -> None:
+    rows = ((44, "a.cpp:by_value(at::Tensor)"), (14, "a.cpp:by_reference(at::Tensor)"))
+    dots = ((by_value * 100, "a.cpp:dots_by_value(at::Tensor)"), (16_900, "a.cpp:dots_by_reference(at::Tensor)"))
+    loops = MODULE.Loops(counts(*rows, *dots), 1)
+    printed, standings = explained(prepare, lesson, "by_value_by_reference", loops)
+    assert standings == {"copy-costs": "held", "dot-hides-copy": standing}
+    assert words in printed
+    assert "Measured 30 instructions." in printed
+
+
+def test_a_chain_that_loses_counts_is_noticed(prepare: Play, lesson: Lesson) -> None:
+    plain, delta = counts((100, "a.cpp:f(int)"), (40, "???:fast_set_up(int)")), counts((5, "a.cpp:f(int)"))
+    found = MODULE.Difference(plain, delta, counts(), counts((4, "f")))
+    _, standings = explained(prepare, lesson, "what_a_broadcast_costs", found)
+    assert standings["chain-keeps-sum"] == "refuted"
+    assert standings["difference-adds-up"] == "held"

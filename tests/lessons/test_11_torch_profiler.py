@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from sessions import Play, explained
 
-from harness.profiles import Event, NamedModules, Operator, Trace
+from harness.profiles import Event, NamedModules, Operator, TensorBoard, Trace
 from lessons.engine.lesson import Lesson
 
 TABLE = """\
@@ -44,6 +44,28 @@ def test_a_top_row_of_own_time_and_a_network_that_learns_nothing_refute_all_clai
     assert set(standings.values()) == {"refuted"}
     assert "Most of this row's total time is spent in the operator itself" in printed
     assert "Measured Three quarters or more. The own time is 100 % of the total time." in printed
+
+
+def table_with(name: str) -> str:
+    heads = ("Name", "Self CPU", "CPU total", "CPU time avg", "# of Calls")
+    lines = (heads, (name, "3ms", "4ms", "2ms", "7"))
+    rule = "  ".join(["-" * 12] * len(heads))
+    return "\n".join([rule, *("  ".join(f"{cell:>12}" for cell in line) for line in lines)])
+
+
+def test_sort_keys_that_agree_on_an_expensive_operator_refute_all_claims(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    tables = dict.fromkeys(module.SORT_COLUMNS, table_with("aten::mm"))
+    found = module.Sorted(tables, list(tables), (row("aten::mm", 3.0, 4.0), row("aten::add", 1.0, 1.0)))
+    printed, standings = explained(prepare, lesson, "the_sort_keys", found)
+    assert set(standings.values()) == {"refuted"}
+    assert "The help text of table lists these keys." in printed
+    assert "Measured 40 % or more. aten::mm has 1 call and 75 % of the time." in printed
+
+
+def test_a_sort_key_that_the_help_leaves_out_is_named(module: ModuleType) -> None:
+    assert module.undocumented_keys(["count", "cpu_time"]).endswith("It leaves out `count`, `cpu_time`.")
 
 
 def test_equal_rates_and_wrong_flops_refute_all_claims_about_shapes(
@@ -134,10 +156,67 @@ def test_traces_that_differ_from_the_schedule_refute_all_claims_about_it(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
-    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0)
+    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], TensorBoard())
     printed, standings = explained(prepare, lesson, "not_all_of_it", found)
     assert set(standings.values()) == {"refuted"}
     assert "This run gives no clear answer." in printed
+
+
+@pytest.mark.parametrize(
+    ("board", "standing", "words"),
+    [
+        (TensorBoard("a short run", "", ""), "skipped", "installs TensorBoard and its plugin"),
+        (
+            TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank0",), ("Overview", "Operator", "Trace")),
+            "held",
+            "Its workers are rank0. Its views are Overview, Operator, Trace.",
+        ),
+        (TensorBoard("", "2.21.0", "0.4.3", 9, ("run",), ("rank1",), ("Trace",)), "refuted", "Its workers are rank1."),
+    ],
+)
+def test_the_lesson_prints_what_tensorboard_shows(
+    prepare: Play, lesson: Lesson, module: ModuleType, board: TensorBoard, standing: str, words: str
+) -> None:
+    trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
+    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], board)
+    printed, standings = explained(prepare, lesson, "not_all_of_it", found)
+    assert standings["board-shows"] == standing
+    assert words in printed
+
+
+@pytest.mark.parametrize(
+    ("loads", "waits", "standing", "words"),
+    [
+        (0, [0.2, 0.01, 0.03, 0.0], "held", "Measured Only as time in which the training waits for batches."),
+        (24, [0.2, 0.08, 0.07, 0.0], "refuted", "Measured As one event for each image."),
+    ],
+)
+def test_the_loading_is_found_in_the_profile_of_the_training_or_of_the_workers(
+    prepare: Play, lesson: Lesson, module: ModuleType, loads: int, waits: list[float], standing: str, words: str
+) -> None:
+    files = {} if loads else {"worker0.1.json": 4, "worker0.3.json": 8, "worker1.2.json": 12}
+    alone = module.Run(24 - loads, [0.08, 0.08, 0.08, 0.0])
+    found = module.Loaded(24, alone, module.Run(loads, waits), files)
+    printed, standings = explained(prepare, lesson, "loading", found)
+    assert set(standings.values()) == {standing}
+    assert words in printed
+    assert module.batches_of(files, "worker0") == ((0, 0) if loads else (2, 12))
+
+
+def test_a_profile_of_both_threads_refutes_that_only_one_is_recorded(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    printed, standings = explained(prepare, lesson, "two_threads", module.Threads(5, 10, {1: 5, 2: 10}, {1: 15}))
+    assert standings == {"only-one-thread": "refuted", "all-threads": "refuted"}
+    assert "Measured 15." in printed
+
+
+def test_a_torch_that_records_only_its_own_thread_skips_the_claim_about_all_threads(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    printed, standings = explained(prepare, lesson, "two_threads", module.Threads(5, 10, {1: 5}, None))
+    assert standings == {"only-one-thread": "held", "all-threads": "skipped"}
+    assert "does not have" in printed
 
 
 def test_a_profiler_that_slows_only_large_products_refutes_all_claims_about_its_cost(

@@ -5,6 +5,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -17,6 +18,7 @@ from harness.profiles import (
     NamedModules,
     Operator,
     columns,
+    every_thread,
     flame_graph,
     flame_graph_svg,
     fold_up,
@@ -149,6 +151,22 @@ def test_without_keep_stacks_the_profiler_keeps_no_stacks(run: Run) -> None:
     """If this fails, torch keeps stacks by itself: delete `keep_stacks` and the lesson's claim about it."""
     assert run.stacks
     assert run.unasked == ""
+
+
+def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
+    config = every_thread()
+    if config is None:
+        pytest.skip("this torch has no setting profile_all_threads")
+    with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as found:
+        second = Thread(target=torch.ones, args=(3,))
+        second.start()
+        second.join()
+    assert [row.calls for row in operators(found.key_averages()) if row.name == "aten::ones"] == [1]
+
+
+def test_a_torch_without_this_setting_has_no_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kineto, "_ExperimentalConfig", lambda: None)  # called with an argument, it raises TypeError
+    assert every_thread() is None
 
 
 def test_with_modules_names_no_module_outside_torchscript_and_its_warning_is_returned() -> None:
