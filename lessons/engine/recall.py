@@ -84,6 +84,6 @@ def as_markdown(lesson: str, questions: tuple[Recall, ...]) -> str:
         asked.append(f"{number}. {each.choice.question}\n{options}")
         answers.append(f"{number}. {each.answer}: {each.choice.options[each.answer]}. {each.because}")
     return (
-        f"## What do you remember from lesson {lesson}?\n\n" + "\n".join(asked) + "\n\n"
+        f"## Questions about lesson {lesson}\n\n" + "\n".join(asked) + "\n\n"
         "<details><summary>Answers</summary>\n\n" + "\n".join(answers) + "\n\n</details>"
     )

@@ -97,7 +97,7 @@ class Screen:
     def recall(self, lesson: str, questions: int) -> None:
         """Print the introduction of the questions about an earlier lesson."""
         self._part("title")
-        self._print(_rule(f"What do you remember from lesson {lesson}?"), indent=0)
+        self._print(_rule(f"Questions about lesson {lesson}"), indent=0)
         self._part("")
         self._print(Text(f"{questions} short questions. The answers do not count in your score.", "dim"))
 
