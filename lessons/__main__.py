@@ -61,7 +61,7 @@ def list_lessons(
         console.print(progress.warning)
     if start := listing.beginning(lessons, done):
         console.print(Text(f"\n{start}"), width=min(console.width, WIDTH))
-    other, about_other = route.alternative(chosen_path, len(everything))
+    other, about_other = route.alternative(chosen_path, list(everything))
     more = chosen_path == route.SHORT and listing.all_complete(lessons, done)
     following = other if more else f"python -m lessons.{listing.following(lessons, done)}"
     console.print(Text.assemble("\nNext:  ", (following, "cyan")))

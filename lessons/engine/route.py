@@ -71,14 +71,14 @@ def chosen(folder: Path | None = None) -> str:
     return name if name in PATHS else FULL
 
 
-def alternative(path: str, lessons: int) -> tuple[str, str]:
+def alternative(path: str, existing: Sequence[str]) -> tuple[str, str]:
     """Return the command that chooses the other path, and a few words about that path.
 
-    `lessons` is the number of all lessons.
+    `existing` are the names of all lessons.
     """
     if path == SHORT:
-        return f"{COMMAND} {FULL}", f"all {lessons} lessons"
-    numbers = ", ".join(name.partition("_")[0] for name in PATHS[SHORT])
+        return f"{COMMAND} {FULL}", f"all {len(existing)} lessons"
+    numbers = ", ".join(name.partition("_")[0] for name in lessons_of(SHORT, existing))
     return f"{COMMAND} {SHORT}", f"a short path ({numbers})"
 
 

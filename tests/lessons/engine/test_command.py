@@ -402,8 +402,8 @@ def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_c
     child.expect("Enter skips")
     child.sendcontrol("d")
     assert ended(child) == 0
-    (answer,) = ProgressFile(state).load()["04_autorange"].predictions.values()
-    assert "timeit.timeit" not in answer.question
+    (counted,) = ProgressFile(state).load()["04_autorange"].predictions.values()
+    assert "timeit.timeit" not in counted.question
     for arguments, first in ((("--no-input",), "1 of 6"), (("--from", "3"), "3 of 6")):
         child = at_a_terminal(state, "--fast", *arguments, file=lesson)
         child.expect(first)
