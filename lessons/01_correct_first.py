@@ -25,7 +25,6 @@ lesson = Lesson(
     __file__,
     title="A fast wrong answer is worth nothing",
     objective="You can check whether two functions return the same results, before you measure which one is faster.",
-    minutes=15,
 )
 
 

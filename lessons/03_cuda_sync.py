@@ -31,7 +31,7 @@ lesson = Lesson(
     __file__,
     title="The call returned before the work was done",
     objective=f"{WHERE} You can time work that runs on a GPU after the call has returned.",
-    minutes=14,
+    prerequisites=("02_timeit_vs_timer",),
 )
 
 

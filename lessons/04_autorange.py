@@ -30,7 +30,7 @@ lesson = Lesson(
     __file__,
     title="How many calls make one sample?",
     objective="You can decide how long to time a piece of code, and how much to trust the result.",
-    minutes=12,
+    prerequisites=("02_timeit_vs_timer",),
 )
 
 

@@ -34,7 +34,7 @@ lesson = Lesson(
     __file__,
     title="Which function is faster, and where?",
     objective="You can find the sizes at which one function is faster, and recognize equally fast functions.",
-    minutes=15,
+    prerequisites=("04_autorange",),
 )
 
 

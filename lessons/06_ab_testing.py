@@ -38,7 +38,7 @@ lesson = Lesson(
     __file__,
     title="The same code, two environments",
     objective="You can compare today's measurement with yesterday's, and know how often such a comparison is wrong.",
-    minutes=18,
+    prerequisites=("05_compare",),
 )
 
 

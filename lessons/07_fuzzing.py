@@ -42,7 +42,7 @@ lesson = Lesson(
     __file__,
     title="The input that you did not think of",
     objective="You can draw inputs with a seed, and reduce a slow input to the smallest input that is still slow.",
-    minutes=15,
+    prerequisites=("01_correct_first", "04_autorange"),
 )
 
 

@@ -36,7 +36,7 @@ lesson = Lesson(
     __file__,
     title="Count instructions instead of time",
     objective="You can count instructions, find where two counts differ, and explain what a count leaves out.",
-    minutes=20,
+    prerequisites=("04_autorange",),
     longest_s=(90, 30),
 )
 

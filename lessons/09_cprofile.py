@@ -37,7 +37,7 @@ lesson = Lesson(
     __file__,
     title="Where does the time go?",
     objective="You can profile a program, distinguish own and cumulative time, and explain how a profiler slows code.",
-    minutes=20,
+    prerequisites=("02_timeit_vs_timer",),
 )
 
 

@@ -42,7 +42,7 @@ lesson = Lesson(
     __file__,
     title="What did that line allocate?",
     objective="You can measure how much memory a line of code allocates, and make it allocate less.",
-    minutes=20,
+    prerequisites=("02_timeit_vs_timer",),
 )
 
 NUMBERS = 12_500_000

@@ -62,7 +62,7 @@ lesson = Lesson(
     __file__,
     title="Inside the framework",
     objective="You can profile a PyTorch program, and find the line of code behind the most expensive operator.",
-    minutes=20,
+    prerequisites=("09_cprofile",),
     longest_s=(40, 8),
 )
 

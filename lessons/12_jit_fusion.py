@@ -54,7 +54,7 @@ lesson = Lesson(
     __file__,
     title="Compilers and fusion: one pass instead of many",
     objective="You can explain what a compiler does to code, what its first call costs, and when compiling pays off.",
-    minutes=28,
+    prerequisites=("05_compare", "13_bytecode"),
     longest_s=(90, 30),
 )
 

@@ -51,7 +51,7 @@ lesson = Lesson(
     __file__,
     title="How CPython executes bytecode",
     objective="You can read bytecode, count executed opcodes, and explain why their number does not predict the time.",
-    minutes=20,
+    prerequisites=("05_compare",),
 )
 
 

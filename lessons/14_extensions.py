@@ -50,7 +50,7 @@ lesson = Lesson(
     __file__,
     title="C and C++ from Python",
     objective="You can write, build, call and time C code from Python, and you know how long each kind of call takes.",
-    minutes=25,
+    prerequisites=("04_autorange", "13_bytecode"),
     longest_s=(90, 30),
 )
 

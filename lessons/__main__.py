@@ -21,8 +21,8 @@ from harness.command_line.command import Verbs, Version, complain, guarded
 from harness.errors import UsageError
 from harness.storage.overwriting import EditedFileError
 from lessons.engine import glossary as glossary_screen
-from lessons.engine import listing, tally
-from lessons.engine.catalogue import entries
+from lessons.engine import listing, route, tally
+from lessons.engine.catalogue import entries, lesson_names
 from lessons.engine.check_claims import chosen, run_all
 from lessons.engine.exercise_points import load as load_points
 from lessons.engine.outputs import writable, write_json
@@ -37,18 +37,35 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
     invoke_without_command=True,
     help="List the lessons, the minutes they take, and your progress. To run lesson 04: python -m lessons 4",
 )
-def list_lessons(context: typer.Context, version: Version = False) -> None:
-    """Print the list of lessons and the command for the next lesson. Do nothing if another command was given."""
+def list_lessons(
+    context: typer.Context,
+    path: Annotated[
+        str | None,
+        typer.Option(metavar="short|full", help="Choose the short or the full path through the lessons."),
+    ] = None,
+    version: Version = False,
+) -> None:
+    """Print the lessons of the chosen path and the command for the next lesson. Print nothing before other commands."""
     del version  # the callback of `--version` has already run
+    if path is not None:
+        route.choose(path)
     if context.invoked_subcommand is not None:
         return
-    progress, lessons, console = ProgressFile(), entries(), Console(highlight=False)
+    progress, console, chosen_path = ProgressFile(), Console(highlight=False), route.chosen()
+    everything = {entry.name: entry for entry in entries()}
+    lessons = [everything[name] for name in route.lessons_of(chosen_path, list(everything))]
     done = progress.load()
     console.print(listing.table(lessons, done, load_points()), width=min(console.width, WIDTH))
     console.print(Text(f"\n{listing.LEGEND}", "dim"), width=min(console.width, WIDTH))
     if progress.warning:
         console.print(progress.warning)
-    console.print(Text.assemble("\nNext:  ", (f"python -m lessons.{listing.following(lessons, done)}", "cyan")))
+    if start := listing.beginning(lessons, done):
+        console.print(Text(f"\n{start}"), width=min(console.width, WIDTH))
+    other, about_other = route.alternative(chosen_path, list(everything))
+    more = chosen_path == route.SHORT and listing.all_complete(lessons, done)
+    following = other if more else f"python -m lessons.{listing.following(lessons, done)}"
+    console.print(Text.assemble("\nNext:  ", (following, "cyan")))
+    console.print(Text.assemble(f"Path:  {chosen_path}. For {about_other}: ", (other, "cyan")))
     console.print(Text.assemble("Words: ", (f"{glossary_screen.COMMAND} [TERM]", "cyan")))
 
 
@@ -66,7 +83,7 @@ def check_claims(
 
     The exit code is 1 if a claim is refuted or a lesson fails, and 0 otherwise.
     """
-    names = chosen(lessons or [], [entry.name for entry in entries()])
+    names = chosen(lessons or [], lesson_names())
     working = Console(stderr=True)
     with writable(json_file, force=force):
         with working.status("Running …") as status:
@@ -90,10 +107,10 @@ def write_notebooks(
     from lessons.engine import notebook  # noqa: PLC0415 - it imports torch, which the list of lessons does not need
 
     refused = []
-    for entry in entries():
-        out = folder / f"lesson_{entry.name}.ipynb"
+    for name in lesson_names():
+        out = folder / f"lesson_{name}.ipynb"
         try:
-            notebook.write(import_module(f"lessons.{entry.name}").lesson, out, fast=False, force=force)
+            notebook.write(import_module(f"lessons.{name}").lesson, out, fast=False, force=force)
             print(f"Wrote {out}.")
         except EditedFileError:
             refused.append(str(out))
@@ -125,7 +142,7 @@ def main(arguments: Sequence[str]) -> int:
     commands = [command.name or "" for command in app.registered_commands]
     if not arguments or arguments[0].startswith("-") or arguments[0] in commands:
         return guarded(app, "python -m lessons", arguments)
-    lessons = {entry.name: names.lesson_aliases(entry.name) for entry in entries()}
+    lessons = {name: names.lesson_aliases(name) for name in lesson_names()}
     try:
         everything = lessons | {command: (command,) for command in commands}
         found = names.matches(arguments[0], lessons)

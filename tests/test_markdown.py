@@ -77,7 +77,15 @@ def test_commands_are_found_in_code_of_every_kind() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["grader gone", "grader check --gone", "grader check 99", "lessons.99_gone", "lessons 99", "tests/gone.py"],
+    [
+        "grader gone",
+        "grader check --gone",
+        "grader check 99",
+        "lessons.99_gone",
+        "lessons 99",
+        "lessons --gone",
+        "tests/gone.py",
+    ],
 )
 def test_a_command_that_does_not_exist_is_found(command: str) -> None:
     program, *words = command.split()
@@ -116,7 +124,9 @@ def fault_of(command: Command) -> str:
 
 
 def fault_of_lessons(command: Command) -> str:
-    if command.verb in verbs(lessons_app) or not command.verb:
+    if not command.verb:
+        return missing(command, options(typer.main.get_command(lessons_app)))
+    if command.verb in verbs(lessons_app):
         return fault_of_verb(command, verbs(lessons_app))
     known = names.matches(command.verb, {name: names.lesson_aliases(name) for name in LESSONS})
     return missing(command, options_of_lessons()) if known else "no such lesson"

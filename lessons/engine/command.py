@@ -23,6 +23,8 @@ from harness.command_line.command import INTERRUPTED, Version, guarded
 from harness.errors import UsageError
 from harness.rendering import units
 from lessons.engine import notebook as notebooks
+from lessons.engine import recall
+from lessons.engine.catalogue import Entry, lesson_names
 from lessons.engine.conditions import Conditions
 from lessons.engine.lesson import Lesson
 from lessons.engine.markup import plain
@@ -30,6 +32,7 @@ from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
 from lessons.engine.resume import Start, start_at, step_number, unfinished
+from lessons.engine.route import chosen, lessons_of
 from lessons.engine.run import RunOptions, Session
 from lessons.engine.score import Score
 from lessons.engine.screen import Screen
@@ -125,13 +128,29 @@ def _run(lesson: Lesson, save: Callable[[str, str], None], options: _Options) ->
         if session.done:
             screen.score(Score.of(updated(before, session.record()).predictions.values()))
         if session.start + len(session.done) == len(lesson.steps):
-            screen.your_turn(f"lessons/exercises/{lesson.name}.py", f"python -m grader check {lesson.name}")
+            screen.your_turn(
+                f"lessons/exercises/{lesson.name}.py", f"python -m grader check {lesson.name}", _next_lesson(lesson)
+            )
     if options.json_file is not None:
         write_json(session.record().to_json(), options.json_file)
         screen.note(f"Claims and environment: {options.json_file}")
     if options.plots is not None:
         screen.note(f"Pictures: {options.plots}")
     return code
+
+
+def _next_lesson(lesson: Lesson) -> str:
+    """Return the command for the lesson after `lesson` in the student's path, or "" if there is none."""
+    path = lessons_of(chosen(), lesson_names())
+    following = path[path.index(lesson.name) + 1 :] if lesson.name in path else ()
+    return f"python -m lessons.{following[0]}" if following else ""
+
+
+def _plan(entry: Entry) -> str:
+    """Return the line with the lessons to take before this one, and the minutes for its exercise."""
+    before = f"Take first: {', '.join(entry.prerequisites)}." if entry.prerequisites else ""
+    after = f"Exercise afterwards: {entry.exercise_minutes} min." if entry.exercise_minutes else ""
+    return " ".join(filter(None, (before, after)))
 
 
 def _header(
@@ -142,8 +161,9 @@ def _header(
     conditions = Conditions.measure(fast=fast)
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",
-        f"{lesson.minutes} min, {runs}",
+        f"{lesson.entry.minutes} min, {runs}",
         lesson.objective,
+        _plan(lesson.entry),
         conditions.describe(),
     )
     for note in filter(None, (conditions.environment.caution(), progress.warning)):
@@ -181,11 +201,21 @@ def _start(session: Session, saver: _Saver, left: Unfinished | None, options: _O
     return Start()
 
 
+def _ask_about_last_lesson(session: Session, progress: ProgressFile) -> None:
+    """Ask the student the questions about the previous lesson, if the student has taken this lesson."""
+    lesson, questions = recall.about_last_lesson(session.lesson.name, progress.load())
+    if questions:
+        with session.waiting():
+            recall.play(lesson, questions, session.screen)
+
+
 def _play(session: Session, saver: _Saver, left: Unfinished | None, options: _Options) -> int:
     screen, name = session.screen, session.lesson.name
     try:
         start = _start(session, saver, left, options)
         session.start, session.earlier = start.steps_before, start.earlier
+        if options.interactive and not start.steps_before:
+            _ask_about_last_lesson(session, saver.progress)
         session.play()
     except (EOFError, KeyboardInterrupt) as leaving:
         kept = unfinished(session.lesson, saver.progress.load().get(name))

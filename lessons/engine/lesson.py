@@ -16,7 +16,6 @@ lesson of one step:
         __file__,
         title="What does a sum cost?",
         objective="You can compare two ways to add numbers.",
-        minutes=5,
     )
 
 
@@ -82,9 +81,11 @@ Rules:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lessons.engine.catalogue import LONGEST_S, Entry, entry_of
 from lessons.engine.source import defaults_of
 from lessons.engine.step import Number, Question, R, Step
 
@@ -95,15 +96,16 @@ Given = TypeVar("Given", bound=Callable[..., object])
 class Lesson:
     """A lesson. Python adds its steps when it imports the lesson's file.
 
-    `minutes` is the time that a student needs. `longest_s` are the longest times in seconds of a usual and of a short
-    run. The header shows these times until a run on this machine is complete.
+    `prerequisites` are the names of the lessons that a student should take before this lesson. `longest_s` are the
+    longest times in seconds of a usual and of a short run. The header shows these times until a run on this machine is
+    complete. `title` and these two arguments are literals, because the list of lessons does not import the file.
     """
 
     file: str
     title: str
     objective: str
-    minutes: int
-    longest_s: tuple[int, int] = (20, 5)
+    prerequisites: tuple[str, ...] = ()
+    longest_s: tuple[int, int] = LONGEST_S
     steps: list[Step[object]] = field(default_factory=list)
     key_points: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -119,6 +121,11 @@ class Lesson:
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @cached_property
+    def entry(self) -> Entry:
+        """The entry of this lesson in the list of lessons. It contains the minutes that a student needs."""
+        return entry_of(Path(self.file))
 
     def given(self, thing: Given) -> Given:
         """Decorate a function or a Python class that the next step uses. The screen shows it with that step's code."""

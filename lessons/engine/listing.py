@@ -1,10 +1,12 @@
 """The table of all lessons with the student's progress."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
+from harness.rendering import units
 from lessons.engine.catalogue import Entry
 from lessons.engine.exercise_points import ExercisePoints
 from lessons.engine.markup import styled
@@ -12,9 +14,13 @@ from lessons.engine.progress import LessonProgress
 from lessons.engine.score import Score
 
 LEGEND = (
-    "Claims: how many were confirmed on your machine. Predicted: how many of your answers were right. "
-    "Points: for the exercise, in the last python -m grader check."
+    "After: the lessons to take first. Minutes: for the lesson + for its exercise. Claims: how many were confirmed on "
+    "your machine. Predicted: how many of your answers were right. Points: for the exercise, in the last "
+    "python -m grader check."
 )
+
+FIRST_SUCCESS_MIN: Final = 10
+"""The minutes after which a new student has seen the first results."""
 
 Lessons = Sequence[Entry]
 Done = Mapping[str, LessonProgress]
@@ -23,20 +29,21 @@ Done = Mapping[str, LessonProgress]
 def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) -> Table:
     """Return a table with one row per lesson, and a row of totals."""
     grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_footer=True)
-    scores = {name: Score.of(each.predictions.values()) for name, each in done.items()}
-    grid.add_column("Lesson", footer=Text("Total", "bold"), no_wrap=True)
-    grid.add_column("Title", overflow="fold")
-    grid.add_column("Min.", footer=str(sum(entry.minutes for entry in lessons)), justify="right", no_wrap=True)
+    scores = {entry.name: Score.of(done[entry.name].predictions.values()) for entry in lessons if entry.name in done}
+    own = {entry.name: points[entry.name] for entry in lessons if entry.name in points}
+    grid.add_column("Lesson", footer=Text("Total", "bold"), overflow="fold")
+    grid.add_column("After", max_width=6, overflow="fold")
+    grid.add_column("Minutes", footer=_total_minutes(lessons), justify="right", no_wrap=True)
     grid.add_column("Progress", footer=_finished(lessons, done), no_wrap=True)
     grid.add_column("Claims", max_width=7, overflow="fold")
     grid.add_column("Predicted", footer=_right(sum(scores.values(), Score())), no_wrap=True)
-    grid.add_column("Points", footer=_total(points), no_wrap=True)
+    grid.add_column("Points", footer=_total(own), no_wrap=True)
     for entry in lessons:
         progress = done.get(entry.name)
         grid.add_row(
-            Text(entry.name, "cyan"),
-            styled(entry.title),
-            str(entry.minutes),
+            Text(entry.name, "cyan").append("\n").append(styled(entry.title, "default")),
+            " ".join(name.partition("_")[0] for name in entry.prerequisites),
+            minutes_words(entry),
             Text(progress_words(progress), "green" if progress and progress.complete else "dim"),
             claims_words(progress),
             _right(scores.get(entry.name, Score())),
@@ -47,8 +54,39 @@ def table(lessons: Lessons, done: Done, points: Mapping[str, ExercisePoints]) ->
 
 def following(lessons: Lessons, done: Done) -> str:
     """Return the name of the first lesson that is not complete, or of the first lesson if all are complete."""
-    open_ = [entry.name for entry in lessons if not (entry.name in done and done[entry.name].complete)]
+    open_ = [entry.name for entry in lessons if not _complete(entry, done)]
     return open_[0] if open_ else lessons[0].name
+
+
+def all_complete(lessons: Lessons, done: Done) -> bool:
+    """Return whether the student has completed each of these lessons."""
+    return all(_complete(entry, done) for entry in lessons)
+
+
+def beginning(lessons: Lessons, done: Done) -> str:
+    """Return the sentence for a new student about the first minutes. It is empty for all other students."""
+    steps = lessons[0].steps_within(FIRST_SUCCESS_MIN)
+    if done or not steps:
+        return ""
+    return (
+        f"Start: the first {units.some(steps, 'step')} of {lessons[0].name} take{'s' * (steps == 1)} about "
+        f"{FIRST_SUCCESS_MIN} minutes. You can stop after any step, and continue later."
+    )
+
+
+def minutes_words(entry: Entry) -> str:
+    """Return the minutes for a lesson and for its exercise, such as "35 + 50"."""
+    return f"{entry.minutes} + {entry.exercise_minutes}" if entry.exercise_minutes else str(entry.minutes)
+
+
+def _total_minutes(lessons: Lessons) -> str:
+    exercises = sum(entry.exercise_minutes or 0 for entry in lessons)
+    total = sum(entry.minutes for entry in lessons)
+    return f"{total} + {exercises}" if exercises else str(total)
+
+
+def _complete(entry: Entry, done: Done) -> bool:
+    return entry.name in done and done[entry.name].complete
 
 
 def progress_words(progress: LessonProgress | None) -> str:
@@ -71,7 +109,7 @@ def _right(score: Score) -> str:
 
 
 def _finished(lessons: Lessons, done: Done) -> str:
-    complete = sum(entry.name in done and done[entry.name].complete for entry in lessons)
+    complete = sum(_complete(entry, done) for entry in lessons)
     return f"{complete}/{len(lessons)} done"
 
 

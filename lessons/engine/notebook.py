@@ -12,6 +12,7 @@ from harness.errors import UsageError
 from harness.storage.notebook_files import Cell, as_bytes, is_unedited, notebook
 from harness.storage.overwriting import refuse_edited
 from harness.storage.whole_files import write_whole
+from lessons.engine import recall
 from lessons.engine.conditions import Conditions
 from lessons.engine.glossary import COMMAND
 from lessons.engine.lesson import Lesson
@@ -39,7 +40,11 @@ def write(lesson: Lesson, path: Path, *, fast: bool, force: bool = False) -> Non
 
 def notebook_bytes(lesson: Lesson, *, fast: bool) -> bytes:
     """Return the content of the lesson's notebook file."""
-    cells = [_words("title", _title(lesson)), _code("imports", _imports(lesson))]
+    cells = [_words("title", _title(lesson))]
+    before, questions = recall.about_lesson_before(lesson.name)
+    if questions:
+        cells.append(_words("recall", recall.as_markdown(before, questions)))
+    cells.append(_code("imports", _imports(lesson)))
     for number, step in enumerate(lesson.steps, start=1):
         cells += _step_cells(step, number, fast=fast)
     cells.append(_words("closing", _closing(lesson)))
@@ -114,11 +119,19 @@ def _imports(lesson: Lesson) -> str:
 
 def _title(lesson: Lesson) -> str:
     return (
-        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.objective}\n\n"
-        f"{lesson.minutes} minutes. Run the cells from top to bottom. Before you run a question's cell, type your "
+        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.objective}\n\n{_time_and_prerequisites(lesson)}"
+        "Run the cells from top to bottom. Before you run a question's cell, type your "
         "prediction between its quotes.\n\n"
         f"`{COMMAND} TERM` explains a term."
     )
+
+
+def _time_and_prerequisites(lesson: Lesson) -> str:
+    """Return the paragraph with the minutes for the lesson and its exercise, and the lessons to take before it."""
+    entry = lesson.entry
+    exercise = f", and {entry.exercise_minutes} minutes for its exercise" if entry.exercise_minutes else ""
+    first = f" Take first: {', '.join(entry.prerequisites)}." if entry.prerequisites else ""
+    return f"{entry.minutes} minutes{exercise}.{first}\n\n"
 
 
 def _closing(lesson: Lesson) -> str:

@@ -109,16 +109,17 @@ class Session:
         self.screen.ask(prediction.question, prediction.offer())
         if not self.options.interactive:
             return None
-        with self._waiting():
+        with self.waiting():
             return ask(prediction, self.screen.read, self.screen.say)
 
     def _wait(self) -> None:
         if self.options.interactive:
-            with self._waiting():
+            with self.waiting():
                 self.screen.wait()
 
     @contextmanager
-    def _waiting(self) -> Iterator[None]:
+    def waiting(self) -> Iterator[None]:
+        """Exclude the time inside the `with` block from the duration of the run."""
         began_s = time.perf_counter()
         try:
             yield

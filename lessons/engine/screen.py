@@ -49,8 +49,8 @@ class Screen:
     def _width(self) -> int:
         return min(self._console.width, WIDTH)
 
-    def header(self, title: str, times: str, objective: str, machine: str) -> None:
-        """Print the first lines of a lesson: title, times, objective, and the machine."""
+    def header(self, title: str, times: str, objective: str, plan: str, machine: str) -> None:
+        """Print the first lines of a lesson: title, times, objective, plan (what comes before and after), machine."""
         self._part("header")
         line = Grid.grid(expand=True)
         line.add_column()
@@ -58,6 +58,8 @@ class Screen:
         line.add_row(styled(title, "bold"), Text(times, "dim"))
         self._print(line, indent=1)
         self._print(styled(objective), indent=1)
+        if plan:
+            self._print(styled(plan, "dim"), indent=1)
         self._print(Text(f"This machine: {machine}", "dim"), indent=1)
 
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
@@ -91,10 +93,17 @@ class Screen:
         self._part("words")
         self._prose(text)
 
-    def ask(self, question: str, offer: str) -> None:
+    def recall(self, lesson: str, questions: int) -> None:
+        """Print the introduction of the questions about an earlier lesson."""
+        self._part("title")
+        self._print(_rule(f"Questions about lesson {lesson}"), indent=0)
+        self._part("")
+        self._print(Text(f"{questions} short questions. The answers do not count in your score.", "dim"))
+
+    def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
         """Print a question and its options. If the options do not fit on one line, each option has its own line."""
         self._part("question")
-        self._prose(question, "Predict", "bold magenta")
+        self._prose(question, label, "bold magenta")
         shown = styled(offer)
         if len(shown) + INDENT + 3 > self._width:
             shown = styled(offer.replace(BETWEEN, "\n"))
@@ -117,11 +126,11 @@ class Screen:
             self.note(f"{typed} is not one of the answers.")
         return not typed
 
-    def reveal(self, text: str, *, right: bool | None) -> None:
+    def reveal(self, text: str, *, right: bool | None, label: str = "Measured") -> None:
         """Print `text`, which names the right answer, in the colour for a right, wrong or undecided prediction."""
         self._part("measured")
         style = {True: "bold green", False: "bold yellow", None: "bold"}[right]
-        self._prose(text, "Measured", style)
+        self._prose(text, label, style)
 
     def table(self, table: Table) -> None:
         """Print a table with its title above it."""
@@ -174,11 +183,13 @@ class Screen:
             self._listed("✗", each.question)
             self._listed(" ", f"your answer: {each.answer}; right: {each.truth}")
 
-    def your_turn(self, file: str, command: str) -> None:
-        """Print the file of the exercise and the command that checks it."""
+    def your_turn(self, file: str, command: str, following: str = "") -> None:
+        """Print the file of the exercise, the command that checks it, and the command for the next lesson, if any."""
         self._part("your turn")
         self._print(Text.assemble(("Your turn   ", "bold"), (file, "cyan")), indent=1)
         self._print(Text.assemble("     then   ", (command, "cyan")), indent=1)
+        if following:
+            self._print(Text.assemble("     then   ", (following, "cyan")), indent=1)
 
     def note(self, text: str) -> None:
         """Print a note about the run, such as the name of a written file."""

@@ -38,7 +38,7 @@ def test_a_lesson_has_words_for_each_result_of_each_claim(name: str, prepare: Pl
 
 def test_the_check_finds_words_of_another_result(prepare: Play) -> None:
     check(prepare, small_lesson.lesson)
-    lesson = Lesson(__file__, title="Wrong", objective="None.", minutes=1)
+    lesson = Lesson(__file__, title="Wrong", objective="None.")
     step = lesson.step("One")(one)
     claim = step.claim("one", "one is one", equals=1)
 

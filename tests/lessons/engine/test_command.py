@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[3]
 needs_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
 
-def at_a_terminal(state: Path, *arguments: str) -> Any:  # pexpect has no types
-    """Start the small lesson in a pseudo-terminal of 80 columns and 24 lines."""
+def at_a_terminal(state: Path, *arguments: str, file: str = small_lesson.__file__) -> Any:  # pexpect has no types
+    """Start the small lesson, or the lesson in `file`, in a pseudo-terminal of 80 columns and 24 lines."""
     environment = {
         **os.environ,
         "FAIRCLOCK_STATE": str(state),
@@ -29,7 +29,7 @@ def at_a_terminal(state: Path, *arguments: str) -> Any:  # pexpect has no types
     }
     return pexpect.spawn(
         sys.executable,
-        [str(Path(small_lesson.__file__)), *arguments],
+        [str(Path(file)), *arguments],
         env=environment,
         encoding="utf-8",
         timeout=60,
@@ -381,3 +381,31 @@ def test_starting_at_the_next_step_completes_a_lesson_that_was_left(state: Path)
     child.expect("your answer: no; right: yes")
     assert ended(child) == 0
     assert kept(state).complete
+
+
+@needs_a_terminal
+def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_count(state: Path) -> None:
+    state.mkdir()
+    taken = {"last_run_utc": "2026-01-02T03:04:05+00:00", "complete": True, "steps_done": 8}
+    taken |= {"claims": {}, "predictions": {}, "durations_s": {}}
+    (state / "progress.json").write_text(json.dumps({"format": 1, "lessons": {"02_timeit_vs_timer": taken}}))
+    lesson = str(ROOT / "lessons" / "04_autorange.py")
+    child = at_a_terminal(state, "--fast", file=lesson)
+    child.expect("Take first: 02_timeit_vs_timer")
+    child.expect("Questions about lesson 02_timeit_vs_timer")
+    for answer in ("a", "c", ""):
+        child.expect("Enter skips")
+        child.sendline(answer)
+    child.expect("1 of 6")
+    assert "The right answer: the time of all" in child.before or "They sort a list" in child.before
+    passes(child, "a")
+    child.expect("Enter skips")
+    child.sendcontrol("d")
+    assert ended(child) == 0
+    (counted,) = ProgressFile(state).load()["04_autorange"].predictions.values()
+    assert "timeit.timeit" not in counted.question
+    for arguments, first in ((("--no-input",), "1 of 6"), (("--from", "3"), "3 of 6")):
+        child = at_a_terminal(state, "--fast", *arguments, file=lesson)
+        child.expect(first)
+        assert "Questions about lesson" not in child.before
+        child.close(force=True)

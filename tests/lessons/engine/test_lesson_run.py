@@ -115,7 +115,7 @@ def test_an_answer_that_a_run_could_not_decide_is_neither_right_nor_wrong(prepar
 
 
 def broken(*, settle: bool, reveal: bool) -> Lesson:
-    lesson = Lesson(__file__, title="Broken", objective="None.", minutes=1)
+    lesson = Lesson(__file__, title="Broken", objective="None.")
 
     @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}))
     def one() -> int:
@@ -151,7 +151,7 @@ def test_a_claim_that_is_not_declared_is_an_error(prepare: Play) -> None:
 
 
 def test_fast_arguments_must_be_arguments_of_the_step() -> None:
-    lesson = Lesson(__file__, title="Short", objective="None.", minutes=1)
+    lesson = Lesson(__file__, title="Short", objective="None.")
     with pytest.raises(TypeError, match="has no parameter seconds"):
         lesson.step("One", fast={"seconds": 1})(lambda: None)
 

@@ -1,30 +1,37 @@
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from sessions import Play
+from sessions import ROOT, Play
 
 from harness.command_line.command import guarded
+from harness.storage.user_state import FOLDER_VARIABLE
 from lessons import __main__ as main
 from lessons.__main__ import app
-from lessons.engine import exercise_points
+from lessons.engine import exercise_points, route
 from lessons.engine.catalogue import Entry, entries
 from lessons.engine.listing import claims_words, progress_words
 from lessons.engine.progress import LessonProgress, ProgressFile
+from lessons.engine.route import PATHS
 
 
 def test_every_lesson_is_found_with_its_title_and_minutes() -> None:
     found = {entry.name: entry for entry in entries()}
     assert found["04_autorange"].title == "How many calls make one sample?"
+    assert found["04_autorange"].prerequisites == ("02_timeit_vs_timer",)
     assert all(entry.minutes > 0 for entry in found.values())
+    assert all(entry.exercise_minutes for entry in found.values())
 
 
 def test_lessons_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("10_b", "02_a"):
-        (tmp_path / f"{name}.py").write_text("lesson = Lesson(__file__, title='A', objective='B', minutes=3)\n")
+        (tmp_path / f"{name}.py").write_text("lesson = Lesson(__file__, title='A', objective='B')\n")
     (tmp_path / "other.py").write_text("")
-    assert entries(tmp_path) == (Entry("02_a", "A", 3), Entry("10_b", "A", 3))
+    assert entries(tmp_path) == (Entry("02_a", "A", 5), Entry("10_b", "A", 5))
 
 
 def test_a_file_with_the_name_of_a_lesson_must_have_a_lesson(tmp_path: Path) -> None:
@@ -44,7 +51,8 @@ def test_the_list_shows_progress_and_the_next_lesson(capsys: pytest.CaptureFixtu
 def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     state: Path, prepare: Play, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "entries", lambda: (Entry("small_lesson", "How *small*?", 3), Entry("02_other", "B", 4)))
+    found = (Entry("small_lesson", "How *small*?", 5, 20), Entry("02_other", "B", 10, prerequisites=("small_lesson",)))
+    monkeypatch.setattr(main, "entries", lambda: found)
     played = prepare(typed=["b", "8"])
     played.session.play()
     ProgressFile().save(played.session.record())
@@ -52,10 +60,84 @@ def test_the_list_shows_predictions_and_points_with_a_heading_and_totals(
     (state / "exercise_points.json").write_text(json.dumps({"format": 1, "lessons": saved}))
     assert guarded(app, "python -m lessons", []) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["Lesson", "Title", "Min.", "Progress", "Claims", "Predicted", "Points"]
-    assert re.search(r"small_lesson +How small\? +3 +done +2/2 +1/2 +4/10", lines[1])
-    assert re.search(r"02_other +B +4 +new +2.5/5", lines[2])
-    assert re.search(r"Total +7 +1/2 done +1/2 +6.5/15", lines[3])
+    assert lines[0].split() == ["Lesson", "After", "Minutes", "Progress", "Claims", "Predicted", "Points"]
+    assert re.search(r"small_lesson +5 \+ 20 +done +2/2 +1/2 +4/10", lines[1])
+    assert lines[2].strip() == "How small?"
+    assert re.search(r"02_other +small +10 +new +2.5/5", lines[3])
+    assert re.search(r"Total +15 \+ 20 +1/2 done +1/2 +6.5/15", lines[5])
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+@pytest.mark.parametrize("path", ["short", "full"])
+def test_the_list_fits_the_terminal(
+    width: int, path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert guarded(app, "python -m lessons", ["--path", path]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert any(line.startswith("04_autorange") for line in lines)
+
+
+def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+    assert guarded(app, "python -m lessons", []) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
+    assert listed == 2 * list(PATHS["short"])
+    assert "Path:  short. For all 15 lessons: python -m lessons --path full" in lines
+    assert guarded(app, "python -m lessons", ["--path", "full"]) == 0
+    out = capsys.readouterr().out
+    assert "Path:  full. For a short path (02, 04, 05, 09): python -m lessons --path short" in out
+    assert out.index("\n02_timeit_vs_timer") < out.index("\n01_correct_first")
+    assert out.index("\n13_bytecode") < out.index("\n12_jit_fusion")
+
+
+def test_an_unknown_path_is_one_sentence_with_the_right_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", ["--path", "shrot"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "python -m lessons --path short" in said.err
+
+
+def test_the_commands_lessons_and_fairclock_lessons_choose_the_same_path(state: Path) -> None:
+    command = [sys.executable, "-m", "grader.fairclock", "lessons", "--path", "short"]
+    environment = {**os.environ, FOLDER_VARIABLE: str(state)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=True)
+    assert "Path:  short." in done.stdout
+    assert route.chosen(state) == "short"
+
+
+def test_only_a_new_student_reads_how_far_ten_minutes_go(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(app, "python -m lessons", []) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"Start: the first \d steps of 02_timeit_vs_timer take about 10 minutes\.", out)
+    complete(state, "02_timeit_vs_timer")
+    assert guarded(app, "python -m lessons", []) == 0
+    out = capsys.readouterr().out
+    assert "Start:" not in out
+    assert "Next:  python -m lessons.01_correct_first\n" in out
+
+
+def test_after_the_short_path_the_list_offers_the_full_path(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    complete(state, *PATHS["short"])
+    assert guarded(app, "python -m lessons", ["--path", "short"]) == 0
+    assert "Next:  python -m lessons --path full\n" in capsys.readouterr().out
+
+
+def complete(state: Path, *lessons: str) -> None:
+    """Write a progress file of a student who has completed these lessons."""
+    row = {
+        "last_run_utc": "2026-01-02T03:04:05+00:00",
+        "complete": True,
+        "steps_done": 1,
+        "claims": {},
+        "predictions": {},
+        "durations_s": {},
+    }
+    state.mkdir(exist_ok=True)
+    text = json.dumps({"format": 1, "lessons": dict.fromkeys(lessons, row)})
+    (state / "progress.json").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize(

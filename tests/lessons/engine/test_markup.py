@@ -35,7 +35,7 @@ def test_all_parts_of_the_screen_render_marks() -> None:
     out = io.StringIO()
     screen = Screen(Console(file=out, width=100))
     text = "a `word` with *emphasis*"
-    screen.header(text, "1 min", text, "a machine")
+    screen.header(text, "1 min", text, text, "a machine")
     screen.open_step(1, 2, text, text)
     screen.ask(text, Choice(text, {"a": text}).offer())
     screen.reveal(text, right=True)
@@ -47,4 +47,4 @@ def test_all_parts_of_the_screen_render_marks() -> None:
     screen.note(text)
     assert "`" not in out.getvalue()
     assert "*" not in out.getvalue()
-    assert out.getvalue().count("a word with emphasis") == 16
+    assert out.getvalue().count("a word with emphasis") == 17

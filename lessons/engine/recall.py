@@ -1,0 +1,89 @@
+"""Recall questions: three questions about an earlier lesson, which a student answers at the start of a lesson.
+
+They are in `lessons/recall.toml`. They do not count in the student's score.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lessons.engine.catalogue import FOLDER, lesson_names
+from lessons.engine.predict import Choice, ask
+from lessons.engine.progress import LessonProgress
+from lessons.engine.route import FULL, chosen, lessons_of, previous
+from lessons.engine.screen import Screen
+
+FILE: Final = FOLDER / "recall.toml"
+LETTERS: Final = "abcdefgh"
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A question about a lesson. `answer` is the letter of the right option, and `because` explains it in one sentence.
+
+    `key_point` is a part of the lesson's key point from which the answer follows.
+    """
+
+    choice: Choice
+    answer: str
+    because: str
+    key_point: str
+
+
+def load(file: Path = FILE) -> dict[str, tuple[Recall, ...]]:
+    """Return the recall questions about each lesson, by the name of the lesson.
+
+    Raise `ValueError`, `KeyError` or `TypeError` if the file is wrong. The tests read the file of this kit.
+    """
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {lesson: tuple(_recall(**each) for each in questions) for lesson, questions in tables.items()}
+
+
+def _recall(*, question: str, options: list[str], right: int, because: str, key_point: str) -> Recall:
+    """Return a question from its fields in the file. `right` is the number of the right option, counted from 1."""
+    letters = dict(zip(LETTERS, options, strict=False))
+    return Recall(Choice(question, letters), LETTERS[range(1, len(options) + 1).index(right)], because, key_point)
+
+
+def about_last_lesson(lesson: str, done: dict[str, LessonProgress]) -> tuple[str, tuple[Recall, ...]]:
+    """Return the last complete lesson before `lesson` in the student's path, and the questions about it.
+
+    If there is no such lesson, return "" and no questions.
+    """
+    taken = {name for name, progress in done.items() if progress.complete}
+    before = previous(lesson, lessons_of(chosen(), lesson_names()), taken)
+    return (before, load().get(before, ())) if before else ("", ())
+
+
+def about_lesson_before(lesson: str) -> tuple[str, tuple[Recall, ...]]:
+    """Return the lesson before `lesson` in the full path, and the questions about it. Notebooks contain them.
+
+    If there is no such lesson, return "" and no questions.
+    """
+    path = lessons_of(FULL, lesson_names())
+    before = previous(lesson, path, path)
+    return (before, load().get(before, ())) if before else ("", ())
+
+
+def play(lesson: str, questions: tuple[Recall, ...], screen: Screen) -> None:
+    """Ask the student the questions about `lesson`. After each answer, print the right answer and the reason."""
+    screen.recall(lesson, len(questions))
+    for number, each in enumerate(questions, start=1):
+        screen.ask(each.choice.question, each.choice.offer(), label=f"Recall {number} of {len(questions)}")
+        judged = each.choice.judge(ask(each.choice, screen.read, screen.say), each.answer)
+        words = f"{judged.words[:1].upper()}{judged.words[1:]} {each.because}"
+        screen.reveal(words, right=judged.right, label="Answer")
+
+
+def as_markdown(lesson: str, questions: tuple[Recall, ...]) -> str:
+    """Return a cell of a notebook with the questions, and with their answers below them in a part that unfolds."""
+    asked, answers = [], []
+    for number, each in enumerate(questions, start=1):
+        options = "\n".join(f"   - {letter}: {text}" for letter, text in each.choice.options.items())
+        asked.append(f"{number}. {each.choice.question}\n{options}")
+        answers.append(f"{number}. {each.answer}: {each.choice.options[each.answer]}. {each.because}")
+    return (
+        f"## Questions about lesson {lesson}\n\n" + "\n".join(asked) + "\n\n"
+        "<details><summary>Answers</summary>\n\n" + "\n".join(answers) + "\n\n</details>"
+    )
