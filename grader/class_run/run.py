@@ -174,8 +174,8 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
         yield f"Already graded: {units.some(n_all - needed, 'hand-in')}. This run grades {units.count(needed)} more."
     if len(work.distinct) < needed:
         yield (
-            f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: "
-            "equal content is graded once."
+            f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: hand-ins with "
+            "equal content are graded once."
         )
 
 

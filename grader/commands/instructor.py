@@ -138,7 +138,10 @@ def export_points(
     lessons: Lessons = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="LESSON=TITLE", help="The column for a lesson. For the sum of all lessons: total=TITLE."),
+        typer.Option(
+            metavar="LESSON=TITLE",
+            help="The column for the points of a lesson. For the sum of all lessons: total=TITLE.",
+        ),
     ] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Convert the points to the maximum in the file.")] = False,
     force: Force = False,
@@ -162,7 +165,9 @@ def release_kit(
         Path | None, typer.Option(metavar="ZIP", help="Also make an autograder for Gradescope.")
     ] = None,
     lessons: Lessons = None,
-    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Let the autograder run without a sandbox.")] = False,
+    no_sandbox: Annotated[
+        bool, typer.Option("--no-sandbox", help="Let the autograder grade without a sandbox.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> int:

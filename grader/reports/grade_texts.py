@@ -94,7 +94,8 @@ def replaced_text(hand_in: HandIn) -> str:
 def replaced_advice(hand_in: HandIn) -> str:
     """Return the sentence of `replaced_text`, and advice for the instructor on how the attempt can still count."""
     return (
-        f"{replaced_text(hand_in)} If it must count, put the file back into the class folder and run the command again."
+        f"{replaced_text(hand_in)} If this file must count, put it back into the class folder and run the command "
+        "again."
     )
 
 

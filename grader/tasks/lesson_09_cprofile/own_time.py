@@ -38,13 +38,13 @@ OWN_TIME = Task(
     folder=Path(__file__).parent,
     read="lesson 09, step 2",
     idea=(
-        "The rows are in the order of the calls, so the open rows form a stack. The stack gives each row's caller "
-        "without a search. Own time needs no list of called rows: a row's total is added to its function and "
-        "subtracted from the function of its caller. If a function is on the stack already, the total of its outer "
-        "call includes the new total."
+        "The rows are in the order of the calls, so the calls that have not returned form a stack. The stack gives "
+        "each row's caller without a search. Own time needs no list of called rows: a row's total is added to its "
+        "function and subtracted from the function of its caller. If a function is on the stack already, the total of "
+        "its outer call includes the new total."
     ),
     references=(
-        "CPython's Modules/_lsprof.c implements cProfile. It keeps the same stack, and updates it at every call and "
-        "return while the program runs."
+        "CPython's Modules/_lsprof.c implements cProfile. cProfile keeps the same stack, and updates this stack at "
+        "every call and return while the program runs."
     ),
 )

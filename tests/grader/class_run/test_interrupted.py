@@ -94,7 +94,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_onc
 
     run(crowd, tmp_path / "at once")
     assert (out / reports.GRADEBOOK).read_bytes() == (tmp_path / "at once" / reports.GRADEBOOK).read_bytes()
-    assert Process(crowd, out, 0.0).end()[1].startswith("Nothing to do")
+    assert Process(crowd, out, 0.0).end()[1].startswith("There is nothing to grade")
 
 
 def test_ctrl_c_stops_at_once_keeps_what_was_graded_and_says_how_to_go_on(crowd: Path, out: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
 
     summary, _ = run(folder, out, never)
     assert (summary.exit_code, summary.graded) == (0, 0)
-    assert summary.lines()[0].startswith("Nothing to do: all 6 hand-ins were graded before.")
+    assert summary.lines()[0].startswith("There is nothing to grade: all 6 hand-ins were graded before.")
     assert everything(out) == before
     assert (out / journal.FILE).read_bytes() == kept
 
