@@ -148,14 +148,14 @@ class Errors(NamedTuple):
     ),
 )
 def errors_by_dtype() -> dict[str, Errors]:
-    """To measure an error, we need a more precise answer, called an oracle. Here the oracle is the same sum in float64.
+    """To measure an error, we need a more precise answer, called an oracle.
 
-    The magnitude of a sum is the sum of its products without their signs. One rounding changes a number by at most the
-    fraction u = eps/2. A computed sum of n products differs from the exact sum by at most n·u/(1 - n·u) times the
-    magnitude. This bound includes the rounding of the products, and holds for each order of the additions (Higham,
-    Accuracy and Stability of Numerical Algorithms, section 3.1). If n·u is at most 1/2, the bound of the error is at
-    most n·eps times the magnitude. We allow (n + 1)·eps times the magnitude, because a result may be rounded once more
-    at the end.
+    In this step, the oracle is the same sum in float64. The magnitude of a sum is the sum of its products without their
+    signs. One rounding changes a number by at most the fraction u = eps/2. A computed sum of n products differs from
+    the exact sum by at most n·u/(1 - n·u) times the magnitude. This bound includes the rounding of the products, and
+    holds for each order of the additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). If n·u
+    is at most 1/2, the bound of the error is at most n·eps times the magnitude. We allow (n + 1)·eps times the
+    magnitude, because a result may be rounded once more at the end.
     """
     found = {}
     for dtype in [torch.bfloat16, torch.float16, torch.float32]:
@@ -614,7 +614,7 @@ def _(page: Page, found: dict[str, Timed]) -> None:
         HALF_FASTER.words(
             held="`half` is the dangerous function: it is faster than `mul_sum`, and its answer looks plausible.",
             refuted="`half` is wrong, and in this run it was not faster than `mul_sum`.",
-            unclear="`half` is wrong. This run does not show whether it is faster than `mul_sum`.",
+            unclear="`half` is wrong. This run does not show whether `half` is faster than `mul_sum`.",
         ),
         "A check of the answers easily finds the zeros of `nothing`. But a function that returns new memory without "
         "writing to it",
@@ -799,7 +799,10 @@ def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:
 
 lesson.key_points = (
     "Before you measure, compare the answers with more precise answers, also for unusual inputs.",
-    "Choose a tolerance by dtype, length and magnitude. Compare shapes and NaN, and check that inputs are unchanged.",
+    (
+        "Choose a tolerance by dtype, length and magnitude. Also compare the shapes and the places of NaN, and check "
+        "that the inputs are unchanged."
+    ),
     (
         "Time depends on algorithm, hyperparameters, implementation, framework, library and hardware. Change only one "
         "of these parts at a time."

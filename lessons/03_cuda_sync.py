@@ -306,7 +306,8 @@ def _(page: Page, timed: list[Clocks]) -> None:
             "launches is too short.",
             unclear="The repetitions differ too much to show whether the two clocks measure the same time.",
         ),
-        "If the host launches too slowly, the device is idle between two launches. Both clocks include this idle time.",
+        "If the host launches too slowly, the device is idle between two launches. Both clocks, the host's and the "
+        "device's, include this idle time.",
     )
     page.say(
         "Events show how long the device works. The host's clock shows how long the user of a program waits. Report "
@@ -407,8 +408,8 @@ def about_default_clock(*, on_a_gpu: bool) -> str:
     """Return sentences that state whether Timer's default clock waits for the work of this lesson."""
     if on_a_gpu:
         return (
-            "Timer's default clock waits for this GPU to finish its work, and `timeit` does not wait. This is why the"
-            " recipe's times above differ between `timeit` and Timer."
+            "Timer's default clock waits for this GPU to finish its work, and `timeit` does not wait. Therefore the "
+            "recipe's times differ between `timeit` and Timer."
         )
     return (
         "Timer's default clock waits only until an accelerator, such as a GPU, has finished its work. The default "

@@ -473,7 +473,7 @@ def orders() -> dict[str, str]:
     fast={"rounds": 100},
 )
 def drifting(rounds: int = 300) -> dict[str, list[float]]:
-    """A slow change of the machine in one direction is called drift. Here we cause the drift ourselves.
+    """A slow change of the machine in one direction is called drift. In this step, we cause such a drift ourselves.
 
     A and B both add up the same list. After each measurement, the list grows by 4 % of its first length. We try three
     orders of 32 measurements. We repeat each order many times, because the speed of the machine also changes by itself.
@@ -530,8 +530,8 @@ def _(page: Page, found: dict[str, list[float]]) -> None:
         "drift cancels.",
         ABBA_CANCELS.words(
             held="",
-            refuted="In this run, a difference remained: the drift was not steady, because the speed of the machine"
-            " also changed.",
+            refuted="In this run, ABBA showed a difference between A and B: the drift was not steady, because the "
+            "speed of the machine also changed.",
             unclear="The noise of this machine is too large to show whether ABBA cancels the drift.",
         ),
     )
@@ -678,9 +678,9 @@ def _(page: Page, said: Decisions) -> None:
         "inequality).",
         BET_KEEPS.words(
             held="",
-            refuted="In this run, the bet was wrong more often, so wins and losses were not equally likely. Run the"
-            " step again.",
-            unclear="This run has too few comparisons to confirm this limit.",
+            refuted="In this run, the bet was wrong in 5 % of the comparisons or more, so wins and losses were not "
+            "equally likely. Run the step again.",
+            unclear="This run has too few comparisons to confirm the limit of 5 %.",
         ),
         "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet uses only which of the "
         "two times is longer, so a very slow call has no more effect than any other call.",

@@ -295,7 +295,8 @@ class Names(NamedTuple):
 @lesson.step(
     "Correct names for inputs",
     predict=Choice(
-        "We name each input after two parameters: `k0×k1`. For how many inputs is this name the shape of the tensor?",
+        "We name each input after the values of two parameters: `k0×k1`. For how many inputs is this name the shape of "
+        "the tensor?",
         {"a": "less than half", "b": "at least half, but not all", "c": "all"},
         limits=(0.5, 1.0),
     ),
@@ -360,7 +361,8 @@ def _(page: Page, names: Names) -> None:
     )
     page.say(
         "torch's sparse fuzzer stores (sum of the sizes) × density elements, instead of (product of the sizes) ×",
-        "density (`torch/utils/benchmark/utils/sparse_fuzzer.py`). Its tensors with two or more sparse dimensions are",
+        "density (`torch/utils/benchmark/utils/sparse_fuzzer.py`). The fuzzer's tensors with two or more sparse "
+        "dimensions are",
         "therefore nearly empty.",
     )
 
@@ -470,7 +472,10 @@ def _(page: Page, turns: dict[int, list[Turn]]) -> None:
             unclear="This run does not show clearly whether size 2000 takes less time per number.",
         ),
     )
-    page.say("People rarely choose a transposed 2048 × 2048 tensor for a benchmark. A fuzzer can draw such inputs.")
+    page.say(
+        "People rarely choose a transposed 2048 × 2048 tensor for a benchmark. A fuzzer can draw transposed inputs of "
+        "this size."
+    )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -704,8 +704,8 @@ def held_or_released(n: int = 300_000_000) -> dict[str, Spins] | None:
     Free-threaded builds of Python, such as 3.13t, can run without the GIL.
 
     A Python thread increases the number `ticks` each millisecond. At the same time, C code runs a loop and returns by
-    how much `ticks` increased. Then two threads run the loop at the same time. We measure the wall time and the CPU
-    time of the two threads.
+    how much `ticks` increased. Then two Python threads run the C loop at the same time. We measure the wall time and
+    the CPU time of the two threads.
     """
     if lacking():
         return None
@@ -948,7 +948,7 @@ def _(page: Page, found: FromCpp | str) -> None:
     plain_s = built.times["compile"] if built else math.nan
     rows = [("C, Python.h", plain_s), ("C++, torch's headers", found.compile_s)]
     page.table(
-        Table.of("Time to compile, from the run that compiled the code", {"": None, "time": units.seconds}, rows)
+        Table.of("Time to compile, measured in the run that compiled the code", {"": None, "time": units.seconds}, rows)
     )
     page.output(shortened(found.message.partition("\n")[0], 76), caption="The message for a tensor of float32")
     page.reveal(Interval.exact(found.compile_s / plain_s))
@@ -1053,7 +1053,7 @@ def _(page: Page, turns: list[Turn] | str) -> None:
 
 
 lesson.key_points = (
-    "An extension is compiled before Python imports it. It has four parts, and its author must write all type checks.",
+    "An extension is compiled before its import. The author of an extension writes its four parts and all type checks.",
     "Each call of C code takes time, and some ways to call it take longer. Move whole loops to C.",
     (
         "C code that uses no Python objects may release the GIL. Two threads can run at the same time only if the C "

@@ -534,11 +534,11 @@ class Compared(NamedTuple):
     needs=every_form,
 )
 def two_runs_compared(whole: int = 1) -> Compared:
-    """`python -m harness.suite compare A.json B.json` compares two runs. In this step we compare two halves of one run.
+    """`python -m harness.suite compare A.json B.json` compares two runs.
 
-    Each process that counts instructions starts in the same state: with a fixed hash seed, a fixed memory layout, and
-    an unused heap. In a heap that was used before, the cost of an allocation depends on the memory that the program
-    freed.
+    In this step, we compare two halves of one run of the suite. Each process that counts instructions starts in the
+    same state: with a fixed hash seed, a fixed memory layout, and an unused heap. In a heap that was used before, the
+    cost of an allocation depends on the memory that the program freed.
     """
     written = load(results_file())
     again = measure(

@@ -128,9 +128,11 @@ def report(
 
 def export_points(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
-    canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill in this gradebook from Canvas.")] = None,
+    canvas: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Fill the points into this gradebook from Canvas.")
+    ] = None,
     moodle: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Fill in this grading worksheet from Moodle.")
+        Path | None, typer.Option(metavar="CSV", help="Fill the points into this grading worksheet from Moodle.")
     ] = None,
     nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
     junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
@@ -143,7 +145,9 @@ def export_points(
             help="The column for the points of a lesson. For the sum of all lessons: total=TITLE.",
         ),
     ] = None,
-    scale: Annotated[bool, typer.Option("--scale", help="Convert the points to the maximum in the file.")] = False,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Convert the points to the maximum points in that file.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> int:

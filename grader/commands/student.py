@@ -107,7 +107,7 @@ def submit(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
     graded: Annotated[
-        bool, typer.Option("--grade/--no-grade", help="Also grade the files here and show their points.")
+        bool, typer.Option("--grade/--no-grade", help="Also grade the files on this machine and show their points.")
     ] = True,
     force: Force = False,
     debug: Debug = False,

@@ -75,8 +75,8 @@ CONVOLVE = Task(
         "Neither method is better at every size. How long does each method take for 6 weights, and for 2000 weights?",
         (
             "Time both methods with a signal of 6000 numbers and 1, 10, 100 and 1000 weights. What is the smallest "
-            "number of weights at which by_fft is faster? Your function crossover finds this number if you pass it a "
-            "measure function that calls a Timer."
+            "number of weights at which by_fft is faster? Your function crossover finds this number if its argument is "
+            "a measure function that calls a Timer."
         ),
         (
             "Use one `if` on the length of the shorter input. Below the crossover call by_shifting, otherwise by_fft. "

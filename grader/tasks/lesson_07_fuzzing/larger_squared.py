@@ -94,8 +94,8 @@ LARGER_SQUARED = Task(
         "Print x.stride() and y.stride(). How far apart in memory are neighbouring elements of each operand?",
         (
             "Every operation on both x and y is slow because of their different strides. How many operations of your "
-            "function use both x and y? Can you transpose once before these operations? Can you compute the answer "
-            "with fewer operations?"
+            "function use both x and y? Can you transpose one input once, before these operations? Can you compute the "
+            "answer with fewer operations?"
         ),
         (
             "x.contiguous() copies tile by tile, and does nothing if x is contiguous already. On two contiguous "
@@ -112,8 +112,8 @@ LARGER_SQUARED = Task(
         "minimum. All other operations work in place, on a new tensor."
     ),
     references=(
-        "Access in tiles: Drepper, What Every Programmer Should Know About Memory, section 6.2; the documentation of "
-        "torch.Tensor.contiguous."
+        "Drepper, What Every Programmer Should Know About Memory, section 6.2, explains access in tiles. See also the "
+        "documentation of torch.Tensor.contiguous."
     ),
     least_gain=1.7,
 )

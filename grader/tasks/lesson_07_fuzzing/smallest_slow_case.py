@@ -41,9 +41,9 @@ SMALLEST_SLOW_CASE = Task(
     read="lesson 07, step 7",
     idea=(
         "The solution draws many cases and measures few. From the times of two plain cases, it computes the time of "
-        "every plain counterpart. So one measurement shows whether a case may be slow. Only a case that looks slow is "
-        "measured again, because a disturbance only adds time. A case larger than a slow case is slow too. So the "
-        "solution bisects each part of the case, one after the other."
+        "every plain counterpart. So one measurement of a case shows whether this case may be slow. Only a case that "
+        "looks slow is measured again, because a disturbance only adds time. A case larger than a slow case is slow "
+        "too. So the solution bisects each part of the case, one after the other."
     ),
     references=(
         "Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input (delta debugging). The library "

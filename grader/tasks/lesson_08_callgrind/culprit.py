@@ -19,7 +19,7 @@ CULPRIT = Task(
     tiers=(),
     hints=(
         (
-            "A function has more instructions if it became worse, and also if it is called more often. How do you "
+            "A function executes more instructions if it became worse, and also if it is called more often. How do you "
             "distinguish these two causes?"
         ),
         (

@@ -29,8 +29,8 @@ OWN_TIME = Task(
             "rows that it calls."
         ),
         (
-            "Keep path, a list of names. For each row, del path[depth:], so that path[-1] is the caller. Add the "
-            "row's total to own[name], and subtract it from own[path[-1]]. Add it to cumulative[name] only if the "
+            "Keep a list of names, called path. For each row, del path[depth:], so that path[-1] is the caller. Add "
+            "the row's total to own[name], and subtract it from own[path[-1]]. Add it to cumulative[name] only if the "
             "name is not in path. Then path.append(name). Sort once at the end."
         ),
     ),

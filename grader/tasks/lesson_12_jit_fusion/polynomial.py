@@ -92,8 +92,8 @@ POLYNOMIAL = Task(
     folder=Path(__file__).parent,
     read="lesson 12, step 3",
     idea=(
-        "The solution is one loop, compiled by numba. It reads each number once, computes all operations in registers, "
-        "several numbers at a time, and writes the answer once. The arithmetic is the same as in Horner's method in "
+        "The solution is one loop, compiled by numba. This loop reads each number once, computes with several numbers "
+        "at a time in registers, and writes each answer once. The arithmetic is the same as in Horner's method in "
         "torch, but no intermediate tensors are written and read. Coefficients have the dtype of x, because a register "
         "holds only half as many float64 numbers."
     ),

@@ -38,8 +38,8 @@ SCHEDULE = Task(
     read="lesson 15, step 5",
     idea=(
         "Whenever cores become free, the solution begins the largest jobs that fit, and small jobs fill the remaining "
-        "cores. Large jobs begin early, because at the end there are no other jobs to run beside them. The plan is "
-        "close to the best plan. A search for the best plan would take much longer with every further job."
+        "cores. Large jobs begin early, because at the end there are no other jobs to run beside them. The solution's "
+        "plan is close to the best plan. A search for the best plan would take much longer with every further job."
     ),
     references=(
         "R. L. Graham, Bounds on Multiprocessing Timing Anomalies (1969), shows how far a simple plan can be from the "
