@@ -141,8 +141,8 @@ class Errors(NamedTuple):
     "How large may the error be?",
     predict=Choice(
         "eps is the distance from 1 to the next larger number of a dtype: about 1e-7 in float32. A sum of 64 products "
-        "in float32 needs 127 roundings. We divide the error of each of 10 000 such sums by eps times the magnitude. "
-        "How large is the largest of these 10 000 quotients?",
+        "in float32 needs 127 roundings. We divide the error of each of 10 000 sums by eps times the magnitude. How "
+        "large is the largest of these 10 000 quotients?",
         {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
         limits=(6, 30),
     ),

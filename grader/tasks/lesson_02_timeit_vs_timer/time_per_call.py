@@ -102,10 +102,10 @@ TIME_PER_CALL = Task(
     read="lesson 02, step 2",
     idea=(
         "The solution makes three warm-up calls. Then the solution doubles the calls in a block until the shortest of "
-        "three blocks lasts 200 steps of the clock. The difference of two readings is wrong by about one step, which "
-        "is 0.5 % of such a block. A longer block would meet more interruptions. Of three such blocks, at least the "
-        "shortest is undisturbed. The solution times three blocks of every size, because an interruption could make a "
-        "single short block look long enough."
+        "three blocks lasts 200 steps of the clock. The difference of two readings of the clock is wrong by about one "
+        "step, which is 0.5 % of a block of 200 steps. A longer block would meet more interruptions. Of three such "
+        "blocks, at least the shortest is undisturbed. The solution times three blocks of every size, because an "
+        "interruption could make a single short block look long enough."
     ),
     references=(
         "In lesson 04, you keep the times of all blocks, not only the shortest. Chen and Revels, Robust benchmarking "

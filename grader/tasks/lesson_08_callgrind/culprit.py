@@ -40,9 +40,9 @@ CULPRIT = Task(
     read="lesson 08, step 6",
     idea=(
         "The inclusive cost of one call does not change in a function that is only called more often. So the "
-        "additional cost is large only in the culprit and in the functions that call it. The culprit is the lowest of "
-        "these functions. Own instructions alone would name the wrong function if the culprit makes other functions do "
-        "the work."
+        "additional cost is large only in the culprit and in the functions that call it. Of the functions with a large "
+        "additional cost, the culprit is the lowest in the call tree. Own instructions alone would name the wrong "
+        "function if the culprit makes other functions do the work."
     ),
     references=(
         "callgrind_annotate --tree=both shows callers and callees, and KCachegrind draws them. Lesson 09 finds slow "

@@ -52,7 +52,8 @@ RUN = Task(
         "For each instruction, an interpreter fetches the row, decodes it, looks up the name, and moves values to and "
         "from the stack. These steps are the same in every round of a loop, so the solution does them only once: it "
         "runs the instructions with texts instead of values, and compiles the texts. Then the loop contains only the "
-        "computation itself. A just-in-time compiler does the same, with machine code instead of Python."
+        "computation itself. A just-in-time compiler also removes the repeated steps, but writes machine code instead "
+        "of Python."
     ),
     references=(
         "PEP 659 describes the adaptive interpreter. PEP 744 describes the just-in-time compiler of CPython 3.13, "

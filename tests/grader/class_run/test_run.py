@@ -74,7 +74,7 @@ def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
     hand_in(folder, "bob", "right # bob")
     summary, said = run(folder, out)
     assert summary.graded == 1
-    assert "Already graded: 5 hand-ins. This run grades 1 more." in said
+    assert "Already graded: 5 hand-ins. This run grades 1 hand-in." in said
     assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
 
 
