@@ -57,9 +57,9 @@ class Compared(NamedTuple):
 def compare_two() -> Compared:
     """Here are two functions that compute the dot product of many pairs of rows.
 
-    `mul_sum` multiplies the two tensors element by element, and adds the products of each row. `bmm` computes a
-    small matrix product for each pair of rows. Before we measure which function is faster, we check whether both
-    functions return the same numbers.
+    `mul_sum` multiplies the two tensors element by element, and adds the products of each row. `bmm` computes a small
+    matrix product for each pair of rows. Before we measure which function is faster, we check whether `mul_sum` and
+    `bmm` return the same numbers.
     """
     a, b = torch.rand(2, 10_000, 64)
     one, other = mul_sum(a, b), bmm(a, b)
@@ -90,10 +90,10 @@ def _(page: Page, compared: Compared) -> None:
     page.settle(YET_CLOSE, compared.close)
     page.say(
         BITS_DIFFER.words(
-            held="Both functions are right. A float32 has about seven digits, so each addition rounds its result. The"
-            " two functions add in different orders, so their roundings differ.",
-            refuted="On this machine, both functions add in the same order, so their roundings are equal. On other"
-            " machines, the two functions add in different orders.",
+            held="Both functions are right. A float32 has about seven digits, so each addition rounds its result. "
+            "`mul_sum` and `bmm` add in different orders, so their roundings differ.",
+            refuted="On this machine, `mul_sum` and `bmm` add in the same order, so their roundings are equal. On "
+            "other machines, `mul_sum` and `bmm` add in different orders.",
             unclear="This run does not show whether the results of the two functions differ.",
         ),
         "Do not check whether two results are exactly equal. Check whether their difference is larger than rounding",
@@ -140,21 +140,21 @@ class Errors(NamedTuple):
     "How large may the error be?",
     predict=Choice(
         "eps is the distance from 1 to the next larger number of a dtype: about 1e-7 in float32. A sum of 64 products "
-        "in float32 needs 127 roundings. We divide the error of each of 10 000 such sums by eps times the magnitude. "
-        "How large is the largest of these quotients?",
+        "in float32 needs 127 roundings. We divide the error of each of 10 000 sums by eps times the magnitude. How "
+        "large is the largest of these 10 000 quotients?",
         {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
         limits=(6, 30),
     ),
 )
 def errors_by_dtype() -> dict[str, Errors]:
-    """To measure an error, we need a more precise answer, called an oracle. Here the oracle is the same sum in float64.
+    """To measure an error, we need a more precise answer, called an oracle.
 
-    The magnitude of a sum is the sum of its products without their signs. One rounding changes a number by at
-    most the fraction u = eps/2. A computed sum of n products differs from the exact sum by at most
-    n·u/(1 - n·u) times the magnitude. This bound includes the rounding of the products, and holds for each
-    order of the additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). If n·u is at
-    most 1/2, the bound is at most n·eps times the magnitude. We allow (n + 1)·eps times the magnitude, because
-    a result may be rounded once more at the end.
+    In this step, the oracle is the same sum in float64. The magnitude of a sum is the sum of its products without their
+    signs. One rounding changes a number by at most the fraction u = eps/2. A computed sum of n products differs from
+    the exact sum by at most n·u/(1 - n·u) times the magnitude. This bound includes the rounding of the products, and
+    holds for each order of the additions (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). If n·u
+    is at most 1/2, the bound of the error is at most n·eps times the magnitude. We allow (n + 1)·eps times the
+    magnitude, because a result may be rounded once more at the end.
     """
     found = {}
     for dtype in [torch.bfloat16, torch.float16, torch.float32]:
@@ -212,7 +212,8 @@ def _(page: Page, errors: dict[str, Errors]) -> None:
     )
     page.say(
         "To check a float64 result, you need an oracle that is more precise than float64, such as whole numbers or",
-        "`fractions.Fraction`. For a first check, compute the same sum in another order, and compare both results.",
+        "`fractions.Fraction`. For a first check without an oracle, compute the same sum in a different order, and "
+        "compare both results.",
     )
 
 
@@ -259,9 +260,9 @@ class Checked(NamedTuple):
 def judge_five() -> dict[str, Checked]:
     """By default, `allclose` allows a difference of 1e-8 (`atol`) plus 1e-5 (`rtol`) times the expected value.
 
-    These defaults are the same for each dtype. We apply three checks (`==`, `allclose`, and the bound of step 2) to
-    five answers. In the second answer, large terms nearly cancel. Each product occurs twice, the second time with
-    the opposite sign and 1.0001 times as large.
+    The default values of `atol` and `rtol` are the same for each dtype. We apply three checks (`==`, `allclose`, and
+    the bound of step 2) to five answers. In the second answer, large terms nearly cancel: each product occurs twice,
+    the second time with the opposite sign and 1.0001 times as large.
     """
     usual = torch.rand(2, 200, 64)
     a, b = usual
@@ -323,12 +324,13 @@ def _(page: Page, checked: dict[str, Checked]) -> None:
     page.settle(REJECT_RIGHT, sum(not each.checks.allclose for each in checked.values() if each.right))
     page.settle(BOUND_RIGHT, by_bound)
     page.say(
-        "The default `rtol` of 1e-5 is too large for float64, which has about 16 digits. Whole numbers are exact, so",
-        "any `rtol` is too large for them. If the right answers are below the default `atol` of 1e-8, `allclose`",
+        "The default `rtol` of 1e-5 is too large for float64, which has about 16 digits. Whole numbers are exact, so "
+        "any `rtol` is too large for whole numbers. If the right answers are below the default `atol` of 1e-8, "
+        "`allclose`",
         "accepts answers that are only zeros.",
-        "Where positive and negative terms cancel, the sum is much smaller than its terms. A rounding error is a",
-        "fraction of a term, so the error can be large compared with the sum. Our bound allows these errors, because",
-        "the magnitude is the sum of the terms without their signs.",
+        "Where positive and negative terms cancel, the sum is much smaller than its terms. The rounding error is a "
+        "fraction of the terms, so the error can be large compared with the sum. The bound with eps and the magnitude "
+        "allows these errors, because the magnitude is the sum of the terms without their signs.",
     )
     page.say(
         "Choose `rtol` and `atol` yourself, for each dtype. `torch.testing.assert_close` chooses both tolerances by",
@@ -395,7 +397,8 @@ def _(page: Page, close: dict[str, bool]) -> None:
     page.reveal(found, f"`allclose` finds {found} of {len(close)} faults.")
     page.settle(FINDS_NONE, sum(close.values()))
     page.say(
-        "A test that every function passes finds no faults. You can see the faults when you read the code. For each",
+        "A test that every function passes finds no faults. You can see the faults of the four functions when you read "
+        "their code. For each",
         "function, which input would show its fault?",
     )
 
@@ -428,7 +431,8 @@ def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
 @lesson.step(
     "Unusual inputs",
     predict=Choice(
-        "We also check each answer with `allclose` without options. How many right answers does `allclose` reject?",
+        "We also check each answer of the functions with `allclose` without options. How many right answers does "
+        "`allclose` reject?",
         {"a": "none", "b": "one or more"},
         limits=(1,),
     ),
@@ -436,11 +440,11 @@ def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
 def unusual_inputs() -> dict[str, dict[str, Look]]:
     """Now we call `mul_sum`, `bmm` and the four faulty functions with seven kinds of input.
 
-    In the input `strided`, the second argument is a transposed view. In `expand`, one row stands for all rows of the
-    second argument. In `alias`, both arguments are the same tensor. The function `look` computes the expected answer
-    in float64, rounds it to the dtype of `a`, and compares shape, dtype and numbers. NaN is right only where the
-    expected answer is NaN. `look` also checks that `a` is unchanged, and returns whether `allclose` alone accepts the
-    answer.
+    In the input `strided`, the second argument is a transposed view. In the input `expand`, one row stands for all rows
+    of the second argument. In the input `alias`, both arguments are the same tensor. The function `look` computes the
+    expected answer in float64, rounds it to the dtype of `a`, and compares shape, dtype and numbers. In an answer, NaN
+    is right only where the expected answer is NaN. `look` also checks that `a` is unchanged, and returns whether
+    `allclose` alone accepts the answer.
     """
     seen = {}
     for f in [mul_sum, bmm, hides_nan, in_place, by_mean, no_strides]:
@@ -541,13 +545,13 @@ class Timed(NamedTuple):
 @lesson.step(
     "The time of wrong answers",
     predict=Choice(
-        "We measure the speed of two right and two wrong functions. Which of the four functions is the fastest?",
+        "We measure the speed of two right and two wrong functions. Which of these four functions is the fastest?",
         {"a": "`mul_sum`", "b": "`bmm`", "c": "`half`", "d": "`nothing`"},
     ),
     fast={"budget_s": 0.15},
 )
 def on_the_clock(budget_s: float = 0.4) -> dict[str, Timed]:
-    """Now we measure the time of two right and two wrong functions.
+    """Now we measure the times of two functions with right answers and of two functions with wrong answers.
 
     The wrong function `half` uses only the first half of each row, and the wrong function `nothing` returns
     zeros. We compare each function with `mul_sum` in a `duel`, which runs two pieces of code alternately. The
@@ -580,7 +584,7 @@ WRONG_FASTEST = on_the_clock.claim(
 )
 HALF_FASTER = on_the_clock.claim(
     "half-is-faster",
-    "a function that uses half of each row is faster than `mul_sum`",
+    "the wrong function `half` is faster than `mul_sum`",
     at_least=1,
     unit=units.ratio,
 )
@@ -604,14 +608,15 @@ def _(page: Page, found: dict[str, Timed]) -> None:
     )
     page.settle(HALF_FASTER, Interval.duel(races["half"]), remark="speed of `half` ÷ speed of `mul_sum`")
     page.say(
-        "A benchmark also measures the speed of functions that return wrong answers. Read the column “answer” first,",
-        "and use only a function whose answer is right.",
+        "A benchmark also measures the speed of functions that return wrong answers. Read the column “answer” of the "
+        "table first, and use only a function whose answer is right.",
         HALF_FASTER.words(
             held="`half` is the dangerous function: it is faster than `mul_sum`, and its answer looks plausible.",
             refuted="`half` is wrong, and in this run it was not faster than `mul_sum`.",
-            unclear="`half` is wrong. This run does not show whether it is faster than `mul_sum`.",
+            unclear="`half` is wrong. This run does not show whether `half` is faster than `mul_sum`.",
         ),
-        "A check easily finds the zeros of `nothing`. But a function that returns new memory without writing to it",
+        "A check of the answers easily finds the zeros of `nothing`. But a function that returns new memory without "
+        "writing to it",
         "(`new_empty`) can pass the check, because this memory may still contain the result of a right function.",
     )
     page.say(
@@ -679,9 +684,9 @@ class Parts(NamedTuple):
 def six_parts(budget_s: float = 0.35, times: int = 7) -> Parts:
     """Why is one right function faster than another? All functions in this step return right answers.
 
-    The time of a function depends on six parts: the algorithm, its hyperparameters, its implementation, the
-    framework, the framework's libraries, and the hardware. We change one part at a time, and keep the
-    other five parts.
+    The time of a function depends on six parts: the algorithm, its hyperparameters, its implementation, the framework,
+    the framework's libraries, and the hardware. We change one of the six parts at a time, and keep the other five
+    parts.
     """
     a, b = torch.rand(2, 512, 64)
     c, d = torch.rand(2, 64, 512)
@@ -763,7 +768,7 @@ def _(page: Page, parts: Parts) -> None:
         "Every measured time depends on all six parts. A benchmark shows the effect of a part only if you change that",
         "part alone. To change the algorithm, its hyperparameters or its implementation, edit the code. To change the",
         "framework or the library, call another framework or library for the same task. To change the hardware, use",
-        "another machine. Report which part you changed, and describe the other parts.",
+        "another machine. Report which of the six parts you changed, and describe the other parts.",
     )
 
 
@@ -793,8 +798,14 @@ def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:
 
 lesson.key_points = (
     "Before you measure, compare the answers with more precise answers, also for unusual inputs.",
-    "Choose a tolerance by dtype, length and magnitude. Compare shapes and NaN, and check that inputs are unchanged.",
-    "Time depends on algorithm, hyperparameters, implementation, framework, library, hardware. Change one at a time.",
+    (
+        "Choose a tolerance by dtype, length and magnitude. Also compare the shapes and the places of NaN, and check "
+        "that the inputs are unchanged."
+    ),
+    (
+        "Time depends on algorithm, hyperparameters, implementation, framework, library and hardware. Change only one "
+        "of these parts at a time."
+    ),
 )
 lesson.references = (
     "PyTorch, `torch.allclose` and `torch.testing.assert_close`: docs.pytorch.org/docs/stable/testing.html",

@@ -65,12 +65,12 @@ class Launched(NamedTuple):
     fast={"turns": 3},
 )
 def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
-    """A GPU has a queue of work, which CUDA calls a stream. A call on the GPU's tensors puts work into this queue.
+    """A GPU has a queue of work, which CUDA calls a stream. A call with tensors on the GPU puts work into this queue.
 
-    `launch` puts work into the queue and returns immediately. `synchronize` returns when all work in the queue is
-    done. For a GPU, `synchronize` calls `torch.cuda.synchronize`. We read the clock after the launches, and again after
-    `synchronize`. A GPU gets more rows than a simulated stream, because otherwise the GPU would finish its work before
-    the next launch.
+    `launch` puts work into the queue and returns immediately. `synchronize` returns when all work in the queue is done.
+    For a GPU, `synchronize` calls `torch.cuda.synchronize`. We read the clock after the launches, and again after
+    `synchronize`. On a GPU, the tensors have more rows than in the simulation. Otherwise the GPU would finish its work
+    before the next launch.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -143,7 +143,7 @@ class Waits(NamedTuple):
     "How often to wait",
     predict=Choice(
         "We time fifty launches with a single wait at the end, and fifty launches with a wait after each launch. Which "
-        "time per call is longer?",
+        "of the two times per call is longer?",
         {
             "a": "with one wait at the end",
             "b": "neither, the difference is below 2 %",
@@ -155,8 +155,8 @@ class Waits(NamedTuple):
 def how_often(turns: int = 9, launches: int = 50) -> Waits:
     """We time blocks of launches in three ways: without a wait, with a wait after each launch, and with one final wait.
 
-    Each launch has a tenth of the work of a launch in step 1. Each block begins with an idle device, because we wait
-    for the device between two blocks.
+    In this step, each launch has a tenth of the work of a launch in step 1. Each block begins with an idle device,
+    because we wait for the device between two blocks.
     """
     work = partial(mul_sum, *rows(200))
     found = Waits([], [], [])
@@ -211,9 +211,10 @@ def _(page: Page, found: Waits) -> None:
         EACH_LONGER.words(
             held="",
             refuted="In this run, the waits took very little time compared with the work.",
-            unclear="This run does not show how much time the waits take: the work is long, or the machine is busy.",
+            unclear="This run does not show how much time the waits for the device take: the work is long, or the "
+            "machine is busy.",
         ),
-        "So launch many times, wait once, and then stop the clock. You do this in the exercise.",
+        "So launch many times, wait once, and then stop the clock. In the exercise, you measure in this way.",
     )
     show_published(page, here=median(found.never) / median(found.once))
 
@@ -255,11 +256,11 @@ class Clocks(NamedTuple):
     fast={"turns": 3},
 )
 def own_clock(turns: int = 9, launches: int = 40) -> list[Clocks]:
-    """The host is the processor that launches the work. The device has a clock of its own.
+    """The host is the CPU, which launches the work. The device has its own clock.
 
     An event goes into the queue like work, and records the time at which the device reaches the event. On a GPU, an
     event is a `torch.cuda.Event(enable_timing=True)` with the methods `record` and `elapsed_time`. In this lesson, we
-    call `record` and `seconds_since` instead, which work on a GPU and on a simulated stream.
+    call the methods `record` and `seconds_since`, which work on a GPU and on a simulated stream.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -296,18 +297,21 @@ def _(page: Page, timed: list[Clocks]) -> None:
     page.reveal(ratios, f"The median of host ÷ device is {units.ratio(median(row[-1] for row in rows_))}.")
     page.settle(AGREE, ratios)
     page.say(
-        "The host's time also includes the first launch and the end of the wait.",
+        "The time by the host's clock also includes the first launch and the end of the wait.",
         AGREE.words(
-            held="The first launch and the end of the wait are short compared with the work of forty launches. In a"
-            " very short block, they would be a large part of the host's time.",
-            refuted="In this run, the two clocks differ: the machine delayed the host, or the block is too short.",
-            unclear="The repetitions differ too much to show whether both clocks agree.",
+            held="The first launch and the end of the wait are short compared with the work of forty launches. In a "
+            "very short block of launches, the first launch and the end of the wait would be a large part of the "
+            "host's time.",
+            refuted="In this run, the times of the two clocks differ: the machine delayed the host, or the block of "
+            "launches is too short.",
+            unclear="The repetitions differ too much to show whether the two clocks measure the same time.",
         ),
-        "If the host launches too slowly, the device is idle between two launches. Both clocks include this idle time.",
+        "If the host launches too slowly, the device is idle between two launches. Both clocks, the host's and the "
+        "device's, include this idle time.",
     )
     page.say(
-        "Events show how long the device works. The host's clock shows how long the user of a program waits. Report",
-        "which of the two times you measured.",
+        "Events show how long the device works. The host's clock shows how long the user of a program waits. Report "
+        "which of these two times you measured.",
     )
 
 
@@ -330,10 +334,11 @@ class Reading(NamedTuple):
 def timer_clocks(turns: int = 9, runs: int = 20) -> dict[str, list[Reading]]:
     """If torch finds an accelerator, Timer's default clock waits until the accelerator has finished its work.
 
-    Then the clock reads the time. An accelerator is a device such as a GPU. The default clock is the function
-    `timer` in `torch/utils/benchmark/utils/timer.py`. The argument `timer=` replaces it by another clock. Our clock
-    `waits` waits until the work on our stream is done. To measure the real time, we record events before and after
-    each run. Timer's two warm-up calls are also between these events, so we divide by `runs + 2`.
+    Then this clock reads the time. An accelerator is a device such as a GPU. The default clock is the function `timer`
+    in `torch/utils/benchmark/utils/timer.py`. The argument `timer=` replaces the default clock by another clock. The
+    clock `waits` of this lesson waits until the work on our stream is done. To measure the real time of the work, we
+    record events before and after each run. Timer's two warm-up calls are also between the events, so we divide the
+    time by `runs + 2`.
     """
     work = partial(mul_sum, *rows(2000))
     found: dict[str, list[Reading]] = {}
@@ -403,13 +408,13 @@ def about_default_clock(*, on_a_gpu: bool) -> str:
     """Return sentences that state whether Timer's default clock waits for the work of this lesson."""
     if on_a_gpu:
         return (
-            "Timer's default clock waits for this GPU to finish its work, and `timeit` does not wait. This is why the"
-            " recipe's times above differ between `timeit` and Timer."
+            "Timer's default clock waits for this GPU to finish its work, and `timeit` does not wait. Therefore the "
+            "recipe's times differ between `timeit` and Timer."
         )
     return (
-        "Timer's default clock waits only until an accelerator, such as a GPU, has finished its work. The clock does"
-        " not wait for our stream, a thread pool, another process or a server. To time such work, pass a clock that"
-        " waits until the work is done."
+        "Timer's default clock waits only until an accelerator, such as a GPU, has finished its work. The default "
+        "clock does not wait for our stream, a thread pool, another process or a server. To time work in these places, "
+        "pass a clock that waits until the work is done."
     )
 
 
@@ -431,8 +436,8 @@ def first_bmm(calls: int = 30) -> list[float]:
     """Until now, this lesson has computed no matrix product.
 
     `bmm` calls a library for matrix products: cuBLAS on a GPU, and MKL or another library on a CPU. On a CPU, `bmm`
-    calls this library only for rows of 400 numbers or more. Before the first product, the library must be loaded and
-    prepared. We time each call separately, and wait until its work is done.
+    calls this library only for rows of 400 numbers or more. Before the first matrix product, the library must be loaded
+    and prepared. We time each call of `bmm` separately, and wait until its work is done.
     """
     work = partial(bmm, *rows(256, n=512, gpu_gets=1))
     calls_s = []
@@ -488,8 +493,8 @@ class Repeated(NamedTuple):
 @lesson.step(
     "Numbers in the cache",
     predict=Choice.ranges(
-        "We repeat a call, so that its numbers are in a cache. Then we overwrite the caches, and make the "
-        "same call once more. What is the time of the last call divided by the time of the repeated call?",
+        "We repeat a call, so that its numbers are in a cache. Then we overwrite the caches, and make the same call "
+        "once more. What is the time of this last call divided by the time of a repeated call?",
         (1.1, 2),
         units.ratio,
     ),
@@ -498,9 +503,9 @@ class Repeated(NamedTuple):
 def cold_and_warm(turns: int = 25) -> list[Repeated]:
     """A benchmark repeats a call, so the numbers of the call are in a cache, such as the L2 cache of a GPU.
 
-    A program may call the function only once, after other work has overwritten the cache. Such a call is cold, and a
-    repeated call is warm. `stream.flush()` returns a function that overwrites the caches, up to a size limit. We launch
-    this function before the cold call, and do not time it.
+    A program may call a function only once, after other work has overwritten the cache. A call with its numbers in the
+    cache is warm, and a call without them is cold. `stream.flush()` returns a function that overwrites the caches, up
+    to a size limit. Before each cold call, we overwrite the caches with this function, and do not time this work.
     """
     work = partial(mul_sum, *rows(128, n=512, gpu_gets=8))
     timed = []
@@ -542,21 +547,33 @@ def _(page: Page, timed: list[Repeated]) -> None:
     page.settle(COLD_SLOWER, ratios)
     page.say(
         COLD_SLOWER.words(
-            held="Both calls do the same work. The difference is the place of the numbers: a cache or main memory.",
-            refuted="On this device, the difference is small: the cache is larger than the part that we overwrite, or"
-            " reading the numbers takes only a small part of the time.",
+            held="Both calls do the same work. The two calls differ in the place of their numbers: a cache or main "
+            "memory.",
+            refuted="On this device, the difference between warm and cold calls is small: the cache is larger than the "
+            "part that we overwrite, or reading the numbers takes only a small part of the time.",
             unclear="This run does not show a clear difference between warm and cold calls.",
         ),
-        "The warm time and the cold time are both right. A call in a loop on the same numbers is warm. A call that a",
-        "program makes once a minute is cold. Report which of the two times you measured. To time a cold call,",
+        "Both times are right: the warm time and the cold time. A call in a loop on the same numbers is warm. A call "
+        "that a",
+        "program makes once a minute is cold. Report whether you measured the warm time or the cold time. To time a "
+        "cold call,",
         "overwrite the caches before each call, and time each call separately.",
     )
 
 
 lesson.key_points = (
-    "A call on a GPU's tensors only launches work. Wait once per block before you stop the clock.",
-    "Events measure the device's time, the host's clock the user's time. torch's Timer waits only for accelerators.",
-    "A first call loads libraries, and a repeated call finds its numbers in a cache. Report which call you timed.",
+    (
+        "A call on a GPU's tensors only launches work. Wait for the device once per block of launches, before you stop "
+        "the clock."
+    ),
+    (
+        "Events measure how long the device works, and the host's clock measures how long the user waits. torch's "
+        "Timer waits only for accelerators."
+    ),
+    (
+        "A first call loads libraries, and a repeated call finds its numbers in a cache. Report whether you timed a "
+        "cold call or a warm call."
+    ),
 )
 lesson.references = (
     "PyTorch, CUDA semantics, asynchronous execution: docs.pytorch.org/docs/stable/notes/cuda.html",

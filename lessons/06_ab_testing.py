@@ -85,9 +85,9 @@ class Copies(NamedTuple):
 def kept(seconds: float = 0.2) -> Copies:
     """To compare a result with yesterday's result, you need yesterday's samples and a description of the machine.
 
-    We measure a function and save the result in two ways: as a pickle, and as a line of JSON. We also pickle
-    instruction counts. Callgrind needs a long time to count instructions, so these counts were recorded earlier, in
-    two environments. Lesson 08 counts instructions on your machine.
+    We measure a function and save the result in two ways: as a pickle (Python's own format), and as a line of JSON. We
+    also save instruction counts as a pickle. Callgrind needs a long time to count instructions, so these counts were
+    recorded earlier, in two environments. In lesson 08, you count instructions on your own machine.
     """
     result, counts = measure(seconds), recorded()[0].result
     result_copy = pickle.loads(pickle.dumps(result))
@@ -229,12 +229,12 @@ class Results(NamedTuple):
 def two_environments(seconds: float = 0.3) -> Results:
     """We run the same code in two environments: in this process (A), and in a second process (B).
 
-    Process B starts with the setting `ATEN_CPU_CAPABILITY=default`. torch then uses its plain kernels: loops that
-    are compiled without AVX instructions. Process B sends its result and a description of its environment back as
-    a pickle. We save both results to files and load them again.
+    Process B starts with the setting `ATEN_CPU_CAPABILITY=default`. torch then uses its plain kernels: loops that are
+    compiled without AVX instructions. Process B sends its result and a description of its environment back as a pickle.
+    We save the results of A and B to files, and load the two results again.
 
-    A and B run at different times, so another program may disturb only one of them. We therefore measure the CPU
-    time of the thread instead of wall-clock time.
+    A and B run at different times, so another program may disturb only one of them. We therefore measure the CPU time
+    of the thread instead of wall-clock time.
     """
     with TemporaryDirectory() as folder:
         one, other = Path(folder, "a.jsonl"), Path(folder, "b.pkl")
@@ -254,7 +254,7 @@ SEPARATE = two_environments.claim(
     "told-apart", "with `env=`, `Compare` prints one row for each of two environments", equals=2, unit=things("row")
 )
 PRINTS_DIFFER = two_environments.claim(
-    "prints-differ", "the two environments have different fingerprints", equals=True, unit=yes_no
+    "prints-differ", "the descriptions of the two environments have different fingerprints", equals=True, unit=yes_no
 )
 PLAIN_SLOWER = two_environments.claim(
     "plain-slower",
@@ -284,21 +284,23 @@ def _(page: Page, results: Results) -> None:
         f"The environments differ in {'; '.join(results.a.environment.differences(results.b.environment))} (the value",
         "of A is the first one). A fingerprint is a short code for everything that is known to change times: versions,",
         "the processor, its cores, and settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
-        "Without it, you cannot know whether the code became slower or the environment changed.",
+        "Without the fingerprint, you cannot know whether the code became slower or the environment changed.",
     )
     page.say(
-        "Without `env=`, `Compare` treats both results as repetitions of one measurement. `Compare` merges the samples",
+        "Without `env=`, `Compare` treats the results of both environments as repetitions of one measurement. "
+        "`Compare` merges the samples",
         "of both results and prints one median. Nothing in the table shows that the samples come from two",
         "environments.",
         PLAIN_SLOWER.words(
             held="",
-            refuted="In this run, both environments are similarly fast, so the merged median is nearly right for both."
-            " For some processors, torch has only one kind of kernel.",
+            refuted="In this run, both environments are similarly fast, so the merged median is nearly right for both "
+            "environments. For some processors, torch has only one kind of kernel.",
             unclear="This run does not show how much the speeds of the two environments differ.",
         ),
     )
     page.say(
-        "We measured A first and B later. If the machine became slower in between, B looks slower than A. The next two",
+        "In this step, we measured A first and B later. If the machine became slower between the two measurements, B "
+        "looks slower than A. The next two",
         "steps show how to avoid this error.",
     )
 
@@ -347,8 +349,8 @@ NOTICEABLE = 0.01
 def same_again(turns: int = 40_000) -> list[float]:
     """An A/A test compares a piece of code with itself, so each difference that it measures is an error.
 
-    We time the same call again and again. Then we assign the times to A and B: first 20 to A and then 20 to B
-    (back to back), or alternately. All three orders use the same measured times.
+    We time the same call again and again. Then we assign the times to A and B: first 20 to A and then 20 to B (back to
+    back), or alternately. The three orders use the same measured times.
     """
     a, b = torch.rand(2, 256, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum}
@@ -387,13 +389,15 @@ def _(page: Page, times_s: list[float]) -> None:
     )
     page.settle(BOTH_SIGNS, slower)
     page.say(
-        "If the machine becomes slower between A and B, only the time of B increases. The two times do not show why.",
+        "If the machine becomes slower between A and B, only the time of B increases. The two times do not show why "
+        "the time of B is longer.",
         BACK_TO_BACK_ERRS.words(
             held="If A and B alternate, each change of the machine's speed affects both A and B, so the error is"
             " smaller.",
-            refuted="In this run, ABBA did not help: the speed of the machine changes quickly, so even neighbouring"
-            " times differ. Alternation cancels only slow changes of the machine's speed.",
-            unclear="This run does not show that the order matters. Only slow changes of the speed cancel.",
+            refuted="In this run, the order ABBA did not help: the speed of the machine changes quickly, so even "
+            "neighbouring times differ. Alternation cancels only slow changes of the machine's speed.",
+            unclear="This run does not show that the order of A and B matters. ABBA cancels only slow changes of the "
+            "machine's speed.",
         ),
     )
     page.say(
@@ -462,17 +466,17 @@ def orders() -> dict[str, str]:
 @lesson.step(
     "Drift",
     predict=Choice(
-        "A and B are the same code, and this code becomes slower with each measurement. Which order shows the smallest "
-        "difference between A and B?",
+        "A and B are the same code, and this code becomes slower with each measurement. Which order of A and B shows "
+        "the smallest difference?",
         {"a": "AAAA BBBB", "b": "ABAB", "c": "ABBA"},
     ),
     fast={"rounds": 100},
 )
 def drifting(rounds: int = 300) -> dict[str, list[float]]:
-    """A slow change of the machine in one direction is called drift. Here we cause the drift ourselves.
+    """A slow change of the machine in one direction is called drift. In this step, we cause such a drift ourselves.
 
     A and B both add up the same list. After each measurement, the list grows by 4 % of its first length. We try three
-    orders of 32 measurements, each in many rounds, because the speed of the machine also changes by itself.
+    orders of 32 measurements. We repeat each order many times, because the speed of the machine also changes by itself.
     """
     found: dict[str, list[float]] = {name: [] for name in orders()}
     for _ in range(rounds):
@@ -520,18 +524,20 @@ def _(page: Page, found: dict[str, list[float]]) -> None:
     for claim, interval in zip((BLOCKS_BLAME_B, TURNS_LEAVE_A_STEP, ABBA_CANCELS), medians.values(), strict=True):
         page.settle(claim, interval)
     page.say(
-        "In the order AAAA BBBB, all later and slower measurements belong to B. In ABAB, each B comes directly after",
-        "an A, so each B is slower by one step of the drift. In ABBA, A and B come first equally often, so a steady",
+        "In the order AAAA BBBB, all later and slower measurements belong to B. In the order ABAB, each B comes "
+        "directly after an A, so each B is slower by one step of the drift. In ABBA, A and B come first equally often, "
+        "so a steady",
         "drift cancels.",
         ABBA_CANCELS.words(
             held="",
-            refuted="In this run, a difference remained: the drift was not steady, because the speed of the machine"
-            " also changed.",
+            refuted="In this run, ABBA showed a difference between A and B: the drift was not steady, because the "
+            "speed of the machine also changed.",
             unclear="The noise of this machine is too large to show whether ABBA cancels the drift.",
         ),
     )
     page.say(
-        "A drift that is not steady does not cancel completely. If each pair of measurements has a random order, no",
+        "If the drift is not steady, its effects on A and B do not cancel completely. If each pair of measurements has "
+        "a random order, no",
         "pattern of the drift can favour A or B. `harness.paired.duel` uses such a random order.",
     )
 
@@ -591,8 +597,8 @@ class Decisions(NamedTuple):
     "Peeking",
     predict=Choice.ranges(
         "If a t-test is evaluated once, it wrongly reports a difference in at most about 5 % of comparisons. Now we "
-        "evaluate it after each of up to 100 pairs, and stop at the first report. In what share of comparisons is it "
-        "wrong?",
+        "evaluate the t-test after each of up to 100 pairs, and stop at the first reported difference. In what share "
+        "of comparisons is this t-test wrong?",
         (0.06, 0.09),
         units.percent,
     ),
@@ -607,10 +613,10 @@ def peeking(
     For each pair, we time the same call twice in a row, and assign the two times to A and B at random. There is no true
     difference between A and B, so each report of a difference is a false alarm.
 
-    Two rules decide after each pair whether B is slower. The first rule is a t-test, which needs at least 10 pairs.
-    With the limit `t_limit`, a single evaluation of the t-test gives a false alarm in about 5 % of comparisons. The
-    second rule starts with a capital of 1, and bets half of its capital on “B is slower” in each pair. It reports a
-    difference when the capital reaches 25.
+    Two rules decide after each pair of times whether B is slower. The first rule is a t-test, which needs at least 10
+    pairs. With the limit `t_limit`, a single evaluation of the t-test gives a false alarm in about 5 % of comparisons.
+    The second rule starts with a capital of 1, and bets half of its capital on “B is slower” in each pair. This rule
+    reports a difference when the capital reaches 25.
     """
     a, b = torch.rand(2, 256, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum}
@@ -661,7 +667,8 @@ def _(page: Page, said: Decisions) -> None:
     page.settle(PEEKING_ERRS, times_as_often(peeked[-1], once / tests, tests))
     page.settle(BET_KEEPS, Interval.share(bets[-1] * tests, tests))
     page.say(
-        "Each evaluation is another chance for a false alarm. With enough evaluations, a t-test that stops at the",
+        "Each evaluation of the t-test is another chance for a false alarm. With enough evaluations, a t-test that "
+        "stops at the",
         "first report gives a false alarm in nearly every comparison. `t_limit` is the limit for normally distributed",
         "differences. With outliers, the t-test reports a difference less often.",
     )
@@ -671,12 +678,12 @@ def _(page: Page, said: Decisions) -> None:
         "inequality).",
         BET_KEEPS.words(
             held="",
-            refuted="In this run, the bet was wrong more often, so wins and losses were not equally likely. Run the"
-            " step again.",
-            unclear="This run has too few comparisons to confirm this limit.",
+            refuted="In this run, the bet was wrong in 5 % of the comparisons or more, so wins and losses were not "
+            "equally likely. Run the step again.",
+            unclear="This run has too few comparisons to confirm the limit of 5 %.",
         ),
-        "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet depends only on which",
-        "of the two times is longer, so a very slow call has no more effect than any other call.",
+        "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet uses only which of the "
+        "two times is longer, so a very slow call has no more effect than any other call.",
     )
     page.say(
         "`harness.paired.duel` also evaluates its measurements several times. A duel plans the number of evaluations",
@@ -717,8 +724,14 @@ def share_by(said: Sequence[Sequence[bool]]) -> list[float]:
 
 lesson.key_points = (
     "Save all samples with their environment. Name the environment with `env=`, so that tables do not mix results.",
-    "Run an A/A test first. Then measure A and B alternately, in ABBA or random order, so that drift affects both.",
-    "Plan the number of evaluations in advance, or use a rule that allows peeking. Otherwise, false alarms increase.",
+    (
+        "First run an A/A test: compare the code with itself. Then measure A and B alternately, in ABBA or random "
+        "order, so that drift affects both."
+    ),
+    (
+        "Plan the number of evaluations in advance, or use a rule that may be evaluated after each pair. Otherwise, "
+        "false alarms increase."
+    ),
 )
 lesson.references = (
     "PyTorch, `torch.utils.benchmark`, `Compare` and `env=`: docs.pytorch.org/docs/stable/benchmark_utils.html",

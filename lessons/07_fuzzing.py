@@ -60,9 +60,9 @@ def drawn(size: FuzzedParameter, count: int) -> list[int]:
 def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
     """If you choose inputs yourself, you probably choose contiguous tensors of round sizes, such as 1024 × 1024.
 
-    PyTorch's `Fuzzer` draws inputs at random. A `FuzzedParameter` is a random number. Its distribution is `uniform`,
-    `loguniform` (the logarithm of the number is uniform), or given by probabilities of your own. `take(n)` returns n
-    draws. Equal seeds give equal draws.
+    PyTorch's `Fuzzer` draws inputs at random. A `FuzzedParameter` is a random number. The distribution of this number
+    is `uniform`, `loguniform` (the logarithm of the number is uniform), or given by probabilities of your own.
+    `take(n)` returns n draws. With equal seeds, a fuzzer draws equal inputs.
     """
     common = {1: 0.2, 128: 0.5, 1000: 0.3}
     sizes = {
@@ -88,7 +88,7 @@ LOG_IS_EVEN = a_range_of_sizes.claim(
 )
 CUSTOM_IS_KEPT = a_range_of_sizes.claim(
     "custom-is-kept",
-    "the size with probability 0.5 is drawn in 46 % to 54 % of the draws",
+    "if a size has the probability 0.5, the fuzzer draws this size in 46 % to 54 % of the draws",
     at_least=0.46,
     at_most=0.54,
     unit=units.percent,
@@ -112,8 +112,8 @@ def _(page: Page, sizes: dict[str, list[int]]) -> None:
     page.settle(CUSTOM_IS_KEPT, share(sizes["custom"], 128, 129))
     page.say(
         "Real inputs have sizes of many orders of magnitude, and small inputs are slow for other reasons than large",
-        "inputs. `loguniform` draws each order of magnitude equally often. Give powers of two a probability of their",
-        "own, because an input of such a size can be slow (see step 4).",
+        "inputs. `loguniform` draws each order of magnitude equally often. Give powers of two a separate probability, "
+        "because an input whose size is a power of two can be slow (see step 4).",
     )
     page.say(about_repair(fuzz.REPAIRED))
 
@@ -126,13 +126,13 @@ def about_repair(repaired: bool) -> str:
     if repaired:
         return (
             f"torch {torch.__version__} raises the error “Distribution is not normalized” for valid probabilities like"
-            " those of `custom`, because the condition of its check is reversed. Without a repair, the fuzzers of step"
-            " 6 fail for the same reason. Importing `harness.torch_benchmark.fuzz` replaces this check by a correct"
-            " check."
+            " those of `custom`, because the condition of its check is reversed. Without a repair of this check, the "
+            "fuzzers of step 6 raise the same error. The import of `harness.torch_benchmark.fuzz` replaces the wrong "
+            "check by a correct check."
         )
     return (
-        "Some torch releases, such as 2.13, raise an error for valid probabilities like those of `custom`. Your release"
-        " does not have this bug."
+        "Some torch releases, such as 2.13, raise an error for valid probabilities like those of `custom`. Your "
+        "release of torch does not have this bug."
     )
 
 
@@ -188,15 +188,16 @@ class Draws(NamedTuple):
 def tensors_from_parameters(
     draws: int = 200,
 ) -> Draws:
-    """A `FuzzedTensor` is a random tensor. Its definition names the parameters that give its sizes and steps.
+    """A `FuzzedTensor` is a random tensor.
 
-    With the probability `probability_contiguous`, the axes of the tensor keep their order in memory; otherwise the axes
-    are shuffled. A step of 2 takes every second element of a larger tensor. If a tensor has fewer elements than
+    The definition of a `FuzzedTensor` names the parameters that give its sizes and steps. With the probability
+    `probability_contiguous`, the axes of the tensor keep their order in memory. Otherwise the fuzzer shuffles the axes.
+    A tensor with a step of 2 takes every second element of a larger tensor. If a tensor has fewer elements than
     `min_elements` or more than `max_elements`, the fuzzer draws again all parameters that are not `strict`.
     `dim_parameter` names the parameter that gives the number of dimensions.
 
     A `ParameterAlias` copies another parameter. In this step, the first size of `y` is the first size of `x`, or 1. If
-    this size is 1, `y` is broadcast.
+    the first size of `y` is 1, `y` is broadcast.
     """
     samples = list(take(pairs(seed=1), draws))
     again = list(take(pairs(seed=1), draws))
@@ -294,7 +295,8 @@ class Names(NamedTuple):
 @lesson.step(
     "Correct names for inputs",
     predict=Choice(
-        "We name each input after two parameters: `k0×k1`. For how many inputs is this name the shape of the tensor?",
+        "We name each input after the values of two parameters: `k0×k1`. For how many inputs is this name the shape of "
+        "the tensor?",
         {"a": "less than half", "b": "at least half, but not all", "c": "all"},
         limits=(0.5, 1.0),
     ),
@@ -303,9 +305,10 @@ class Names(NamedTuple):
 def a_label_that_does_not_lie(
     draws: int = 200,
 ) -> Names:
-    """A result is useful only if its input is named correctly. The obvious name of an input consists of its parameters.
+    """A measured time is useful only if the name of its input is correct.
 
-    For a sparse tensor, the name also contains the density: the share of its elements that are stored.
+    The obvious name of an input consists of the fuzzer's parameters. For a sparse tensor, the name also contains the
+    density: the share of its elements that are stored.
     """
     named, sparse = [], []
     for sample in take(pairs(seed=2), draws):
@@ -345,7 +348,7 @@ def _(page: Page, names: Names) -> None:
     page.table(Table.of("Two names of the same input", heads, lines))
     right = [each.tensor for each in names.named if each.name == shape_of(each.tensor)]
     part = len(right) / len(names.named)
-    page.reveal(part, f"The name is the shape for {units.percent(part)} of the inputs.")
+    page.reveal(part, f"The name `k0×k1` is the shape for {units.percent(part)} of the inputs.")
     page.settle(PARAMETERS_LIE, 1 - part)
     odd = sum(not x.is_contiguous() for x in right) / len(right)
     page.settle(LAYOUT_IS_HIDDEN, odd, remark=f"of {units.some(len(right), 'input')}")
@@ -358,7 +361,8 @@ def _(page: Page, names: Names) -> None:
     )
     page.say(
         "torch's sparse fuzzer stores (sum of the sizes) × density elements, instead of (product of the sizes) ×",
-        "density (`torch/utils/benchmark/utils/sparse_fuzzer.py`). Its tensors with two or more sparse dimensions are",
+        "density (`torch/utils/benchmark/utils/sparse_fuzzer.py`). The fuzzer's tensors with two or more sparse "
+        "dimensions are",
         "therefore nearly empty.",
     )
 
@@ -443,27 +447,35 @@ def _(page: Page, turns: dict[int, list[Turn]]) -> None:
         rows_.append((n, plain_s, transposed_s, transposed_s / plain_s, transposed_s / n**2))
     page.table(Table.of(f"CPU time, median of {len(turns[2048])} repetitions", heads, rows_))
     ratio = Interval.every(each.transposed_s / each.plain_s for each in turns[2048])
-    page.reveal(ratio, f"In the repetitions, the ratio was {units.ratio(ratio.low)} to {units.ratio(ratio.high)}.")
+    page.reveal(
+        ratio,
+        f"In the repetitions, the ratio of the two times was {units.ratio(ratio.low)} to {units.ratio(ratio.high)}.",
+    )
     page.settle(TRANSPOSED_HURTS, ratio)
     both = zip(turns[2000], turns[2048], strict=True)
     powers = Interval.every(b.transposed_s / 2048**2 / (a.transposed_s / 2000**2) for a, b in both)
     page.settle(POWERS_HURT_MOST, powers)
     page.say(
         "A processor reads memory in cache lines. A line usually has 64 bytes, which are 16 float32 numbers. Along a",
-        "row of a matrix, one line contains the numbers for 16 sums. Along a column, each number is in a different",
-        "line. A line may have left the cache before its next number is needed.",
+        "row of a matrix, one line contains the numbers for 16 sums. Along a column, each number is in a different "
+        "cache line. A cache line may have left the cache before its next number is needed.",
     )
     page.say(
         "At size 2048, the rows are 8 192 bytes apart. A cache chooses the place of a line by some lower bits of its",
-        "address. These bits are equal for many lines of a column, so the lines compete for a few places.",
+        "address. For many lines of a column, these bits are equal, so the lines compete for a few places in the "
+        "cache.",
         POWERS_HURT_MOST.words(
-            held="At size 2000, the lines are spread over more places, and each number takes less time.",
-            refuted="In this run, size 2048 was not slower: the cache is large enough, or chooses places in another"
-            " way.",
+            held="At size 2000, the cache lines are spread over more places in the cache, and each number takes less "
+            "time.",
+            refuted="In this run, size 2048 was not slower than size 2000: the cache is large enough, or chooses "
+            "places in another way.",
             unclear="This run does not show clearly whether size 2000 takes less time per number.",
         ),
     )
-    page.say("People rarely choose a transposed 2048 × 2048 tensor for a benchmark. A fuzzer can draw such inputs.")
+    page.say(
+        "People rarely choose a transposed 2048 × 2048 tensor for a benchmark. A fuzzer can draw transposed inputs of "
+        "this size."
+    )
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -519,7 +531,7 @@ class Timed(NamedTuple):
     "Two functions on random inputs",
     predict=Choice.ranges(
         "For each of many random inputs, we divide the time of `bmm` by the time of `mul_sum`. What is the largest of "
-        "these ratios divided by the smallest?",
+        "these ratios divided by the smallest ratio?",
         (2, 5),
         units.ratio,
     ),
@@ -531,7 +543,7 @@ def a_contest(
 ) -> list[Timed]:
     """We time `mul_sum` and `bmm`, which compute dot products of rows, on random inputs from a fixed seed.
 
-    We also time `bmm` on contiguous copies of the same inputs. The copies are made before the timing.
+    We also time `bmm` on contiguous copies of the same inputs. We make these copies before the timing.
     """
     contest = []
     for sample in take(rows(seed=4), draws):
@@ -600,7 +612,8 @@ def _(page: Page, contest: list[Timed]) -> None:
     )
     page.say(
         "For comparison: in a reader's re-run of PyTorch's benchmark recipe, mul-sum took 3 809 µs and bmm 34 744 µs",
-        "on one fuzzed input. This input was a 2140 × 1296 tensor that was not contiguous. On the sizes that the",
+        "on one fuzzed input. The input of this re-run was a 2140 × 1296 tensor that was not contiguous. On the sizes "
+        "that the",
         "recipe chooses, the times of the two functions differed much less.",
     )
 
@@ -623,7 +636,7 @@ class Price(NamedTuple):
     "A fuzzer for each kind of operator",
     predict=Choice.ranges(
         "We time the addition of random pairs of tensors, and divide each time by the number of elements. What is the "
-        "largest time per element divided by the smallest?",
+        "largest time per element divided by the smallest time per element?",
         (2, 10),
         units.ratio,
     ),
@@ -636,8 +649,8 @@ def a_fuzzer_for_every_operator(
     """PyTorch contains five fuzzers for operators: unary, binary, sparse unary, sparse binary, and spectral.
 
     Together, the five fuzzers draw sizes of all orders of magnitude, special sizes such as powers of two, steps in
-    memory, and shuffled axes. The binary fuzzer also draws pairs of tensors that are broadcast. By default, a
-    tensor can need up to 2 GB. `limited` keeps the tensors small enough for a laptop.
+    memory, and shuffled axes. The binary fuzzer also draws pairs of tensors that are broadcast. By default, a tensor
+    can need up to 2 GB. Our function `limited` keeps the tensors small enough for a laptop.
     """
     fuzzers = {
         "unary": UnaryOpFuzzer(seed=5),
@@ -685,18 +698,24 @@ def _(page: Page, prices: dict[str, list[Price]]) -> None:
     page.table(Table.of(f"Time per element, {len(prices['unary'])} draws of each fuzzer", heads, lines))
     turns = zip(*(price.per_element_s for price in prices["binary"]), strict=True)
     moves = Interval.every(max(turn) / min(turn) for turn in turns)
-    page.reveal(moves, f"In the repetitions, the ratio was {units.ratio(moves.low)} to {units.ratio(moves.high)}.")
+    page.reveal(
+        moves,
+        f"In the repetitions, the largest time divided by the smallest was {units.ratio(moves.low)} to "
+        f"{units.ratio(moves.high)}.",
+    )
     page.settle(ALL_FIVE_DRAW, sum(len(each) > 0 for each in prices.values()))
     page.settle(PRICE_MOVES, moves)
     page.say(
-        "In a small tensor, few elements share the overhead of the call. In a tensor with steps, a large part of each",
-        "cache line is not used. In a tensor with shuffled axes, the elements are not stored in the order in",
+        "In a small tensor, few elements share the overhead of the call. If a tensor has steps in memory, the "
+        "operation does not use a large part of each cache line. In a tensor with shuffled axes, the elements are not "
+        "stored in the order in",
         "which the loop visits them. For sparse tensors, we divide by all elements of the shape, also those that are",
         "not stored.",
     )
     page.say(
         "To judge a change of an operator, time its old and its new version alternately on each drawn input. Look for",
-        "the inputs on which the versions differ most. An average over all inputs hides these inputs.",
+        "the inputs on which the versions differ most. An average over all inputs hides the inputs on which the "
+        "versions differ.",
     )
 
 
@@ -720,10 +739,10 @@ class Shrunk(NamedTuple):
 def smaller_and_still_slow(
     rounds: int = 5,
 ) -> list[Shrunk]:
-    """2048 × 2048 is a large input for a bug report. The smallest slow input shows more about the cause.
+    """For a bug report, a matrix of size 2048 × 2048 is a large input.
 
-    We halve the size again and again, and measure at each size. We defined “slow” in advance: `x + x.t()` takes at
-    least 3 times as long as `x + x`.
+    The smallest slow input shows more about the cause. In this step, we halve the size of the matrix again and again,
+    and measure at each size. We defined “slow” in advance: `x + x.t()` takes at least 3 times as long as `x + x`.
     """
     found = []
     for n in (2048, 1024, 512, 256, 128, 64, 32):
@@ -765,7 +784,8 @@ def _(page: Page, found: list[Shrunk]) -> None:
     page.settle(SLOW_STAYS_SLOW, faster_again(found))
     page.say(cause(size))
     page.say(
-        "Halving finds the smallest slow size only to within a factor of two. In the exercise, you find it exactly.",
+        "Halving finds the smallest slow size only to within a factor of two. In the exercise, you find the smallest "
+        "slow size exactly.",
     )
 
 
@@ -798,16 +818,19 @@ def cause(size: Interval) -> str:
         )
     n = units.count(size.middle)
     return (
-        f"{n} × {n} numbers need {units.size(4 * size.middle**2)}. The order of reading hardly matters for a tensor"
-        " that fits into the cache next to the core, but it matters for a larger tensor. The smallest slow size"
-        " therefore hints at the cause."
+        f"{n} × {n} numbers need {units.size(4 * size.middle**2)}. For a tensor that fits into the cache next to the "
+        "core, the order of reading hardly matters. For a larger tensor, this order matters. The smallest slow size "
+        "therefore hints at the cause."
     )
 
 
 lesson.key_points = (
     "Draw inputs with a seed: sizes of all orders of magnitude, unusual strides, broadcasting. Save the seed.",
     "Name an input after the shape and strides of its tensor, not after the parameters of the fuzzer.",
-    "When you find a slow input, make it smaller as long as it is slow. The smallest slow input hints at the cause.",
+    (
+        "When you find a slow input, reduce the input as long as it stays slow. The smallest slow input hints at the "
+        "cause."
+    ),
 )
 lesson.references = (
     "PyTorch, `torch.utils.benchmark.Fuzzer`: docs.pytorch.org/docs/stable/benchmark_utils.html",

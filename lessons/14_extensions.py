@@ -141,9 +141,9 @@ class Built(NamedTuple):
 def a_module_in_c(turns: int = 9) -> Built | None:
     """An extension module is a shared library that Python can import. Four parts turn C code into an extension module.
 
-    The *functions* take and return Python objects. The *method table* lists the functions' names and the ways to call
-    them. The *module definition* refers to the method table. The *init function* creates the module. Python finds the
-    init function by its name.
+    The *functions* take and return Python objects. The *method table* lists the names of the functions, and how Python
+    calls each function. The *module definition* refers to the method table. The *init function* creates the module.
+    Python finds the init function by its name.
     """
     if lacking():
         return None
@@ -199,7 +199,7 @@ def _(page: Page, built: Built | None) -> None:
         return
     rows = list(built.times.items())
     page.table(Table.of("One module, from its source to its first answer", {"": None, "time": units.seconds}, rows))
-    page.reveal(Interval.median(built.gains), "Both loops make the same comparisons.")
+    page.reveal(Interval.median(built.gains), "The loop in C and the loop in Python make the same comparisons.")
     page.settle(SAME_ANSWERS, built.differ)
     page.settle(C_FASTER, Interval.median(built.gains))
     page.settle(NO_BYTECODE, built.has_code)
@@ -231,15 +231,16 @@ class Failure(NamedTuple):
 @lesson.step(
     "One broken part at a time",
     predict=Choice(
-        "We change only the name of the init function. At which stage does this cause an error?",
+        "We change only the name of the init function. At which stage does the wrong name cause an error?",
         {"a": "when the module is compiled", "b": "at the import", "c": "at the first call"},
     ),
 )
 def one_part_broken() -> dict[str, Failure] | None:
-    """A C compiler does not check the rules of Python. For example, it does not check that the four parts fit together.
+    """A C compiler does not check the rules of Python.
 
-    We make four copies of the module. Each copy has a small mistake in one of the four parts. We import each copy and
-    call its function `nothing`.
+    For example, a C compiler does not check that the four parts of a module fit together. We make four copies of the
+    module of step 1. Each copy has a small mistake in one of the four parts. We import each copy and call its function
+    `nothing`.
     """
     if lacking():
         return None
@@ -301,10 +302,10 @@ def _(page: Page, failures: dict[str, Failure] | None) -> None:
     page.settle(NO_ROW, sum("AttributeError" in found[part].message for part in absent))
     page.settle(NULL_ERROR, "SystemError" in found["functions"].message)
     page.say(
-        "A C function returns NULL to report that it has set an exception. After each call, the interpreter checks"
-        " this rule. It is an error to return NULL if no exception is set, or to return an object if an exception is"
-        " set. The interpreter does not check the reference counts. If C code counts a reference once too often, the"
-        " object is never freed, which is a memory leak."
+        "A C function returns NULL to report that it has set an exception. After each call, the interpreter checks the "
+        "rules for exceptions. A function must not return NULL if no exception is set, or an object if an exception is "
+        "set. The interpreter does not check whether C code counts references correctly. If C code counts a reference "
+        "once too often, the object is never freed, which is a memory leak."
     )
 
 
@@ -336,8 +337,9 @@ class Versions(NamedTuple):
 def an_extension_is_no_jit(size: int = 100) -> Versions | None:
     """A JIT compiler translates a *Python* function to machine code. The source of an extension is a *C* function.
 
-    The JIT compiler works while the program runs, when the types of the arguments are known. An extension is compiled
-    before Python imports it. The C code of the extension treats the data as the types that its author wrote.
+    The JIT compiler works while the program runs, when the types of the arguments are known. In contrast, an extension
+    is compiled before Python imports the extension. The C code of the extension treats the data as the types that its
+    author wrote.
     """
     if lacking():
         return None
@@ -418,16 +420,17 @@ class Answers(NamedTuple):
 @lesson.step(
     "ctypes: plain C without Python.h",
     predict=Choice(
-        "The C function `triple(x)` returns 3 * x. It takes and returns an integer of 64 bits. We call it through "
-        "ctypes with 2 000 000 000, without declaring its types. What is the result?",
+        "The C function `triple(x)` returns 3 * x. The function takes and returns an integer of 64 bits. We call "
+        "`triple` through ctypes with 2 000 000 000, without declaring its types. What is the result?",
         {"a": "6 000 000 000", "b": "a different number", "c": "an exception"},
     ),
 )
 def c_without_python() -> Answers | None:
-    """`ctypes` opens a shared library and calls its functions. The C code needs neither `Python.h` nor the four parts.
+    """`ctypes` opens a shared library and calls its functions.
 
-    The library does not contain the types of its functions. You declare these types as `argtypes` and `restype`.
-    Without a declaration, ctypes passes a Python integer as a C `int` of 32 bits, and reads the result as a C `int`.
+    C code for ctypes needs neither `Python.h` nor the four parts of an extension. A shared library does not contain the
+    types of its functions. So you declare the types as `argtypes` and `restype`. Without a declaration, ctypes passes a
+    Python integer as a C `int` of 32 bits, and reads the result as a C `int`.
     """
     if lacking(python=False):
         return None
@@ -477,8 +480,8 @@ def _(page: Page, found: Answers | None) -> None:
     page.say(
         NOT_CHECKED.words(
             held="ctypes kept only the lower 32 bits of the answer.",
-            refuted="On this machine, the call without declared types returned the right answer. On a different machine"
-            " it can return a wrong answer.",
+            refuted="On this machine, the call without declared types returned the right answer. On a different "
+            "machine, the same call can return a wrong answer.",
             unclear="This run does not show what a call without declared types returns.",
         ),
         "A wrong type for a pointer can end the process without a traceback. Always declare `argtypes` and `restype`,"
@@ -526,9 +529,9 @@ class Prices(NamedTuple):
     fast={"turns": 9},
 )
 def price_of_a_call(turns: int = 15) -> Prices | None:
-    """Each call takes time to check and convert the arguments, and to create the result.
+    """Each call of C code takes time to check and convert the arguments, and to create the result.
 
-    We first time functions that do nothing. Then we time the loops of step 1 on 4 bytes and on 4096 bytes. We time the
+    We first time functions that do nothing. Then we time the loops of step 1 on 4 bytes and on 4096 bytes. We time all
     functions alternately.
     """
     if lacking():
@@ -685,20 +688,24 @@ def two_at_once(
 @lesson.step(
     "The lock, held or released",
     predict=Choice(
-        "A thread calls C code that runs a long loop. Does a second Python thread run during this time?",
-        {"a": "it runs", "b": "it waits until the C code returns", "c": "it depends on how the C code was called"},
+        "A thread calls C code that runs a long loop. Does a second Python thread run while the C code runs?",
+        {
+            "a": "it runs",
+            "b": "the second thread waits until the C code returns",
+            "c": "it depends on how the C code was called",
+        },
     ),
     fast={"n": 100_000_000},
 )
 def held_or_released(n: int = 300_000_000) -> dict[str, Spins] | None:
     """In the usual build of Python, only the thread that holds a lock, the GIL, may use Python objects.
 
-    C code that uses no Python objects may release this lock. An extension releases it with `Py_BEGIN_ALLOW_THREADS`.
+    C code that uses no Python objects may release the GIL. An extension releases the GIL with `Py_BEGIN_ALLOW_THREADS`.
     Free-threaded builds of Python, such as 3.13t, can run without the GIL.
 
     A Python thread increases the number `ticks` each millisecond. At the same time, C code runs a loop and returns by
-    how much `ticks` increased. Then two threads run the loop at the same time. We measure their wall time and their CPU
-    time.
+    how much `ticks` increased. Then two Python threads run the C loop at the same time. We measure the wall time and
+    the CPU time of the two threads.
     """
     if lacking():
         return None
@@ -864,8 +871,8 @@ class FromCpp(NamedTuple):
 @lesson.step(
     "load_inline: C++ functions of tensors",
     predict=Guess(
-        "We compile the C module of step 1, and a C++ module with torch's headers. What is the time for the C++ module "
-        "divided by the time for the C module?",
+        "We compile the C module of step 1, and a C++ module with torch's headers. What is the time to compile the C++ "
+        "module divided by the time to compile the C module?",
         "times",
     ),
     fast={"compiling": 0},
@@ -873,7 +880,7 @@ class FromCpp(NamedTuple):
 def from_cpp(compiling: int = 1) -> FromCpp | str:
     """`torch.utils.cpp_extension.load_inline` compiles C++ code and imports it. pybind11 generates the four parts.
 
-    A compiler needs a long time to read torch's headers. We include only the two headers that this function needs
+    A compiler needs a long time to read torch's headers. We include only the two headers that the C++ function needs
     (`no_implicit_headers`). At the same time, a second thread compiles the code of the next step.
     """
     names, flags = ["longest_run", "nothing"], ["-O2"]
@@ -941,7 +948,7 @@ def _(page: Page, found: FromCpp | str) -> None:
     plain_s = built.times["compile"] if built else math.nan
     rows = [("C, Python.h", plain_s), ("C++, torch's headers", found.compile_s)]
     page.table(
-        Table.of("Time to compile, from the run that compiled the code", {"": None, "time": units.seconds}, rows)
+        Table.of("Time to compile, measured in the run that compiled the code", {"": None, "time": units.seconds}, rows)
     )
     page.output(shortened(found.message.partition("\n")[0], 76), caption="The message for a tensor of float32")
     page.reveal(Interval.exact(found.compile_s / plain_s))
@@ -956,8 +963,9 @@ def _(page: Page, found: FromCpp | str) -> None:
     else:
         page.skip(BINDING_COSTS, lacking())
     page.say(
-        "From the types of the C++ function, pybind11 generates the code that checks and converts the arguments. This"
-        " code takes time at each call. This time is short compared with the work on large tensors."
+        "From the types of the C++ function, pybind11 generates the code that checks and converts the arguments. The "
+        "code that pybind11 generates takes time at each call. For large tensors, this time is short compared with the "
+        "work of the function."
     )
 
 
@@ -980,10 +988,11 @@ class Turn(NamedTuple):
     fast={"compiling": 0, "turns": 5},
 )
 def timed_in_both(compiling: int = 1, turns: int = 9) -> list[Turn] | str:
-    """`Timer(language="c++")` compiles the statement, its setup and the loop into a library. The loop runs no Python.
+    """`Timer(language="c++")` compiles the statement, its setup and the loop into a library.
 
-    The Python Timer also measures additional work. Python runs bytecode, converts two tensors to C++, and creates a
-    Python object for the result. We use the two timers alternately.
+    The loop of the C++ Timer runs no Python code. The Python Timer also measures additional work. Python runs bytecode,
+    converts two tensors to C++, and creates a Python object for the result. We measure alternately with the Python
+    Timer and the C++ Timer.
     """
     setup = "auto x = torch::ones({128}), y = torch::ones({128});"
     if why := unready(timer_folder("x * y;", setup), compiling):
@@ -1044,9 +1053,12 @@ def _(page: Page, turns: list[Turn] | str) -> None:
 
 
 lesson.key_points = (
-    "An extension is compiled before Python imports it. It has four parts, and its author must write all type checks.",
+    "An extension is compiled before its import. The author of an extension writes its four parts and all type checks.",
     "Each call of C code takes time, and some ways to call it take longer. Move whole loops to C.",
-    "C code that uses no Python objects may release the GIL. Only then can two threads run at the same time.",
+    (
+        "C code that uses no Python objects may release the GIL. Two threads can run at the same time only if the C "
+        "code releases the GIL."
+    ),
 )
 lesson.references = (
     "Python, Extending and Embedding the Python Interpreter: docs.python.org/3/extending",

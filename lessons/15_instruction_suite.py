@@ -81,8 +81,8 @@ class Definition(NamedTuple):
 @lesson.step(
     "One definition",
     predict=Guess(
-        "A statement has three versions: eager in Python, eager in C++, and compiled in Python. Each version runs "
-        "with and without a backward pass, and on 1 and on 2 threads. How many benchmarks are these?",
+        "A statement has three versions: eager in Python, eager in C++, and compiled in Python. Each version runs with "
+        "and without a backward pass, and on 1 and on 2 threads. How many benchmarks are there in total?",
         "benchmarks",
         near=1.01,
     ),
@@ -91,9 +91,9 @@ def one_definition() -> Definition:
     """PyTorch has a suite of benchmarks that count instructions.
 
     A benchmark of this suite is data: a statement in Python, a statement in C++, a setup, and a signature. The
-    signature names inputs and outputs, such as "f(x, w) -> loss". From these parts, the suite generates further
-    versions: a function for `torch.compile`, and the statement followed by `loss.backward()`. `materialize` returns all
-    versions as a flat list of `TimerArgs`, and runs no benchmark.
+    signature names inputs and outputs, such as "f(x, w) -> loss". From these four parts, the suite generates further
+    versions of the benchmark: a function for `torch.compile`, and the statement followed by `loss.backward()`.
+    `materialize` returns all versions as a flat list of `TimerArgs`, and runs no benchmark.
     """
     grouped = replace(one_weight(), num_threads=(1, 2))
     works = Benchmark.all_of(materialize({("one weight",): grouped}))
@@ -144,13 +144,13 @@ def _(page: Page, found: Definition) -> None:
         "one language, all versions come from the same text, so they measure the same computation.",
     )
     page.say(
-        "PyTorch's suite is older than `torch.compile`. Its option for a compiled version is `torchscript=True`, for"
-        " Python and C++. This option also works in this kit, and the exercise uses it. PyTorch's suite does not have"
-        " the option `compiled=True`.",
+        "PyTorch's suite is older than `torch.compile`. In PyTorch's suite, the option for a compiled version is "
+        "`torchscript=True`, for Python and C++. This option also works in this kit, and the exercise uses it. "
+        "PyTorch's suite does not have the option `compiled=True`.",
     )
     page.say(
-        "PyTorch's `materialize` leaves out the global setup (`benchmarks/instruction_counts/core/expand.py`). A C++"
-        " statement that needs its own `#include` then does not compile.",
+        "PyTorch's `materialize` leaves out the global setup (`benchmarks/instruction_counts/core/expand.py`). Without "
+        "the global setup, a C++ statement that needs its own `#include` does not compile.",
     )
 
 
@@ -189,11 +189,12 @@ def relu() -> GroupedBenchmark:
     ),
 )
 def names_within_names() -> dict[tuple[str, ...], tuple[Benchmark, ...]]:
-    """A file of definitions contains a dict, whose values may also be dicts. `flatten` joins the nested names.
+    """A file of definitions contains a dict, whose values may also be dicts.
 
-    There are several kinds of definitions. For a module called `model`, `GroupedModules` writes the call of the module.
-    `parse_stmts` reads Python and C++ code from two columns. `GroupedVariants` makes a benchmark from each line of a
-    block. `TimerArgs` is a single benchmark without further versions.
+    The function `flatten` joins the nested names. A definition can have one of several kinds. For a torch module with
+    the name `model`, `GroupedModules` writes the call of the module. `parse_stmts` reads Python code from one column of
+    a text and C++ code from a second column. `GroupedVariants` makes a benchmark from each line of a block of code.
+    `TimerArgs` is a single benchmark without further versions.
     """
     sides = r"""
     Python                                   | C++
@@ -227,7 +228,7 @@ WHOLE_NAMES = names_within_names.claim(
 )
 CASE_PER_LINE = names_within_names.claim(
     "a-line-a-case",
-    "from a label with two lines, the suite makes two definitions",
+    "from one label with two lines of code, the suite makes two definitions",
     equals=2,
     unit=things("definition"),
 )
@@ -291,10 +292,10 @@ def troubled(
 def workers_and_cores(most_threads: int = 2) -> Suite:
     """Each benchmark runs in its own process, forked from a worker that has already imported torch.
 
-    A worker reserves one core per thread while it measures, and stays on these cores. File locks prevent other
-    processes of this kit from using these cores. The output of a benchmark goes to a file, and its results go through a
-    separate channel. The suite saves each result immediately. If a run is interrupted, the next run measures only the
-    missing benchmarks.
+    While a worker measures, it reserves one core per thread, and stays on these cores. File locks prevent other
+    processes of this kit from using the reserved cores. The output of a benchmark goes to a file, and its results go
+    through a separate channel. The suite saves each result immediately. If a run is interrupted, the next run measures
+    only the missing benchmarks.
     """
     threads = tuple(range(1, most_threads + 1))
     works = Benchmark.all_of(materialize(flatten(troubled(threads))))
@@ -338,10 +339,11 @@ def _(page: Page, suite: Suite) -> None:
         " another. With several cores, benchmarks on different cores run at the same time.",
     )
     page.say(
-        "PyTorch's suite has three limits (`execution/work.py` and `execution/runner.py` in its source). First, it"
-        " reads a worker's pipe only after the worker has ended. A worker that prints more than a pipe can hold"
-        " therefore never ends. The benchmark `prints` of this step prints more than a pipe can hold. Second, one"
-        " failure stops the whole run. Third, its default settings need a machine with at least four cores.",
+        "PyTorch's suite has three limits (`execution/work.py` and `execution/runner.py` in its source). First, "
+        "PyTorch's suite reads a worker's pipe only after the worker has ended. If a worker prints more than a pipe "
+        "can hold, it therefore never ends. The benchmark `prints` of this step prints more than a pipe can hold. "
+        "Second, one failed benchmark stops the whole run. Third, the default settings of PyTorch's suite need a "
+        "machine with at least four cores.",
     )
 
 
@@ -396,9 +398,10 @@ def every_form(whole: int = 1) -> Suite:
     """Now we run the definition of step 1 under two names, so that the suite measures each benchmark twice.
 
     The suite compiles all C++ statements into one library, because the compiler spends most of its time on torch's
-    headers. Then workers measure wall times. `torch.compile` runs in the setup, which is not timed. Last, workers under
-    valgrind count instructions. A worker imports torch once, and runs each benchmark in a fork. The suite does not
-    count the instructions of compiled versions, because valgrind may not support all instructions of this processor.
+    headers. Then worker processes measure wall times. `torch.compile` runs in the setup, which is not timed. Last,
+    worker processes under valgrind count instructions. A worker imports torch once, and runs each benchmark in a forked
+    process. The suite does not count the instructions of compiled versions, because valgrind may not support all
+    instructions of this processor.
 
     The command for a file of definitions is `python -m harness.suite FILE.py --out FILE.json`.
     """
@@ -481,13 +484,13 @@ def explain_compiled(page: Page, suite: Suite) -> None:
     page.settle(COMPILED_SLOWER, ratio)
     page.say(
         COMPILED_SLOWER.words(
-            held="Each call of a compiled function checks its guards first, and then runs wrapper functions. With"
-            " large tensors, `torch.compile` can save more time than these steps take, as lesson 12 shows. With these"
-            " small tensors, it saves less time.",
-            refuted="In this run the compiled version is faster even on small tensors. It saves more time than its"
-            " guards take.",
-            unclear="This run does not show which version is faster. The machine is too noisy, or the two times are"
-            " nearly equal.",
+            held="Each call of a compiled function checks its guards first, and then runs wrapper functions. With "
+            "large tensors, `torch.compile` can save more time than the guards and wrappers take, as lesson 12 shows. "
+            "With small tensors as in this step, `torch.compile` saves less time.",
+            refuted="In this run the compiled version is faster even on small tensors. Compilation saves more time "
+            "than the guards take.",
+            unclear="This run does not show whether the compiled or the eager version is faster. The machine is too "
+            "noisy, or the two times are nearly equal.",
         )
     )
 
@@ -501,9 +504,9 @@ def missing(suite: Suite, wanted: tuple[str, str, str]) -> str:
     """Return the reason why the suite did not measure or count the version `wanted`."""
     mine = [each for each in suite.results if form(each) == wanted]
     if not mine:
-        return "--fast leaves out this version, so run the lesson once without --fast"
+        return "--fast leaves out the compiled version, so run the lesson once without --fast"
     reasons = (each.failure or each.left_out or each.uncounted for each in mine)
-    return next(filter(None, reasons), "the suite has no result")
+    return next(filter(None, reasons), "the suite has no result for this version")
 
 
 # ── 5 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -520,7 +523,7 @@ class Compared(NamedTuple):
     "Two runs compared",
     predict=Choice(
         "The suite measured each version of a statement twice. Do the two instruction counts agree within 0.5 % for "
-        "most versions (more than 80 %)? Do the two times agree?",
+        "most versions (more than 80 %)? Do the two wall times agree within 0.5 %, too?",
         {
             "a": "the counts and the times agree for most versions",
             "b": "the counts agree for most versions, the times do not",
@@ -531,10 +534,11 @@ class Compared(NamedTuple):
     needs=every_form,
 )
 def two_runs_compared(whole: int = 1) -> Compared:
-    """`python -m harness.suite compare A.json B.json` compares two runs. In this step we compare two halves of one run.
+    """`python -m harness.suite compare A.json B.json` compares two runs.
 
-    Each process that counts instructions starts in the same state: with a fixed hash seed, a fixed memory layout, and
-    an unused heap. In a used heap, the cost of an allocation depends on the memory that the program freed before.
+    In this step, we compare two halves of one run of the suite. Each process that counts instructions starts in the
+    same state: with a fixed hash seed, a fixed memory layout, and an unused heap. In a heap that was used before, the
+    cost of an allocation depends on the memory that the program freed.
     """
     written = load(results_file())
     again = measure(
@@ -589,11 +593,11 @@ def _(page: Page, found: Compared) -> None:
     page.reveal(agreement(counts, times))
     page.say(
         COUNTS_AGREE.words(
-            held="The counts of a single run therefore show a very small change, even on a busy machine. To find the"
-            " same change in the times, you need many runs and a quiet machine.",
-            refuted="In this run, two counts of the same version also differ. Find the cause before you compare"
-            " counts. Common causes are hash seeds, heaps and caches.",
-            unclear="This run has no counts to compare.",
+            held="The counts of a single run therefore show a very small change, even on a busy machine. To find the "
+            "same change in the wall times, you need many runs and a quiet machine.",
+            refuted="In this run, two instruction counts of the same version also differ. Find the cause before you "
+            "compare counts. Common causes of different counts are hash seeds, heaps and caches.",
+            unclear="This run has no instruction counts to compare.",
         ),
         "An instruction count does not include all costs, as lesson 08 shows. If a count changes, measure whether the"
         " time changes too.",
@@ -629,7 +633,10 @@ def agreement(counts: list[float], times: list[float]) -> str | None:
 
 lesson.key_points = (
     "Define each benchmark once. The suite generates a version of the benchmark for each runtime and language.",
-    "Run each benchmark in its own process on its own cores. A failure then affects only this benchmark.",
+    (
+        "Run each benchmark in its own process on its own cores. The failure of one benchmark then does not affect the "
+        "other benchmarks."
+    ),
     "Save the raw samples and the environment in a file, and compare the files. Instruction counts show small changes.",
 )
 lesson.references = (

@@ -139,7 +139,7 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
     known = client.scheduler_info(n_workers=-1)["workers"]
     lanes = {name: int(worker["resources"].get(LANE, 0)) for name, worker in known.items()}
     refusals = {name: str(why) for name, why in client.run(refusal, on_error="return").items() if not lanes.get(name)}
-    left = "; ".join(f"{name} does not grade: {why}" for name, why in sorted(refusals.items()))
+    left = "; ".join(f"the Dask worker {name} does not grade: {why}" for name, why in sorted(refusals.items()))
     if not any(lanes.values()):
         raise MachineError(
             f"No worker of this cluster can grade ({left or trouble or 'none answered'}). To add workers, {HOW}."
@@ -152,7 +152,7 @@ def _enlist(client: Any, hidden: Sequence[Path], *, sandboxed: bool) -> tuple[Cl
 def require() -> None:
     """Raise `MachineError` if Dask is not installed."""
     if find_spec("distributed") is None:
-        raise MachineError("Grading on a cluster needs Dask. Install it with `pip install -e '.[cluster]'`.")
+        raise MachineError("Grading on a cluster needs Dask. Install Dask with `pip install -e '.[cluster]'`.")
 
 
 def _dask() -> Any:

@@ -56,14 +56,14 @@ def check(out: Path, about: dict[str, str], identity: str = "", kit: str = "") -
     """
     if about and about.get("schema") not in {tables.SCHEMA, *tables.UPGRADE}:
         raise UsageError(
-            f"{out} was written by another kit version, and this version cannot read its journal. "
-            "Use the version that wrote it."
+            f"{out} was written by a different version of the kit, and this version cannot read the journal in it. "
+            "Use the kit that wrote this folder."
         )
     if identity and about.get("class", identity) != identity:
         raise UsageError(f"{out} holds the grades of another class ({about['class']}). Use another folder.")
     if kit and about.get("kit", kit) != kit:
         raise UsageError(
-            f"{out} was graded with kit {about['kit']}, and kit {kit} may grade differently. "
+            f"{out} was graded with version {about['kit']} of the kit, and version {kit} may grade differently. "
             f"Use another folder, or kit {about['kit']}."
         )
 
@@ -89,4 +89,4 @@ def older_board(out: Path) -> str:
 
 
 def _unusable(path: Path, fault: sqlite3.Error) -> UsageError:
-    return UsageError(f"{path} cannot be used as a journal ({fault}). Make it writable, or use a new folder.")
+    return UsageError(f"{path} cannot be used as a journal ({fault}). Make the file writable, or use a new folder.")

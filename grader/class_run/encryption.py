@@ -35,7 +35,7 @@ def of_one_run() -> Iterator[Any]:
     """
     if find_spec("cryptography") is None:
         raise MachineError(
-            "`--workers` needs the package `cryptography`. Install it with `pip install -e '.[cluster]'`."
+            "`--workers` needs the package `cryptography`. Install this package with `pip install -e '.[cluster]'`."
         )
     config = import_module("dask.config")
     with (

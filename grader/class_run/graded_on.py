@@ -28,7 +28,7 @@ def not_graded(roll: Roll, folder: Path, out: Path) -> Iterator[str]:
     if others:
         options = " ".join(f"--lessons {lesson}" for lesson in sorted({*roll.lessons, *others}))
         yield (
-            f"Handed in, but not graded: {', '.join(sorted(others))}. "
+            f"Lessons that were handed in, but not graded: {', '.join(sorted(others))}. "
             f"To grade all: python -m grader run {folder} --out {out} {options}"
         )
 
@@ -83,8 +83,8 @@ def changes(before: Sequence[TaskPoints], after: Sequence[TaskPoints], out: Path
         yield f"These lessons now count, too: {', '.join(added)}."
     if removed := sorted(old - new):
         yield (
-            f"These lessons no longer count: {', '.join(removed)}. Their grades are kept in {out}. "
-            f"To count them again, run: python -m grader report {out} --lessons all"
+            f"These lessons no longer count: {', '.join(removed)}. The grades of these lessons are kept in {out}. To "
+            f"count these lessons again, run: python -m grader report {out} --lessons all"
         )
 
 

@@ -138,8 +138,8 @@ class Journal:
             if isinstance(fault, rows.OF_A_ROW):
                 raise
             raise WriteError(
-                f"{self.out / FILE} could not be written ({fault}). What was graded so far is kept. "
-                "Free some disk space or make it writable, and run the same command again."
+                f"{self.out / FILE} could not be written ({fault}). All finished grades are kept. Free some disk space "
+                "or make the file writable, and run the same command again."
             ) from fault
         finally:
             if self._db.in_transaction:
@@ -161,7 +161,7 @@ class Journal:
                 db.execute("INSERT INTO meta VALUES ('seed_sha256', ?)", [digest])
         elif known != digest:
             raise UsageError(
-                f"{self.out} was graded with another seed than the one in {source}. "
+                f"{self.out} was not graded with the seed in {source}. "
                 "Give the --seed-file of the first run, or grade into a new folder."
             )
         return seed

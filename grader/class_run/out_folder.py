@@ -18,9 +18,11 @@ LOCK: Final = ".lock"
 def check(out: Path, folder: Path) -> None:
     """Raise `UsageError` if the grades of the submissions in `folder` cannot be stored in the folder `out`."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file. Use a folder for the grades; it is made if it does not exist.")
+        raise UsageError(f"{out} is a file. Give a folder for the grades; if the folder does not exist, it is created.")
     if out.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"{out} is in the class folder, where it would count as a student. Use another folder.")
+        raise UsageError(
+            f"{out} is in the class folder, so `run` would take it for the folder of a student. Use another folder."
+        )
     if out.is_dir() and not (out / FILE).exists():
         others = sorted(path.name for path in out.iterdir() if path.name not in {seeds.FILE, LOCK})
         if others:

@@ -170,11 +170,12 @@ def _opening(folder: Path, found: Collection, work: Work, tasks: Sequence[TaskPo
     if found.left_out and needed:
         yield f"{units.some(len(found.left_out), 'file')} not graded, with reasons in {reports.PAGE}"
     if 0 < needed < n_all:
-        yield f"Already graded: {units.some(n_all - needed, 'hand-in')}. This run grades {units.count(needed)} more."
+        graded, rest = units.some(n_all - needed, "hand-in"), units.some(needed, "hand-in")
+        yield f"Already graded: {graded}. This run grades {rest}."
     if len(work.distinct) < needed:
         yield (
-            f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: "
-            "equal content is graded once."
+            f"{units.count(needed)} hand-ins have {units.count(len(work.distinct))} different contents: hand-ins with "
+            "equal content are graded once."
         )
 
 

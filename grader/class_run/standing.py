@@ -80,7 +80,8 @@ def struck(rows: Sequence[Row], course: Course) -> tuple[tuple[str, ...], tuple[
         for lesson, begins in ((lesson, one) for lesson, given in lessons.items() for one in given):
             mine = (row.hand_in for row in rows if (row.hand_in.student, row.hand_in.lesson) == (student, lesson))
             paths = [hand_in.path for hand_in in mine if hand_in.sha256.startswith(begins)]
-            what = f"excluded by the course file: {', '.join(paths)}" if paths else "to be excluded, but not found"
+            excluded = f"attempt excluded by the course file: {', '.join(paths)}"
+            what = excluded if paths else "attempt to be excluded, but not found"
             (found if paths else missing).append(f"{student}, {lesson}: {what} (SHA-256 {begins}…)")
     return tuple(found), tuple(missing)
 

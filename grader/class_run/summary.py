@@ -55,7 +55,7 @@ class Summary:
             kept = f"{units.count(len(self.roll.reports))} of {units.count(n_all)} hand-ins have their grades"
             end = f"Stopped: {kept}, and these grades are kept. Run the same command again to grade the rest."
         elif not self.graded:
-            end = f"Nothing to do: all {units.count(n_all)} hand-ins were graded before."
+            end = f"There is nothing to grade: all {units.count(n_all)} hand-ins were graded before."
         else:
             end = f"Done in {units.seconds(self.duration_s)}."
         said = [end, self._median(), self._look_at()]
@@ -91,7 +91,7 @@ class Summary:
             "to be excluded, but not found": len(self.roll.unmatched),
         }
         listed = ", ".join(f"{units.count(number)} {what}" for what, number in found.items() if number)
-        return f"To check by hand: {listed}." if listed else "Nothing to check by hand."
+        return f"To check by hand: {listed}." if listed else "There is nothing that you must check by hand."
 
 
 def _control(roll: Roll) -> str:

@@ -29,7 +29,11 @@ def lint_exercises(
     record: Annotated[bool, typer.Option("--record", help="Save the ratios of this machine in tests/records.")] = False,
     changed: Annotated[
         str | None,
-        typer.Option("--mutants", metavar="TARGET", help="List small changes of right answers that still pass."),
+        typer.Option(
+            "--mutants",
+            metavar="TARGET",
+            help="Make small changes in right submissions, and list the changes that still pass.",
+        ),
     ] = None,
     debug: Debug = False,
 ) -> int:
@@ -78,7 +82,7 @@ def _lint_mutants(target: str) -> int:
             bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
 
             def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
-                words = f"{now.task}: {len(now.survivors)} changes still pass"
+                words = f"{now.task}: {len(now.survivors)} changed copies still pass"
                 progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
 
             progress.refresh()

@@ -128,9 +128,11 @@ def report(
 
 def export_points(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder that `run` wrote.")],
-    canvas: Annotated[Path | None, typer.Option(metavar="CSV", help="Fill in this gradebook from Canvas.")] = None,
+    canvas: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Fill the points into this gradebook from Canvas.")
+    ] = None,
     moodle: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Fill in this grading worksheet from Moodle.")
+        Path | None, typer.Option(metavar="CSV", help="Fill the points into this grading worksheet from Moodle.")
     ] = None,
     nbgrader: Annotated[bool, typer.Option("--nbgrader", help="Write the columns of `nbgrader export`.")] = False,
     junit: Annotated[bool, typer.Option("--junit", help="Write JUnit XML.")] = False,
@@ -138,9 +140,14 @@ def export_points(
     lessons: Lessons = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="LESSON=TITLE", help="The column for a lesson. For the sum of all lessons: total=TITLE."),
+        typer.Option(
+            metavar="LESSON=TITLE",
+            help="The column for the points of a lesson. For the sum of all lessons: total=TITLE.",
+        ),
     ] = None,
-    scale: Annotated[bool, typer.Option("--scale", help="Convert the points to the maximum in the file.")] = False,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Convert the points to the maximum points in that file.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> int:
@@ -162,7 +169,9 @@ def release_kit(
         Path | None, typer.Option(metavar="ZIP", help="Also make an autograder for Gradescope.")
     ] = None,
     lessons: Lessons = None,
-    no_sandbox: Annotated[bool, typer.Option("--no-sandbox", help="Let the autograder run without a sandbox.")] = False,
+    no_sandbox: Annotated[
+        bool, typer.Option("--no-sandbox", help="Let the autograder grade without a sandbox.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> int:

@@ -10,7 +10,9 @@ from grader.commands import complete
 
 CourseFile = Annotated[
     Path | None,
-    typer.Option("--course", metavar="FILE", help="The course file with due dates. Default: that of the last run."),
+    typer.Option(
+        "--course", metavar="FILE", help="The course file with due dates. Default: the course file of the last run."
+    ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that you may have edited.")]
@@ -18,7 +20,8 @@ GradedOn = Annotated[
     list[str] | None,
     typer.Option(
         "--lessons",
-        help="The lessons that count, or all. Can be repeated. Default: those of the last run, else those handed in.",
+        help="The lessons that count, or all. Can be repeated. Default: the lessons of the last run, or at the first "
+        "run the lessons that were handed in.",
         autocompletion=complete.lessons,
     ),
 ]
@@ -44,7 +47,9 @@ Names = Annotated[
 ALL_BUT_ONE_CORE: Final = max(1, (os.cpu_count() or 2) - 1)
 
 Jobs = Annotated[int, typer.Option(min=1, help="Number of submissions graded in parallel.")]
-NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Grade without protection. Each report has a warning.")]
+NoSandbox = Annotated[
+    bool, typer.Option("--no-sandbox", help="Grade without protection. Each report then has a warning.")
+]
 Progress = Annotated[
     bool | None, typer.Option("--progress/--quiet", help="Progress on standard error. Default: only on a terminal.")
 ]

@@ -102,11 +102,12 @@ def submit(
         typer.Argument(metavar="PLACE", help="Folders or files. Default: all exercises of the kit and of this folder."),
     ] = None,
     take: Annotated[
-        list[Path] | None, typer.Option("--take", metavar="FILE", help="Of several changed files, use this one.")
+        list[Path] | None,
+        typer.Option("--take", metavar="FILE", help="Use this file of an exercise, if you changed several."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The zip to write.")] = Path("submission.zip"),
     graded: Annotated[
-        bool, typer.Option("--grade/--no-grade", help="Also grade the files here and show their points.")
+        bool, typer.Option("--grade/--no-grade", help="Also grade the files on this machine and show their points.")
     ] = True,
     force: Force = False,
     debug: Debug = False,

@@ -105,7 +105,7 @@ class Course:
         for where, student in self._named():
             if student not in known:
                 near = difflib.get_close_matches(student, known, 1) or [one for one in known if one in student][:1]
-                meant = f"did you mean {near[0]}? " if near else f"its students are: {', '.join(known[:_SHOWN])}. "
+                meant = f"did you mean {near[0]}? " if near else f"students: {', '.join(known[:_SHOWN])}. "
                 listed = f'students = ["{student}"]'
                 raise UsageError(
                     f"{name}: {where} names {student!r}, who is not in this class; {meant}"
@@ -295,7 +295,7 @@ class _Reader:
         for key in table:
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)
-                meant = f"write {where}{near[0]}" if near else f"allowed here are: {', '.join(known)}"
+                meant = f"write {where}{near[0]}" if near else f"allowed keys: {', '.join(known)}"
                 raise UsageError(f"{self.name}: {where}{key} is not allowed here; {meant}.")
 
     def _wrong(self, where: str, instead: str) -> UsageError:

@@ -139,8 +139,9 @@ def _which(attempts: Sequence[Handed], index: int, rule: Rule) -> str:
 def _why(attempt: Handed, rule: Rule, points: float) -> str:
     raw = f"{attempt.points or 0.0:g}"
     if _closed(attempt, rule):
-        return f"Handed in after the closing date: 0 of the {raw} points earned count."
+        return f"This file was handed in after the closing date: 0 of the {raw} earned points count."
     if not (days := days_late(attempt.at, rule)):
-        return "" if attempt.at or not rule.due else "The time of the hand-in is unknown, so it counts as in time."
+        unknown = "The time of the hand-in is unknown, so the hand-in counts as on time."
+        return "" if attempt.at or not rule.due else unknown
     late = f"{days} day{'' if days == 1 else 's'} late"
-    return f"{late}: {percent(_off(attempt, rule))} off, so {points:g} of the {raw} points earned count."
+    return f"{late}: {percent(_off(attempt, rule))} are taken off, so {points:g} of the {raw} earned points count."

@@ -84,7 +84,9 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
         if verdict.points == verdict.max_points:
             say(console, f"How the reference solution works: {task.idea}\nMore to read: {task.references}", INDENT)
     if ask_hint and unfinished > 1:
-        say(console, f"{unfinished} tasks are unfinished. For a hint, run the hint command of one of these tasks.", 1)
+        say(
+            console, f"{unfinished} tasks are unfinished. To get a hint, run the hint command of one of these tasks.", 1
+        )
     for note in report.notes:
         say(console, note, 1)
 
@@ -139,7 +141,7 @@ def _named_task(lesson: str, given: str) -> str:
 def _lesson_of(path: Path) -> str:
     lessons = catalogue.load().lessons
     if path.is_dir():
-        raise UsageError(f"{path} is a folder. Name the exercise file in it, such as {path / lessons[0]}.py.")
+        raise UsageError(f"{path} is a folder. Name the exercise file in this folder, such as {path / lessons[0]}.py.")
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
     if path.suffix not in exercise_files.SUFFIXES:

@@ -75,7 +75,7 @@ def choose(lesson: str, files: Sequence[ExerciseFile]) -> Choice:
     candidates: list[ExerciseFile] = []
     for file in changed:
         if newer := next((other for other in changed if _is_older(file, other)), None):
-            left.append((file, f"{newer.path} has a later version of this file"))
+            left.append((file, f"{newer.path} has a newer version of this exercise"))
         elif all(file.code != candidate.code for candidate in candidates):
             candidates.append(file)
     known, use = {file.code for file in named}, "check FILE, or submit --take FILE"

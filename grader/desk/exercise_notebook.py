@@ -208,7 +208,7 @@ def _task_words(task: Task) -> str:
     less = _GAIN.get(task.cost, f"times less {task.cost}")
     rows += [f"| right, and {tier.ratio:g} {less} | {points(task.points * tier.share)} |" for tier in task.tiers]
     table = "\n".join(["| your answer | points |", "| --- | ---: |", *rows])
-    return f"{head}\n\n{table}\n\nThe comparison is with the plain baseline of the exercise, in the same run."
+    return f"{head}\n\n{table}\n\nYour function is compared with the plain baseline of the exercise, in the same run."
 
 
 def _try_cell(lesson: str, task: str, functions: Sequence[str]) -> Cell:
@@ -224,10 +224,10 @@ def _try_cell(lesson: str, task: str, functions: Sequence[str]) -> Cell:
 def _check_cells(lesson: str) -> tuple[Cell, Cell]:
     file = f"{lesson}.ipynb"
     words = (
-        "## Check it\n\nSave the notebook, then run the next cell. It grades the saved file. Or use a "
-        "terminal in the folder of this notebook:\n\n"
+        "## Check it\n\nSave the notebook, then run the next cell. This cell grades the saved file. Or use a terminal "
+        "in the folder of this notebook:\n\n"
         f"```\npython -m grader check {file}\npython -m grader check {file} --hint\n```\n\n"
-        "Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): they cannot be graded."
+        "Do not rename the notebook. Remove magics (`%timeit`) and shell lines (`!pip`): the grader cannot run them."
     )
     code = (
         'if __name__ == "__main__":\n'

@@ -36,7 +36,7 @@ def offer(task: Task) -> str:
     """Return a line with the command for the next hint, or for all hints if the student has read all of them."""
     number = _read().get(task.full_name, 0)
     if number >= len(task.hints):
-        return f"You have read all hints. To read them again: {_all_again(task)}"
+        return f"You have read all hints. To read all hints again: {_all_again(task)}"
     return f"{'Next' if number else 'First'} hint: {command(task)}"
 
 

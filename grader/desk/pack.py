@@ -40,9 +40,9 @@ class Packed:
 
     def lines(self) -> Iterator[str]:
         """Yield a message that names the written zip and its number of exercises."""
-        again = " in place of the older file" if self.replaced else ""
+        again = ", which replaces the older zip" if self.replaced else ""
         count = f"{len(self.files)} exercise{'' if len(self.files) == 1 else 's'}"
-        yield f"Wrote {self.out}{again}: {count}. Hand in this one file."
+        yield f"Wrote {self.out}{again}: {count}. Hand in only this zip."
 
     def warnings(self) -> Iterator[str]:
         """Yield the warnings that the student should read before handing in the zip."""
@@ -128,7 +128,7 @@ def syntax_fault(file: ExerciseFile) -> str:
             f"not Python: {error.msg} (line {error.lineno} of the file), so it earns no points", source
         )
     except (ValueError, RecursionError, MemoryError):
-        return "Python cannot read it, so it earns no points"
+        return "Python cannot read this file, so it earns no points"
     return ""
 
 
@@ -188,7 +188,7 @@ def _with_those_outside(choice: Choice, everywhere: Sequence[ExerciseFile], insi
     known = {file.path.resolve() for file in inside}
     codes = {file.code for file in inside}
     outside = [
-        (file, "it is not in the places that you named")
+        (file, "this exercise is not in the places that you named")
         for file in everywhere
         if file.changed and not file.refusal and file.path.resolve() not in known and file.code not in codes
     ]

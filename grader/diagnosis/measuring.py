@@ -60,7 +60,7 @@ def layout_finding(trouble: str) -> Finding:
         fix = f"allow the system call personality; for a container: `{sandbox_problems.DOCKER} …`"
     else:
         fix = f"install it again: `{programs.SETARCH}`"
-    return Finding(LAYOUT, present=False, found=f"{trouble}, so measured ratios vary by 2 to 6 %", fix=fix)
+    return Finding(LAYOUT, present=False, found=f"{trouble}, so ratios of the same code vary by 2 to 6 %", fix=fix)
 
 
 def cores() -> Finding:
@@ -71,7 +71,7 @@ def cores() -> Finding:
 def cores_finding(usable: int, there: int) -> Finding:
     """Return the finding for a machine with `there` CPU cores, of which this process may use `usable`."""
     found = str(usable) if usable == there else f"{usable} of {there}"
-    fix = "grade with --jobs 1, and expect more noise: the measurement shares its core with every other program"
+    fix = "grade with --jobs 1, and expect more noise: the measured code shares its core with all other programs"
     if usable < there:
         fix = "start grading without `taskset` (in a container: `docker run --cpuset-cpus=0-1 …`), or with --jobs 1"
     return Finding("cores", usable > 1, found, fix)
@@ -84,5 +84,5 @@ def noise_level() -> Finding:
 
 def noise_finding(control: Noise) -> Finding:
     """Return the finding for the noise that was measured by comparing the same code with itself."""
-    fix = "close other programs. Grades tolerate more noise than this check, because they come from paired measurements"
+    fix = "close other programs. Grading measures in pairs, so it tolerates more noise than this check"
     return Finding("noise", not control.noisy, str(control), fix)

@@ -59,7 +59,7 @@ def _import_trouble() -> str:
             [sys.executable, "-c", "import torch"], capture_output=True, text=True, check=False, timeout=300
         )
     except subprocess.TimeoutExpired:
-        return "it takes more than 300 s"
+        return "the import takes more than 300 s"
     return failure_reason(ended.returncode, ended.stderr)
 
 

@@ -99,8 +99,8 @@ def headers(folder: Path | None = None) -> Finding:
 def cuda() -> Finding:
     """Return a finding that states whether `nvidia-smi`, a program of NVIDIA's driver, is installed."""
     path = shutil.which("nvidia-smi")
-    found = path or "missing (used for CUDA in lesson 03)"
-    return Finding("nvidia-smi", path is not None, found, "none needed: without it, lesson 03 simulates a CUDA stream")
+    found = path or "missing: no GPU (lesson 03 uses a GPU with CUDA)"
+    return Finding("nvidia-smi", path is not None, found, "nothing: without a GPU, lesson 03 simulates a CUDA stream")
 
 
 def _does_not_compile(path: str | None, language: str, source: str) -> str:
@@ -117,5 +117,5 @@ def _ran(command: Sequence[str], given: str = "") -> tuple[int, str]:
     except OSError as error:
         return 126, error.strerror or str(error)
     except subprocess.TimeoutExpired:
-        return 124, "it takes more than 120 s"
+        return 124, "this test takes more than 120 s"
     return ended.returncode, ended.stderr

@@ -37,8 +37,8 @@ KIT_PART = "lessons"
 NEEDED = "needed"
 REFUSED = (
     "The submission has no grade, but the student loses no points. To grade without a sandbox, make the bundle with "
-    "`python -m grader release --gradescope ZIP --no-sandbox`. Every report then has a warning. "
-    "Or grade on another machine with `python -m grader run`."
+    "`python -m grader release --gradescope ZIP --no-sandbox`. Every report then has a warning. You can also grade on "
+    "another machine with `python -m grader run`."
 )
 
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
         _require_tools(settings.lessons)
         trouble = sandbox.trouble()
         if trouble and settings.needs_sandbox:
-            print(f"Nothing was graded: other people's code needs a sandbox, and {trouble}.")
+            print(f"Nothing was graded: students' code needs a sandbox, and {trouble}.")
             print(REFUSED)
             return 0 if "--check" in arguments else 2
         if trouble:

@@ -47,9 +47,11 @@ class Bundle:
         yield f"Wrote {self.place}, an autograder for {', '.join(self.lessons)}: {self.points:g} points."
         yield f"The zip was searched for the {self.parts} parts of the reference solutions and contains none of them."
         if self.sandboxed:
-            yield "If no sandbox works, this autograder does not grade. An autograder made with --no-sandbox does."
+            yield "If no sandbox works on Gradescope, this autograder does not grade."
+            yield "An autograder that was made with --no-sandbox grades without a sandbox."
         else:
-            yield "If no sandbox works, this autograder grades with NO SANDBOX. Each report then has a warning."
+            yield "If no sandbox works on Gradescope, this autograder grades with NO SANDBOX."
+            yield "Each report then has a warning."
         yield "Give the container at least 2 cores and 3 GB of memory (Settings → Container Specifications)."
 
 

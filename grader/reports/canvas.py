@@ -82,10 +82,10 @@ def fill(roll: Roll, data: bytes, name: str, columns: Mapping[str, str], *, scal
                     sheet, rows, placed.rows[student], column.at, grade_texts.points(earned), what, done, comma=comma
                 )
     done.notes += [
-        f"Matched by name only: {student} is {_person(rows[placed.rows[student]])}." for student in placed.by_name
+        f"{student} was matched only by name, with {_person(rows[placed.rows[student]])}." for student in placed.by_name
     ]
     empty = [_person(rows[line.row]) for line in people if line.row not in set(placed.rows.values())]
-    done.notes += [f"Not changed, because nothing was handed in: {'; '.join(empty)}."] if empty else []
+    done.notes += [f"Cells that were not changed, because nothing was handed in: {'; '.join(empty)}."] if empty else []
     done.data = sheet.to_bytes()
     return done
 

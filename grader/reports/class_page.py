@@ -104,7 +104,9 @@ def concerns(roll: Roll) -> list[Concern]:
     ]
     found += _refused(roll.reports)
     found += [
-        _concern(one.student, one.lesson, "replaced before it was graded", grade_texts.replaced_advice(one))
+        _concern(
+            one.student, one.lesson, "the file was replaced before it was graded", grade_texts.replaced_advice(one)
+        )
         for one in roll.gone
     ]
     found += [_concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
@@ -141,7 +143,7 @@ def ignored(roll: Roll) -> list[str]:
         if not file.misnamed:
             others.setdefault(file.student, []).append(file.path.removeprefix(f"{file.student}/"))
     files = (
-        f"{student or 'no student'}: ignored {', '.join(paths[:_SHOWN_FILES])}"
+        f"{student or 'no student'}: files that were not graded: {', '.join(paths[:_SHOWN_FILES])}"
         + (f" and {len(paths) - _SHOWN_FILES} more" if len(paths) > _SHOWN_FILES else "")
         for student, paths in others.items()
     )

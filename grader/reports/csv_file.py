@@ -48,7 +48,7 @@ class CsvFile:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
-            why = "is not UTF-8 text. Export it again, or save it as `CSV UTF-8` in your spreadsheet"
+            why = "is not UTF-8 text. Export the file again, or save it as `CSV UTF-8` in your spreadsheet program"
             raise UsageError(f"{name} {why}.") from None
         if "\0" in text:
             raise UsageError(f"{name} is not a CSV file. Give the file that your course system exported.")

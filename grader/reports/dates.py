@@ -16,7 +16,7 @@ def due(rule: Rule, zone: tzinfo) -> Iterator[tuple[str, str]]:
     """Yield the due date and the penalty for lateness, each as a label and a text. Yield nothing without a due date."""
     if rule.due is None:
         return
-    usual = f" (your own date; for the class it is {moment(rule.usual_due, zone)})" if rule.usual_due else ""
+    usual = f" (your own due date; the class has {moment(rule.usual_due, zone)})" if rule.usual_due else ""
     yield "Due", f"{moment(rule.due, zone)}{usual}"
     closing = f" Submissions after {moment(rule.closes, zone)} do not count." if rule.closes else ""
     yield "Late submissions", f"{_cost(rule.late)}{closing}"
@@ -26,7 +26,7 @@ def handed_in(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[s
     """Yield when an attempt was handed in, and how many days after the due date, each as a label and a text."""
     if at is None:
         if rule.due:
-            yield "Handed in", "at an unknown time, so it counts as on time"
+            yield "Handed in", "at an unknown time, so the hand-in counts as on time"
         return
     late = ""
     if rule.due:
@@ -39,7 +39,7 @@ def handed_in(at: datetime | None, rule: Rule, zone: tzinfo) -> Iterator[tuple[s
 
 def _cost(late: Late) -> str:
     if not late.per_day:
-        return "No points are taken off."
+        return "A late hand-in loses no points."
     most = f", at most {units.percent(late.most)}" if late.most < 1 else ""
     text = f"For each day or part of a day, {units.percent(late.per_day)} of the earned points are taken off{most}."
     minutes = late.grace.total_seconds() / 60

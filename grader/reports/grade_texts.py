@@ -94,7 +94,8 @@ def replaced_text(hand_in: HandIn) -> str:
 def replaced_advice(hand_in: HandIn) -> str:
     """Return a sentence on a file that was replaced before it was graded, with advice on how it can still count."""
     return (
-        f"{replaced_text(hand_in)} If it must count, put the file back into the class folder and run the command again."
+        f"{replaced_text(hand_in)} If this file must count, put it back into the class folder and run the command "
+        "again."
     )
 
 

@@ -20,7 +20,7 @@ from harness.rendering.measured import interval, ratio
 
 MOST: Final = 100
 """The maximum number of entries in a list of the leaderboard. Further entries are only counted."""
-COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change it."
+COUNTED: Final = "The cost is not measured with a clock, so other programs on the machine do not change the cost."
 
 
 @dataclass(frozen=True, slots=True)

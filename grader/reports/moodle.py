@@ -50,9 +50,9 @@ def fill(roll: Roll, data: bytes, name: str, lessons: Sequence[str], *, scale: b
             cells = {column: rows[row][place] for column, place in at.items() if place < len(rows[row])}
             _write(sheet, row, cells, at, given, sum(map(roll.possible, lessons)), name, done, scale=scale)
     for student in placed.by_name:
-        done.notes.append(f"Matched by name only: {student} is {rows[placed.rows[student]][at[IDENTIFIER]]}.")
+        done.notes.append(f"{student} was matched only by name, with {rows[placed.rows[student]][at[IDENTIFIER]]}.")
     empty = len(rows) - 1 - len(placed.rows)
-    done.notes += [f"Not changed, because nothing was handed in: {empty} rows."] if empty else []
+    done.notes += [f"Rows that were not changed, because nothing was handed in: {empty}."] if empty else []
     done.data = sheet.to_bytes()
     return done
 

@@ -62,7 +62,7 @@ def match_rows(students: Iterable[str], lines: Sequence[Row]) -> Matches:
             elif found:
                 (row,) = found
                 if row in taken or wanted.count(row) > 1:
-                    why[student] = f"matches row {row + 1}, as another student does"
+                    why[student] = f"matches row {row + 1}, which also matches another student"
                 else:
                     rows[student] = row
                     by_name += [] if sure else [student]

@@ -180,7 +180,7 @@ def _handed_in(
     yield "SHA-256", report.submission.sha256
     if span:
         lasted = units.seconds(max(report.duration_s, 0.001), 2)
-        again = ". It was graded again, and the newest grade counts" if span.regraded else ""
+        again = ". The file was graded again, and the newest grade counts" if span.regraded else ""
         yield "Graded", f"{dates.moment(span.finished, zone)}, in {lasted}{again}"
 
 
@@ -214,9 +214,9 @@ def _interval(speed: Speed) -> str:
 def _control(control: Control) -> str:
     expected = units.ratio(1 + control.planted)
     found = (
-        f"The baseline compared with itself: {units.ratio(control.same, 4)}, expected 1×. Compared with a "
-        f"copy slowed by {units.percent(control.planted)}: {units.ratio(control.slowed, 4)}, "
-        f"expected {expected}. The control passed."
+        f"The baseline compared with itself: {units.ratio(control.same, 4)}, expected 1×. The baseline compared with a "
+        f"copy slowed by {units.percent(control.planted)}: {units.ratio(control.slowed, 4)}, expected {expected}. The "
+        "control passed."
     )
     if not control.voided:
         return found

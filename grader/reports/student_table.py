@@ -14,13 +14,13 @@ NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
 KINDS = {
     "human": "something to check by hand",
     "refused": "a refused submission",
-    "wrong": "a task that is not right",
+    "wrong": "a wrong answer to a task",
     "short": "less than full points",
-    "stub": "a function not written yet",
+    "stub": "a function that is not written yet",
     "syntax": "a syntax error",
     "misnamed": "a file with a wrong name",
-    "absent": "a lesson not handed in",
-    "waiting": "a submission not graded yet",
+    "absent": "a lesson that was not handed in",
+    "waiting": "a submission that is not graded yet",
 }
 """The filters of the table of students. Each text completes the sentence "Show only students with …"."""
 

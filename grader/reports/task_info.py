@@ -50,7 +50,7 @@ class TaskInfo:
         if not self.steps:
             return ""
         if speed.tier >= len(self.steps):
-            return "There is none: this is the top tier."
+            return "There is no next tier: you reached the top tier."
         step = self.steps[speed.tier]
         worth = f"{units.ratio(step.ratio)} gives {grade_texts.points(step.points)} points."
         if not 0 < speed.low <= speed.ratio < step.ratio:

@@ -109,7 +109,8 @@ def _found(controls: Sequence[Control]) -> list[str]:
     most, worst = units.percent(off[-1 - n // 20]), units.percent(off[-1])
     medians = (
         f"In the controls of {_duels(n)}, the baseline was compared with itself: the median ratio is "
-        f"{_fine(statistics.median(same))} (expected 1×). Compared with a slowed copy, the median ratio is "
+        f"{_fine(statistics.median(same))} (expected 1×). The baseline was also compared with a slowed copy of itself: "
+        "the median ratio is "
         f"{_fine(slowed)} (expected {planted})."
     )
     sentences = [medians]
@@ -117,7 +118,7 @@ def _found(controls: Sequence[Control]) -> list[str]:
         sentences.append(
             f"In 95 % of the controls, the ratio of the baseline to itself differs from 1× by at most {most}."
         )
-    sentences.append(f"The largest difference from 1× is {worst}.")
+    sentences.append(f"The largest difference of such a ratio from 1× is {worst}.")
     if voided:
         share = units.percent(voided / (n + voided))
         again = f"{_duels(voided)} ({share} of all) {'was' if voided == 1 else 'were'} repeated"

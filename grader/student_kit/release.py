@@ -63,10 +63,10 @@ class Released:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines that `release` prints for the instructor."""
-        alone = f" It contains only {', '.join(self.lessons)}." if self.lessons else ""
+        alone = f" The kit contains only {', '.join(self.lessons)}." if self.lessons else ""
         yield f"Wrote {self.place}: {self.files} files, {self.notebooks} of them notebooks.{alone}"
         yield f"The kit was searched for the {self.parts} parts of the reference solutions and contains none of them."
-        yield "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none earns a tier."
+        yield "The kit's oracles, simulated scenarios and baselines were graded as hand-ins: none of them earns a tier."
 
 
 def release(place: Path, chosen: Sequence[str] = (), *, notebooks: bool = True, force: bool = False) -> Released:
@@ -232,7 +232,7 @@ def refuse_existing(place: Path, *, force: bool) -> None:
     """
     if place.is_dir():
         if any(place.iterdir()):
-            raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove it first.")
+            raise UsageError(f"{place} exists already and is not empty; use a new folder, or remove this folder first.")
     else:
         refuse_edited(place, force=force)
 

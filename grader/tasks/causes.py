@@ -106,15 +106,15 @@ def _in_words(part: Part, truth: Truth) -> str:
 
 
 def _how_to_avoid(basis: Basis, truth: Truth) -> str:
-    only_adds = "Such disturbances only add time"
+    only_adds = "A disturbance only adds time"
     if len(basis.intervals) > 1:
-        return f"{only_adds}: the shortest block has the fewest of them."
+        return f"{only_adds}: the shortest block has the fewest disturbances."
     peers = basis.peers
     if len(peers) < 2:
         return f"{only_adds}: time several blocks, and take the shortest."
     free = sum(not peer.added_s for peer in peers)
     if free:
-        return f"{only_adds}, and {free} of the {len(peers)} blocks of this size had none: take the shortest."
+        return f"{only_adds}, and {free} of the {len(peers)} blocks of this size had no disturbance: take the shortest."
     block_s = truth.undisturbed_s(peers[0])
     if block_s >= truth.quiet_s / 2:
         return (
@@ -122,7 +122,7 @@ def _how_to_avoid(basis: Basis, truth: Truth) -> str:
             f"the time between two disturbances is only about {units.seconds(truth.quiet_s)}: "
             f"put fewer {_plural(truth.noun)} in a block."
         )
-    return f"All {len(peers)} blocks of this size were disturbed: time more of them."
+    return f"All {len(peers)} blocks of this size were disturbed: time more blocks of this size."
 
 
 def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
     if truth.device:
         yield f"{units.seconds(abs(seconds))} of {units.seconds(total_s)} went to launching and synchronizing."
         yield (
-            f"A block calls synchronize() {units.number(waits)} times: once, after its last launch, is enough."
+            f"A block calls synchronize() {units.number(waits)} times: call it only once, after the last launch."
             if waits > 1
             else "Put more launches in a block."
         )
@@ -140,7 +140,7 @@ def _clock_effect(seconds: float, basis: Basis, truth: Truth) -> Iterator[str]:
     steps = sum(map(truth.undisturbed_s, chosen)) / len(chosen) / truth.step_s
     yield (
         f"Without disturbances, such a block lasts {units.number(steps, 2)} steps of this clock. The difference of two "
-        f"readings can be wrong by a step. Put more {nouns} between two readings."
+        f"readings of this clock can be wrong by one step. Put more {nouns} between two readings."
     )
 
 
@@ -151,7 +151,7 @@ def _misled(basis: Basis, found: Sequence[Interval], truth: Truth) -> Iterator[s
     same_size = [one for one in earlier if one.calls == basis.intervals[-1].calls]
     if longest := _longest_looking(same_size, truth) or _longest_looking(earlier, truth):
         yield _longer_in_words(longest, truth)
-        yield f"If you chose the number of {_plural(truth.noun)} by that block, you chose too few."
+        yield f"If you chose the number of {_plural(truth.noun)} from the time of that block, you chose too few."
 
 
 def _longest_looking(found: Sequence[Interval], truth: Truth) -> Interval | None:

@@ -99,7 +99,7 @@ def test_every_file_that_was_left_out_is_found_by_the_instructor_and_by_its_stud
         for path, lesson in files.items():
             assert f"{student} {path} misnamed{f': looks like {lesson}' if lesson else ''}" in human
             assert f"{path} : " in course.text(student)
-    assert "s26: ignored README.txt" in page
+    assert "s26: files that were not graded: README.txt" in page
     assert "s26/README.txt : It is not an exercise" in course.text("s26")
 
 
@@ -111,16 +111,16 @@ def test_the_class_page_tells_stubs_syntax_errors_copies_and_lateness_apart(cour
     assert f"{AUTORANGE}, 3 students: s19 , s20 , s21" in page
     assert "s19 0 0 one not written yet, one wrong 0 not written yet" in page
     assert "s22 0 nothing handed in 0 syntax error" in page
-    assert f"s15 {AUTORANGE} 2 days late: 20 % off, so 8 of the 10 points earned count." in page
-    assert f"s08, {AUTORANGE}: excluded by the course file: s08/" in page
+    assert f"s15 {AUTORANGE} 2 days late: 20 % are taken off, so 8 of the 10 earned points count." in page
+    assert f"s08, {AUTORANGE}: attempt excluded by the course file: s08/" in page
     assert "late" not in page[page.index("Ignored files") : page.index("Find")]
 
 
 def test_a_student_can_check_the_dates_and_sees_nobody_else(course: Course) -> None:
     text = course.text("s18")
-    assert "Due 2026-11-22 23:59:00 CET (your own date; for the class it is 2026-11-20 23:59:00 CET)" in text
+    assert "Due 2026-11-22 23:59:00 CET (your own due date; the class has 2026-11-20 23:59:00 CET)" in text
     assert "Handed in 2026-11-23 04:59:00 CET, 1 day late" in text
-    assert "1 day late: 10 % off, so 9 of the 10 points earned count." in text
+    assert "1 day late: 10 % are taken off, so 9 of the 10 earned points count." in text
     for student in HANDED_IN:
         assert not [other for other in STUDENTS if other != student and other in course.text(student).split()]
     assert "cgroup" not in "".join(course.text(student) for student in HANDED_IN)

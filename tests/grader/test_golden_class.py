@@ -109,7 +109,7 @@ def test_a_second_call_does_nothing_and_says_so(graded: Graded) -> None:
     before = tree(graded.out)
     again = grader("run", CLASS, "--out", graded.out)
     assert again.code == 0
-    assert again.out.startswith("Nothing to do: all 18 hand-ins were graded before.")
+    assert again.out.startswith("There is nothing to grade: all 18 hand-ins were graded before.")
     assert tree(graded.out) == before
 
 
@@ -145,7 +145,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_the_same_grades
     assert rows(out, given)[: len(kept)] == kept, "grades from before the kill are unchanged"
     assert len(rows(out, given)) == 10, "hana and juno handed in the same notebook, which is graded once"
     assert verdicts(outcomes(out)) == expected
-    assert grader("run", folder, "--out", out).out.startswith("Nothing to do")
+    assert grader("run", folder, "--out", out).out.startswith("There is nothing to grade")
 
 
 def test_the_zip_of_the_golden_class_is_what_submit_writes(tmp_path: Path) -> None:

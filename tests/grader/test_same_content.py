@@ -85,7 +85,7 @@ def test_equal_content_is_graded_once_and_all_students_have_its_grade(folder: Pa
     assert drifting.seen == ["ada/01_dot", "dora/01_dot"]
     assert points(summary) == {"ada": 1.0, "bob": 1.0, "carla": 1.0, "dora": 2.0}
     assert (summary.graded, summary.exit_code) == (2, 0)
-    assert "4 hand-ins have 2 different contents: equal content is graded once." in said
+    assert "4 hand-ins have 2 different contents: hand-ins with equal content are graded once." in said
 
 
 def test_a_student_who_hands_in_later_gets_the_grade_that_the_content_has(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_student_who_hands_in_later_gets_the_grade_that_the_content_has(folder
     summary, _ = run(folder, drifting)
     assert len(drifting.seen) == 2
     assert points(summary) == dict.fromkeys(("ada", "bob", "carla", "dora", "emil"), 1.0)
-    assert summary.lines()[0].startswith("Nothing to do: all 5 hand-ins were graded before.")
+    assert summary.lines()[0].startswith("There is nothing to grade: all 5 hand-ins were graded before.")
 
 
 def test_each_student_has_the_evidence_under_their_own_name(folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_new_grade_of_one_is_the_new_grade_of_all_with_that_content(folder: Pa
     assert rows(out, "SELECT count(*) FROM gradings") == [(3,)]
     page = Outline((out / reports.PAGE).read_text()).text
     assert "ada , bob , carla (graded again; the newest grade counts for all)" in page
-    assert "It was graded again, and the newest grade counts" in (out / "ada" / reports.PAGE).read_text()
+    assert "The file was graded again, and the newest grade counts" in (out / "ada" / reports.PAGE).read_text()
     assert points(run(folder, drifting)[0]) == points(summary)
 
 

@@ -123,7 +123,7 @@ def test_what_more_cores_did_is_said_as_it_came_out(
 def test_equal_bits_on_another_machine_refute_the_claim_and_are_explained(module: ModuleType, prepare: Play) -> None:
     printed, standings = explained(prepare, module.lesson, "compare_two", module.Compared(1.0, 0.0, close=True))
     assert standings == {"bits-differ": "refuted", "yet-close": "held"}
-    assert "both functions add in the same order" in printed
+    assert "mul_sum and bmm add in the same order" in printed
 
 
 @pytest.mark.parametrize(("ratio", "low", "high"), [(4.0, 3.0, 5.0), (0.25, 0.2, 1 / 3)])

@@ -66,8 +66,14 @@ def test_no_stream_outlives_its_step(lesson: Lesson) -> None:
         ("launch_and_wait", "Launched", [(3e-2, 4e-2)] * 7, "refuted", "launches took a large part of the time"),
         ("own_clock", "Clocks", [(4.1e-2, 4e-2)] * 7, "held", "The first launch and the end of the wait are short"),
         ("own_clock", "Clocks", [(6e-2, 4e-2)] * 7, "refuted", "the two clocks differ"),
-        ("cold_and_warm", "Repeated", [(1e-5, 9e-5)] * 9, "held", "The difference is the place of the numbers"),
-        ("cold_and_warm", "Repeated", [(1e-5, 1e-5)] * 9, "refuted", "the difference is small"),
+        ("cold_and_warm", "Repeated", [(1e-5, 9e-5)] * 9, "held", "The two calls differ in the place of their numbers"),
+        (
+            "cold_and_warm",
+            "Repeated",
+            [(1e-5, 1e-5)] * 9,
+            "refuted",
+            "the difference between warm and cold calls is small",
+        ),
         ("own_clock", "Clocks", [(4e-2, 4e-2), (9e-2, 4e-2), (4e-2, 4e-2)], "inconclusive", "differ too much to show"),
     ],
 )

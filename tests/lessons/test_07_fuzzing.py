@@ -67,7 +67,7 @@ def test_a_machine_on_which_transposing_costs_nothing_refutes_the_claims_about_i
 ) -> None:
     turns = turned({512: [(1e-4, 1e-4)] * 3, 2000: [(2e-3, 2e-3)] * 3, 2048: [(2e-3, 2.1e-3)] * 3})
     printed, standings = explained(prepare, lesson, "the_input_that_hurts", turns)
-    assert "Less than 2×. In the repetitions, the ratio was 1.05× to 1.05×." in printed
+    assert "Less than 2×. In the repetitions, the ratio of the two times was 1.05× to 1.05×." in printed
     assert "size 2048 was not slower" in printed
     assert standings == {"transposed-hurts": "refuted", "powers-hurt-most": "refuted"}
 
@@ -132,6 +132,8 @@ def test_sizes_that_are_slow_in_some_turns_only_leave_the_smallest_slow_size_ope
     assert math.isnan(module.smallest_slow([module.Shrunk(64, [1.0, 9.0])]).middle)
 
 
-@pytest.mark.parametrize(("repaired", "words"), [(True, "its check is reversed"), (False, "Your release does not")])
+@pytest.mark.parametrize(
+    ("repaired", "words"), [(True, "its check is reversed"), (False, "Your release of torch does not")]
+)
 def test_the_text_about_probabilities_depends_on_the_torch(module: ModuleType, repaired: bool, words: str) -> None:
     assert words in module.about_repair(repaired)

@@ -41,7 +41,7 @@ def _with(result: Result, known: Mapping[str, object]) -> Result:
     [
         (([40e-6], [41e-6]), "held", "guards first"),
         (([2e-6], [2.1e-6]), "refuted", "faster even on small tensors"),
-        (([5e-6], [40e-6]), "inconclusive", "does not show which version is faster"),
+        (([5e-6], [40e-6]), "inconclusive", "does not show whether the compiled or the eager version is faster"),
     ],
 )
 def test_what_compiling_does_to_a_small_call_is_told_as_it_came_out(

@@ -26,29 +26,34 @@ AGREES = Task(
     cost=Cost.CALLS,
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(11, 1.0)),
     hints=(
-        "Which calls can you leave out? Do you need further calls after you have found one case with a difference?",
         (
-            "Call g once and f once for each case. First compare the number of values. Then compare row by row: is "
-            "f's value finite, NaN or infinite? Each of these three kinds needs its own comparison."
+            "Which calls of f and g can you leave out? Do you need further calls after you have found one case with a "
+            "difference?"
+        ),
+        (
+            "Call g once and f once for each case. First compare how many values the two answers have. Then compare "
+            "row by row: is f's value finite, NaN or infinite? A finite value, NaN and infinity each need their own "
+            "comparison."
         ),
         (
             "Call g(case) before f(case), so that f computes from the tensors that g may have changed. Return False "
-            "when the lengths differ. Return False when f has NaN and g does not, or f is infinite and g differs. "
-            "Return False when abs(g - f) exceeds (n + 1) * eps * magnitude. eps is 2**-23, 2**-52 or 0, by the case's "
-            "dtype. Return True after the last case."
+            "when the two answers have different lengths. Return False when f has NaN and g does not, or f is infinite "
+            "and g differs. Return False when abs(g - f) exceeds (n + 1) * eps * magnitude. The case's dtype decides "
+            "eps: 2**-23 for float32, 2**-52 for float64, and 0 for int64. Return True after the last case."
         ),
     ),
     exam=SimulatedExam(draw_scenarios, torch=True),
     folder=Path(__file__).parent,
     read="lesson 01, step 3",
     idea=(
-        "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then it "
-        "compares every row. Where f has NaN or an infinity, g must have the same. Where f has a finite number, g "
-        "must lie within the rounding bound, and the comparison is written so that a NaN fails it. The solution stops "
-        "at the first difference, because one wrong case decides the answer."
+        "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then the "
+        "solution compares every row of the two answers. Where f returns NaN or infinity, g must return the same "
+        "value. Where f returns a finite number, g must be within the rounding bound. The comparison is written so "
+        "that NaN is never within the bound. The solution stops at the first difference, because one wrong case "
+        "decides the answer."
     ),
     references=(
-        "The bound: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3. Tolerances for each dtype: the "
-        "documentation of torch.testing.assert_close."
+        "Higham, Accuracy and Stability of Numerical Algorithms, chapter 3, explains the rounding bound. The "
+        "documentation of torch.testing.assert_close lists tolerances for each dtype."
     ),
 )

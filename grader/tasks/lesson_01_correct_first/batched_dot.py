@@ -99,7 +99,10 @@ TASK = Task(
     tiers=(Tier(1.5, 0.6), Tier(3.5, 0.8), Tier(8, 1.0)),
     hints=(
         "How many torch functions does your code call from Python: a fixed number, or some for each row?",
-        "The operator * multiplies two whole tensors at once. What must then happen to each row of the product?",
+        (
+            "The operator * multiplies two whole tensors at once. What must your code then do with each row of the "
+            "product?"
+        ),
         "A sum along the last dimension turns (batch, n) into (batch,). Look up the dim argument of Tensor.sum.",
     ),
     exam=TensorExam(("a", "b"), cases, timed, oracle, allowed),
@@ -107,9 +110,9 @@ TASK = Task(
     read="lesson 01, step 1",
     idea=(
         "The solution is one multiplication and one sum over whole tensors. The loop over the rows then runs inside "
-        "torch. There a step costs nanoseconds, while a call from Python costs microseconds. The sum keeps int64. It "
-        "adds floats pairwise instead of one after the other, which rounds less. Empty and strided inputs need no "
-        "special case, because both operations are defined for them."
+        "torch. Inside torch, one step of the loop takes nanoseconds, but a call from Python takes microseconds. The "
+        "sum keeps int64. torch adds floats pairwise instead of one after the other, so the rounding errors are "
+        "smaller. Multiplication and sum also work for empty and strided inputs, so these inputs need no special case."
     ),
     references=(
         "Lesson 05 finds the sizes at which this solution is faster than a batched matrix product. Lesson 12 fuses "

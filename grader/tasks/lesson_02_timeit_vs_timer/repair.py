@@ -79,14 +79,14 @@ def _hash(rng: np.random.Generator) -> Scenario:
 REPAIR = Task(
     lesson="02_timeit_vs_timer",
     name="repair",
-    summary="repair five broken benchmarks, each within 1 % of the truth",
+    summary="repair five broken benchmarks, so that each result is within 1 % of the true time",
     points=10.0,
     cost=Cost.CALLS,
     tiers=(),
     hints=(
         (
-            "For each function, list what happens between the two readings of the clock. Does only the measured call "
-            "happen there? Does the function divide by the number of calls?"
+            "For each function, list what happens between the two readings of the clock. Is there anything except the "
+            "measured call? Does the function divide by the number of calls?"
         ),
         (
             "The five faults, in a different order: a list that an earlier call has changed; the time of all calls "
@@ -94,9 +94,9 @@ REPAIR = Task(
             "only add time; other work that is timed too."
         ),
         (
-            "time_sum: make the list before you read the clock. time_multiply: divide by the calls. "
-            "time_matmul: call matmul once before you read the clock. time_sort: make a new list for each sort, "
-            "before you read the clock. time_hash: return the smallest time, not the mean."
+            "time_sum: make the list before you read the clock. time_multiply: divide by the number of calls. "
+            "time_matmul: call matmul once before you read the clock. time_sort: make a new list for each sort, before "
+            "you read the clock. time_hash: return the smallest time, not the mean."
         ),
     ),
     exam=SimulatedExam(scenarios),
@@ -104,13 +104,13 @@ REPAIR = Task(
     read="lesson 02, step 4",
     idea=(
         "Only the measured calls happen between the two readings of the clock, and the total is divided by their "
-        "number. The lists are made before the first reading, a new list for each call that changes its list. A first "
-        "call that loads a library comes before the first reading too. The smallest of several blocks is returned, "
-        "because interruptions only add time."
+        "number. The lists are made before the first reading, a new list for each call that changes its list. If the "
+        "first call loads a library, the solution makes this call before it reads the clock. The solution returns the "
+        "smallest time of several blocks, because interruptions only add time."
     ),
     references=(
-        "Lesson 06 compares the figures of two such benchmarks. Python's documentation of timeit explains why to "
-        "take the min() of repeat() and not the mean."
+        "Lesson 06 compares the results of two benchmarks. Python's documentation of timeit explains why to take the "
+        "min() of repeat() and not the mean."
     ),
     correct_share=1.0,
 )

@@ -85,28 +85,28 @@ TIME_PER_CALL = Task(
             "when you time many calls together?"
         ),
         (
-            "Time a block of calls between two readings, and divide by the number of calls. An interruption only "
-            "makes a block longer. Which of several blocks is then closest to the truth? Is a longer block "
-            "interrupted more often?"
+            "Time a block of calls between two readings, and divide by the number of calls. An interruption only makes "
+            "a block longer. Which of several blocks then gives the most exact time? Is a longer block interrupted "
+            "more often?"
         ),
         (
-            "Call fn a few times before you read the clock. To find its smallest step, read the clock until its value "
-            "changes. Then double the calls in a block until the shortest of three blocks lasts about 200 steps. The "
-            "answer is the time of that block divided by its calls."
+            "Call fn a few times before you read the clock. To find the smallest step of the clock, read the clock "
+            "until its value changes. Then double the calls in a block until the shortest of three blocks lasts about "
+            "200 steps. The answer is the time of the shortest block divided by its number of calls."
         ),
     ),
     exam=SimulatedExam(scenarios, forgiven=2),
     folder=Path(__file__).parent,
     read="lesson 02, step 2",
     idea=(
-        "The solution makes three warm-up calls. Then it doubles the calls in a block until the shortest of three "
-        "blocks lasts 200 steps of the clock. The difference of two readings is wrong by about one step, which is 0.5 "
-        "% of such a block. A longer block would meet more interruptions. The shortest of three blocks is undisturbed. "
-        "The solution times three blocks of every size, because an interruption could make a single short block look "
-        "long enough."
+        "The solution makes three warm-up calls. Then the solution doubles the calls in a block until the shortest of "
+        "three blocks lasts 200 steps of the clock. The difference of two readings of the clock is wrong by about one "
+        "step, which is 0.5 % of a block of 200 steps. A longer block would meet more interruptions. Of three such "
+        "blocks, at least the shortest is undisturbed. The solution times three blocks of every size, because an "
+        "interruption could make a single short block look long enough."
     ),
     references=(
-        "Lesson 04 keeps all samples. Chen and Revels, Robust benchmarking in noisy environments (2016), explain why "
-        "the minimum is a good estimate."
+        "In lesson 04, you keep the times of all blocks, not only the shortest. Chen and Revels, Robust benchmarking "
+        "in noisy environments (2016), explain why the minimum is a good estimate."
     ),
 )

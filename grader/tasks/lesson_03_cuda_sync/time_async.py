@@ -25,18 +25,19 @@ TIME_ASYNC = Task(
     tiers=(Tier(1.4, 0.6), Tier(3.1, 0.8), Tier(6.2, 1.0)),
     hints=(
         (
-            "What do you measure if you read the clock right after launch() has returned? In which state must the "
-            "device be at each of the two readings of a block?"
+            "What do you measure if you read the clock right after launch() has returned? When you read the clock at "
+            "the start and at the end of a block, must the device be busy or idle?"
         ),
         (
-            "A block is many launches followed by one synchronize(). It ends with an idle device, so the next block "
-            "can begin at once. The first launch loads a library and does not count. How long must a block be, so that "
-            "20 µs are a small part of it?"
+            "A block is many launches followed by one synchronize(). At the end of a block, the device is idle, so the "
+            "next block can begin at once. The first launch loads a library, so do not time the first launch. "
+            "Launching and waiting take about 20 µs per block. How long must a block be, so that 20 µs are a small "
+            "part of its time?"
         ),
         (
             "First call launch() and synchronize(). Time a block in these steps: read the clock, launch n times, "
             "synchronize, read the clock. Begin with n = 1. Multiply n by 5 ms divided by the block's time, until a "
-            "block lasts 5 ms. Time three such blocks, and return the shortest divided by n."
+            "block lasts 5 ms. Time three blocks of n launches, and return the shortest time divided by n."
         ),
     ),
     exam=SimulatedExam(draw_scenarios, forgiven=2),
@@ -45,8 +46,8 @@ TIME_ASYNC = Task(
     idea=(
         "The solution launches once without timing, because the first launch loads a library. Then it times blocks. "
         "The device is idle at the start and at the end of each block. If a block is too short, the solution computes "
-        "from its time how many launches take 6 ms. So a few blocks are enough. It returns the shortest of three "
-        "blocks, because other programs only add time."
+        "from its time how many launches take 6 ms. So the solution needs only a few blocks. The solution takes the "
+        "shortest of three blocks, because other programs only add time."
     ),
     references=(
         "The CUDA C++ Programming Guide on asynchronous execution and events; the documentation of torch.cuda.Event. "

@@ -24,19 +24,20 @@ BLOCKED_AUTORANGE = Task(
     tiers=(Tier(1.5, 0.6), Tier(2.2, 0.8), Tier(3.0, 1.0)),
     hints=(
         (
-            "First find how many runs make a block that this clock can measure. Then measure as many such blocks as "
-            "fill min_run_time. Do each of these two steps only once, and keep all measured blocks."
+            "First find how many runs make a block that this clock can measure. Then measure blocks of this size until "
+            "they fill min_run_time. Do each of these two steps only once, and keep all measured blocks."
         ),
         (
-            "Read the clock until it changes, a few times, to find its step. A block must last 100 steps. Double the "
-            "runs until a block lasts that long. The first run is slow, and another program can make a block look up "
-            "to twice as long as it is."
+            "Read the clock until it changes, a few times, to find its step. A block must last at least 100 steps of "
+            "the clock. Double the runs until a block lasts that long. The first run is slow, and another program can "
+            "make a block up to twice as long."
         ),
         (
-            "Call run(1) once without timing it. Double n until run(n) lasts 200 steps. Estimate one run as seconds / "
-            "n. The block size is 200 steps divided by that estimate, rounded up. Such a block still lasts 100 steps "
-            "if the estimate was twice too long. Then collect block times divided by the block size, until there are "
-            "at least ten and the blocks together last min_run_time."
+            "Call run(1) once without timing it. Double n until run(n) lasts 200 steps of the clock. Estimate the time "
+            "of one run as seconds / n. The block size is 200 steps divided by that estimate, rounded up. A block of "
+            "this size lasts at least 100 steps, even if the estimate was twice as long as the true time. Then collect "
+            "block times divided by the block size, until there are at least ten and the blocks together last "
+            "min_run_time."
         ),
     ),
     exam=SimulatedExam(draw_scenarios),
@@ -44,11 +45,12 @@ BLOCKED_AUTORANGE = Task(
     read="lesson 04, step 3",
     idea=(
         "The solution runs the statement once without timing. To find the clock's step, it reads the clock until it "
-        "has changed a few times. It doubles the runs until a block lasts 200 steps, and computes one block size from "
-        "that block. If another program makes this size twice too small, a block still lasts the required 100 steps. "
-        "Then it measures blocks until there are enough of them and they last long enough together. Only the search is "
-        "extra time, and with doubling it takes no longer than about two blocks."
+        "has changed a few times. The solution doubles the runs until a block lasts 200 steps, and computes one block "
+        "size from that block. If another program disturbs this one block, the block size may be twice too small. "
+        "Blocks of this size still last the required 100 steps. Then the solution measures blocks until their number "
+        "and their total time are large enough. Only the search for the block size takes extra time. With doubling, "
+        "this search takes no longer than about two blocks."
     ),
-    references="torch's own code multiplies by ten instead: _estimate_block_size and blocked_autorange in "
-    "torch/utils/benchmark/utils/timer.py. Lesson 06 shows when to stop measuring.",
+    references="torch's own code multiplies the number of runs by ten instead of two: _estimate_block_size and "
+    "blocked_autorange in torch/utils/benchmark/utils/timer.py. Lesson 06 shows when to stop measuring.",
 )

@@ -133,7 +133,7 @@ def _misled(measured: Measured, truth: Truth, log: Sequence[Block]) -> str:
     if not looked:
         return ""
     block = max(looked, key=lambda one: one.seconds)
-    cause = "it includes the slow first run" if block is log[0] else "another program was running"
+    cause = "this block includes the slow first run" if block is log[0] else "another program was running"
     return (
         f"Your block of {units.some(block.runs, 'run')} took {units.seconds(block.seconds)} instead of "
         f"{units.seconds(block.runs * truth.per_run_s)}: {cause}. If you chose the block size by that block, you chose "
@@ -155,7 +155,8 @@ def _samples_enough(measured: Measured, truth: Truth, log: Sequence[Block]) -> M
         "Measure more blocks."
         if _samples_were_run(measured, truth, log) is None
         else (
-            "Each sample must be the time of its block, divided by the block size. Some of your samples are different."
+            "Each sample must be the time of its block, divided by the block size. Some of your samples have a "
+            "different value."
         ),
     )
 
@@ -183,7 +184,7 @@ def _samples_were_run(measured: Measured, truth: Truth, log: Sequence[Block]) ->
 
 def _odd_sample(sample_s: float, run_s: Sequence[float], truth: Truth) -> str:
     if any(abs(sample_s - whole_s) <= STEPS_OFF * truth.step_s for whole_s in run_s):
-        return "That is the time of a whole block: divide it by the block size."
+        return "Your answer is the time of a whole block: divide this time by the block size."
     return "A sample must be the difference of the readings right before and after a block, divided by its runs."
 
 

@@ -72,11 +72,11 @@ CONVOLVE = Task(
     cost=Cost.TIME,
     tiers=(Tier(TIMES / 2.6, 0.7), Tier(TIMES / 1.4, 1.0)),
     hints=(
-        "Neither method is better at every size. How long does each take for 6 weights, and for 2000?",
+        "Neither method is better at every size. How long does each method take for 6 weights, and for 2000 weights?",
         (
             "Time both methods with a signal of 6000 numbers and 1, 10, 100 and 1000 weights. What is the smallest "
-            "number of weights at which by_fft is faster? Your function crossover finds this number if you pass it a "
-            "measure function that calls a Timer."
+            "number of weights at which by_fft is faster? Your function crossover finds this number if its argument is "
+            "a measure function that calls a Timer."
         ),
         (
             "Use one `if` on the length of the shorter input. Below the crossover call by_shifting, otherwise by_fft. "
@@ -95,9 +95,10 @@ CONVOLVE = Task(
     folder=Path(__file__).parent,
     read="lesson 05, step 4",
     idea=(
-        "The solution is one `if`. by_shifting makes a pass over the signal for each weight, and by_fft costs the "
-        "same for any number of weights. So their costs cross at one number of weights, which was measured. The exact "
-        "number matters little, because near the crossover both methods cost the same."
+        "The solution needs only one `if`. by_shifting makes a pass over the signal for each weight, and by_fft costs "
+        "the same for any number of weights. So there is one number of weights at which both methods cost the same. "
+        "This number was measured. An exact number is not necessary, because near the crossover both methods cost "
+        "nearly the same."
     ),
     references=(
         "torch chooses some of its own kernels in the same way: see the grain size of at::parallel_for, and how oneDNN "

@@ -96,7 +96,7 @@ class CrossingScenario:
             return Mismatch("None: one function is faster at every size", shown(answer), remark)
         expected = f"about {units.count(self.truth)}"
         if size is None:
-            never = f"The faster function does change. {remark}".rstrip()
+            never = f"The faster function is not the same at all sizes. {remark}".rstrip()
             said = never if answer is None else "Return the size as one number."
             return Mismatch(expected, shown(answer), said)
         if not LOW <= size <= HIGH:

@@ -140,4 +140,4 @@ def _gap(sizes: Sequence[int], truth: float, clear: float) -> str:
     if math.log(above / below) <= clear:
         return ""
     between = f"{units.count(below)} and {units.count(above)}"
-    return f"Around the crossing, you compared f and g at sizes {between}, but at no size between them."
+    return f"Around the crossing, you compared f and g at sizes {between}, but at no size between these two."

@@ -24,31 +24,33 @@ IS_SLOWER = Task(
     hints=(
         (
             "For each pair, use only the information which of A and B took longer. Without a slowdown, B takes longer "
-            "with probability 1/2, for any noise and any drift. How does a slowdown change this probability?"
+            "with probability 1/2, for any noise and any drift. How does a slowdown change the probability that B "
+            "takes longer?"
         ),
         (
-            "Make one bet instead of many tests. Begin with a capital of 1. On each pair, stake half of it on B "
-            "being slower: multiply the capital by 1.5 if B is slower, else by 0.5. If B is slower with probability "
+            "Make one bet instead of many tests. Begin with a capital of 1. For each pair, bet half of the capital on "
+            "“B is slower”: multiply the capital by 1.5 if B is slower, else by 0.5. If B is slower with probability "
             "1/2, the capital reaches 100 with at most 1 % probability, however often you look. At 100, return True."
         ),
         (
             "Make a second bet, against a slowdown as large as the threshold. With such a slowdown, b < a * (1 + "
-            "threshold) has probability 1/2. Stake half of the capital on it for each pair. When this capital reaches "
-            "20, return False. You miss a real slowdown in at most 1 of 20 cases. The first bet that wins decides."
+            "threshold) has probability 1/2. For each pair, bet half of a second capital on this. When the second "
+            "capital reaches 20, return False. You miss a real slowdown in at most 1 of 20 cases. The capital that "
+            "first reaches its limit decides."
         ),
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=3000, together=judge),
     folder=Path(__file__).parent,
     read="lesson 06, step 5",
     idea=(
-        "The solution makes two bets. If A and B are equal, b > a has probability 1/2. Then a capital reaches 100 "
-        "times its start with at most 1 % probability, however you stake it and however often you look (Ville's "
-        "inequality). If B is slower by the threshold, b < a * (1 + threshold) has probability 1/2. Then a capital "
-        "reaches 20 times its start with at most 5 % probability. Only the sign of each difference is used, so heavy "
-        "tails and drift change nothing."
+        "The solution makes two bets. If A and B are equally fast, b > a has probability 1/2. If you bet on b > a, "
+        "your capital grows to 100 times its start with at most 1 % probability, however often you look (Ville's "
+        "inequality). If B is slower by the threshold, b < a * (1 + threshold) has probability 1/2. If you bet on "
+        "this, your capital grows to 20 times its start with at most 5 % probability. The solution uses only the sign "
+        "of each difference, so outliers and drift do not matter."
     ),
     references=(
         "Ramdas, Grünwald, Vovk and Shafer 2023, “Game-theoretic statistics and safe anytime-valid inference”. The "
-        "docstring of harness/paired/decide.py describes a test with planned looks instead."
+        "docstring of harness/paired/decide.py describes a test that looks at the results only at planned times."
     ),
 )

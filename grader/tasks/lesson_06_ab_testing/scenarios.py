@@ -100,7 +100,7 @@ class PairScenario:
         """Return one measured pair for `next_pair()`: the seconds of A and of B."""
         want_no_arguments(name, arguments)
         if self.pairs == MOST_PAIRS:
-            raise ValueError(f"There are {MOST_PAIRS} pairs and no more. Decide earlier.")
+            raise ValueError(f"The scenario has only {MOST_PAIRS} pairs. Decide earlier.")
         shift, error, level_s = math.log1p(self.effect), self.errors[self.pairs], self.level_s[self.pairs]
         self.log_odds += self.noise.log_density(error + shift) - self.noise.log_density(error)
         self.pairs += 1

@@ -96,8 +96,9 @@ LARGER_SQUARED = Task(
     hints=(
         "Print x.stride() and y.stride(). How far apart in memory are neighbouring elements of each operand?",
         (
-            "Every operation on both x and y is slow because of their different strides. How many such operations are "
-            "there? Can you transpose once before these operations? Can you compute the answer with fewer operations?"
+            "Every operation on both x and y is slow because of their different strides. How many operations of your "
+            "function use both x and y? Can you transpose one input once, before these operations? Can you compute the "
+            "answer with fewer operations?"
         ),
         (
             "x.contiguous() copies tile by tile, and does nothing if x is contiguous already. On two contiguous "
@@ -111,11 +112,11 @@ LARGER_SQUARED = Task(
     idea=(
         "The solution copies one input to the memory layout of the other. torch makes this copy tile by tile. So the "
         "operations do not read one input with large strides. Only two operations then need both inputs: maximum and "
-        "minimum. The rest works in place, on a new tensor."
+        "minimum. All other operations work in place, on a new tensor."
     ),
     references=(
-        "Access in tiles: Drepper, What Every Programmer Should Know About Memory, section 6.2; the documentation of "
-        "torch.Tensor.contiguous."
+        "Drepper, What Every Programmer Should Know About Memory, section 6.2, explains access in tiles. See also the "
+        "documentation of torch.Tensor.contiguous."
     ),
     least_gain=1.5,
 )

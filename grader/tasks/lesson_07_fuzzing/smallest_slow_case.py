@@ -24,16 +24,16 @@ SMALLEST_SLOW_CASE = Task(
     hints=(
         "A case larger than a slow case is slow too. If a case is not slow, which other cases are not slow either?",
         (
-            "Draw until a case is slow, then reduce one part after the other. 1 row may be fast, and the drawn number "
-            "of rows is slow. Which number of rows between them do you try next? Which numbers does each result "
-            "exclude?"
+            "Draw until a case is slow, then reduce one part after the other. A case with 1 row may be fast, and a "
+            "case with the drawn number of rows is slow. Which number of rows between 1 and the drawn number do you "
+            "try next? Which numbers of rows does each result exclude?"
         ),
         (
-            "Bisect rows, then columns, then the step, and try without transposing last. Drawing is free: draw about "
-            "500 cases, and begin with the largest transposed case with a step. A disturbance only adds time, so "
-            "measure again only a case that looks slow. The time of a plain counterpart is a fixed time plus a time "
-            "per element. So measure two plain cases of different sizes twice each, and compute from their times the "
-            "time of every plain counterpart."
+            "Bisect the rows, then the columns, then the step. At the end, try the case without transposing. Drawing a "
+            "case costs nothing: draw about 500 cases, and begin with the largest transposed case with a step. A "
+            "disturbance only adds time, so measure again only a case that looks slow. The time of a plain counterpart "
+            "is a fixed time plus a time per element. So measure two plain cases of different sizes twice each, and "
+            "compute from their times the time of every plain counterpart."
         ),
     ),
     exam=SimulatedExam(draw_scenarios),
@@ -41,9 +41,9 @@ SMALLEST_SLOW_CASE = Task(
     read="lesson 07, step 7",
     idea=(
         "The solution draws many cases and measures few. From the times of two plain cases, it computes the time of "
-        "every plain counterpart. So one measurement shows whether a case may be slow. Only a case that looks slow is "
-        "measured again, because a disturbance only adds time. A case larger than a slow case is slow too, so each "
-        "part can be bisected, one after the other."
+        "every plain counterpart. So one measurement of a case shows whether this case may be slow. Only a case that "
+        "looks slow is measured again, because a disturbance only adds time. A case larger than a slow case is slow "
+        "too. So the solution bisects each part of the case, one after the other."
     ),
     references=(
         "Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input (delta debugging). The library "

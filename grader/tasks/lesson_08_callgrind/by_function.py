@@ -38,8 +38,8 @@ BY_FUNCTION = Task(
     read="lesson 08, step 3",
     idea=(
         "A dict finds a name by its hash instead of comparing it with one name after the other. Each line is split "
-        "only once. The counts of a name are collected as text and added up at the end. sum(map(int, …)) runs in C. A "
-        "loop would take several Python steps for each number."
+        "only once. The counts of a name are collected as text and added up at the end. The call sum(map(int, …)) runs "
+        "in C. A loop would take several Python steps for each number."
     ),
     references=(
         "harness.callgrind.count_script counts the instructions of any script. dis.dis shows its bytecode, and lesson "

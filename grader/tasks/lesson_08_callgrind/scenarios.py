@@ -61,7 +61,8 @@ class Regression(PlainScenario):
 OWN_WORK: Final = "Find the lowest function whose calls cost more than before."
 CALLED_MORE: Final = "A function that is only called more often is not the culprit. Look at its callers."
 MORE_RUNS: Final = (
-    "In this scenario the work was repeated more often after the change. Compare the cost of one call before and after."
+    "In this scenario the work was repeated more often after the change. Compare the cost of one call before and after "
+    "the change."
 )
 CLONES: Final = "A name that ends in .isra.0, .constprop.0 or .part.0 is a clone of the function before the dot."
 

@@ -30,8 +30,8 @@ OWN_TIME = Task(
             "rows that it calls."
         ),
         (
-            "Keep path, a list of names. For each row, del path[depth:], so that path[-1] is the caller. Add the "
-            "row's total to own[name], and subtract it from own[path[-1]]. Add it to cumulative[name] only if the "
+            "Keep a list of names, called path. For each row, del path[depth:], so that path[-1] is the caller. Add "
+            "the row's total to own[name], and subtract it from own[path[-1]]. Add it to cumulative[name] only if the "
             "name is not in path. Then path.append(name). Sort once at the end."
         ),
     ),
@@ -39,13 +39,13 @@ OWN_TIME = Task(
     folder=Path(__file__).parent,
     read="lesson 09, step 2",
     idea=(
-        "The rows are in the order of the calls, so the open rows form a stack. The stack gives each row's caller "
-        "without a search. Own time needs no list of called rows: a row's total is added to its function and "
-        "subtracted from the function of its caller. If a function is on the stack already, the total of its outer "
-        "call includes the new total."
+        "The rows are in the order of the calls, so the calls that have not returned form a stack. The stack gives "
+        "each row's caller without a search. Own time needs no list of called rows: a row's total is added to its "
+        "function and subtracted from the function of its caller. If a function is on the stack already, the total of "
+        "its outer call includes the new total."
     ),
     references=(
-        "CPython's Modules/_lsprof.c implements cProfile. It keeps the same stack, and updates it at every call and "
-        "return while the program runs."
+        "CPython's Modules/_lsprof.c implements cProfile. cProfile keeps the same stack, and updates this stack at "
+        "every call and return while the program runs."
     ),
 )

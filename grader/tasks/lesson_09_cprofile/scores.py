@@ -109,8 +109,8 @@ SCORES = Task(
     read="lesson 09, step 3",
     idea=(
         "The baseline repeats the same work for every row: spread looks as if it worked on one row, but it works on "
-        "all rows. The solution computes all medians once. This costs little, and the remaining time is spread over "
-        "all steps. The loop over neighbours looks suspicious, but it takes little time."
+        "all rows. The solution computes all medians once. Then the medians take little time, and no single step takes "
+        "most of the time. The loop over neighbours looks suspicious, but it takes little time."
     ),
     references=(
         "The documentation of pstats.Stats.print_callers. Knuth, Structured Programming with go to Statements, "

@@ -83,7 +83,7 @@ NEAREST = Task(
     cost=Cost.PEAK_MEMORY,
     tiers=(Tier(1 / 0.83, 0.7), Tier(1 / 0.25, 1.0)),
     hints=(
-        "How many bytes has x[:, None] - y? How many arrays of that size exist at once, at most?",
+        "How many bytes has x[:, None] - y? At most, how many arrays of this size exist at the same time?",
         (
             "A name keeps its tensor alive until the function ends or the name gets another value. An operation whose "
             "name ends in _ needs no new tensor. Which of your operations work on a tensor that you made yourself?"
@@ -98,9 +98,8 @@ NEAREST = Task(
     read="lesson 10, step 7",
     idea=(
         "The answer of a row does not need other rows, so a few rows are computed at a time. With 64 blocks, the array "
-        "of differences is 64 times smaller. Within a "
-        "block, working in place needs one array instead of three. This is faster too, because a small block stays in "
-        "the cache."
+        "of differences is 64 times smaller. Within a block, working in place needs one array instead of three. Small "
+        "blocks are also faster, because a small block stays in the cache."
     ),
     references=(
         "The documentation of torch.Tensor.split. memory_profiler's table of lines (lesson 10, step 5) shows which "

@@ -81,10 +81,10 @@ TONE_CURVE = Task(
     folder=Path(__file__).parent,
     read="lesson 10, step 8",
     idea=(
-        "A new tensor needs new pages, which the system must find and clear. This takes longer than the computation. "
-        "With steps in place, a call allocates two tensors instead of the baseline's nine. If the tensors are kept "
-        "between calls, a call allocates none. Keeping them is allowed because the grader copies an answer before the "
-        "next call."
+        "A new tensor needs new pages, which the system must find and clear. Finding and clearing pages takes longer "
+        "than the computation. With in-place steps, a call allocates two tensors instead of the baseline's nine. If "
+        "your code keeps the two tensors between calls, a call allocates no tensor. Keeping the tensors is allowed, "
+        "because the grader copies an answer before the next call."
     ),
     references=(
         "The methods of torch.Tensor that end in _, and the argument out= of torch's functions; mallopt(3) on "

@@ -43,12 +43,12 @@ FOLD = Task(
     folder=Path(__file__).parent,
     read="lesson 11, step 4",
     idea=(
-        "A profile contains the same few stacks many times, so equal stacks are merged first. Then a sort puts stacks "
-        "with the same beginning side by side, and one running sum gives all left edges. A box opens where its first "
-        "stack begins, and closes where its last stack ends."
+        "A profile contains the same few stacks many times, so equal stacks are merged first. Then a sort makes stacks "
+        "with the same beginning neighbours, and a running sum of the times gives all left edges. A box opens where "
+        "its first stack begins, and closes where its last stack ends."
     ),
     references=(
-        "Brendan Gregg's scripts stackcollapse and flamegraph.pl. The first writes and the second reads one line of "
-        "text per stack, a format that export_stacks writes too."
+        "Brendan Gregg's script stackcollapse writes one line of text per stack, and his script flamegraph.pl reads "
+        "these lines. torch's export_stacks writes this format too."
     ),
 )

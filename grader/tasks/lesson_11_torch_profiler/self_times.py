@@ -24,26 +24,30 @@ SELF_TIMES = Task(
     cost=Cost.INSTRUCTIONS,
     tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(25.0, 1.0)),
     hints=(
-        "In which order must you go through the events, so that you find the outer event of each without a search?",
+        (
+            "In which order must you go through the events, so that you find the outer event of each event without a "
+            "search?"
+        ),
         (
             "Sort the events of each thread by their beginnings. If two events begin together, the longer event comes "
             "first. When an event begins, all open events contain it. Keep the open events in a list, and remove those "
             "that have ended."
         ),
         (
-            "For each (pid, tid), sort by (ts, -dur). Keep a stack of (end, name). For each event, pop while the end "
-            "on top is at most its ts. If an event is left on top, subtract dur from the own time of its name. Add "
-            "dur to own[name], and push (ts + dur, name). Sort the rows once at the end, by (-own, name)."
+            "For each (pid, tid), sort by (ts, -dur). Keep a stack of (end, name). For each event, remove the top of "
+            "the stack while its end is at most the event's ts. If the stack still has an event on top, subtract dur "
+            "from the own time of that event's name. Add dur to own[name], and push (ts + dur, name). Sort the rows "
+            "once at the end, by (-own, name)."
         ),
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8),
     folder=Path(__file__).parent,
     read="lesson 11, step 5",
     idea=(
-        "A trace does not state which call made which. But in one thread, the call that began last returns first. "
-        "Sorted by their beginnings, events open and close like brackets. So the outer event is on top of a stack, "
-        "and no search is necessary. An event needs no list of children, because each child subtracts its duration "
-        "from the outer event."
+        "A trace does not state which call made which other call. But in one thread, the call that began last returns "
+        "first. If you sort events by their beginnings, they open and close like brackets. So a stack of open events "
+        "always has the outer event on top, and no search is necessary. An event needs no list of children, because "
+        "each child subtracts its duration from the outer event."
     ),
     references=(
         "_build_tree in torch/autograd/profiler_util.py makes the tree of events for key_averages. Perfetto's trace "

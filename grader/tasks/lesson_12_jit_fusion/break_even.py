@@ -100,15 +100,16 @@ BREAK_EVEN = Task(
     cost=Cost.CALLS,
     tiers=(),
     hints=(
-        "How many seconds does one compiled call save? How many such calls make up for the compile time?",
+        "How many seconds does one compiled call save? How many compiled calls make up for the compile time?",
         (
             "Write both totals for n calls: compile_s + n × fast_s, and n × slow_s. At which n is the first total at "
-            "most the second total? What is the answer if a call saves nothing, or if a compiled call is slower?"
+            "most the second total? What is the answer if a compiled call saves no time, or if a compiled call is "
+            "slower?"
         ),
         (
-            "saved = slow_s - fast_s. If saved is less than 0, return None. If it is 0, return 1 if compile_s is 0, "
-            "and None otherwise. Else return compile_s / saved, rounded up to a whole number (math.ceil), and at "
-            "least 1."
+            "saved = slow_s - fast_s. If saved is less than 0, return None. If saved is 0, return 1 if compile_s is 0, "
+            "and None otherwise. If saved is more than 0, return compile_s / saved, rounded up to a whole number "
+            "(math.ceil), and at least 1."
         ),
     ),
     exam=SimulatedExam(draw_cases, torch=True, scenario_noun="planted cases"),
@@ -117,7 +118,8 @@ BREAK_EVEN = Task(
     idea=(
         "The savings of the calls must make up for the compile time. So the answer is the compile time divided by the "
         "seconds that a compiled call saves, rounded up to a whole number. There are special cases. If a compiled call "
-        "is slower, compiling never pays. If it saves nothing, compiling pays only if it is free."
+        "is slower, compiling never pays. If a compiled call saves no time, compiling pays only if compiling takes no "
+        "time."
     ),
     references=(
         "Lesson 06 treats the noise of measured times. A small difference of two noisy times has more relative noise "

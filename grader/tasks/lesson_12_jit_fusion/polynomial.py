@@ -76,23 +76,24 @@ POLYNOMIAL = Task(
     cost=Cost.TIME,
     tiers=(Tier(1.35, 0.7), Tier(5.0, 1.0)),
     hints=(
-        "How many passes over memory does the baseline make? How many does the polynomial need?",
+        "How many passes over memory does the baseline make? How many passes does the polynomial need?",
         (
             "Horner's method needs no powers: c0 + x (c1 + x (c2 + …)). torch.addcmul computes one step of Horner's "
             "method in one pass. But each torch operation still reads and writes all numbers."
         ),
         (
             "Write the loop over the numbers yourself, for NumPy arrays of one dimension. For i in range(x.size), take "
-            "v = x[i], compute Horner's method with v, and set out[i]. numba.njit compiles it to machine code. Call it "
-            "with x.contiguous().view(-1).numpy(), and return torch.from_numpy(out).view(x.shape)."
+            "v = x[i], compute Horner's method with v, and set out[i]. numba.njit compiles it to machine code. Call "
+            "the compiled function with x.contiguous().view(-1).numpy(), and return "
+            "torch.from_numpy(out).view(x.shape)."
         ),
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
     read="lesson 12, step 3",
     idea=(
-        "The solution is one loop, compiled by numba. It reads each number once, computes all operations in registers, "
-        "several numbers at a time, and writes the answer once. The arithmetic is the same as in Horner's method in "
+        "The solution is one loop, compiled by numba. This loop reads each number once, computes with several numbers "
+        "at a time in registers, and writes each answer once. The arithmetic is the same as in Horner's method in "
         "torch, but no intermediate tensors are written and read. Coefficients have the dtype of x, because a register "
         "holds only half as many float64 numbers."
     ),

@@ -28,7 +28,8 @@ PAIRS = Task(
     hints=(
         (
             "Does your code search all rows for each pair? A dict finds a pair without a search. Then count the "
-            "opcodes of one round of your loop (dis.dis shows them). How many of them only fetch the two names?"
+            "opcodes of one round of your loop (dis.dis shows them). How many of these opcodes only fetch the two "
+            "names?"
         ),
         (
             "A for loop over zip(trace, trace[1:]) gives both names without an index. A comprehension needs no calls "
@@ -44,9 +45,10 @@ PAIRS = Task(
     folder=Path(__file__).parent,
     read="lesson 13, step 3",
     idea=(
-        "The interpreter executes opcodes, so the loop is moved into C: zip (or itertools.pairwise) and Counter go "
-        "through the trace in C. The remaining work is done once for each different pair. Do not mistake the count "
-        "for a time: a call of a builtin is one opcode, whether it takes nanoseconds or minutes."
+        "The interpreter executes opcodes only for Python code, so the solution moves the loop into C: zip (or "
+        "itertools.pairwise) and Counter go through the trace in C. The solution does the remaining work once for each "
+        "different pair. Do not mistake the count for a time: a call of a builtin is one opcode, whether it takes "
+        "nanoseconds or minutes."
     ),
     references=(
         "The documentation of the module dis lists all opcodes. The developers of Python chose its superinstructions, "

@@ -37,12 +37,13 @@ RUN = Task(
         ),
         (
             "Translate the rows once, before you execute them: a symbol to a function of the module operator, a name "
-            "to an index of a list. At each row, the depth of the stack is also always the same."
+            "to an index of a list. At each row of the program, the depth of the stack is also always the same."
         ),
         (
             "Run the program once with texts instead of values: LOAD_FAST a pushes 'a', BINARY_OP + pops '2' and 'a' "
             "and pushes '(a + 2)'. From these texts, write the instructions between two jumps as lines of Python code. "
-            "Turn the lines into a function with compile() and exec(). A closure for each row gains less, about 4×."
+            "Turn the lines into a function with compile() and exec(). If you make a closure for each row instead, the "
+            "ratio is only about 4."
         ),
     ),
     exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30),
@@ -50,9 +51,10 @@ RUN = Task(
     read="lesson 13, step 2",
     idea=(
         "For each instruction, an interpreter fetches the row, decodes it, looks up the name, and moves values to and "
-        "from the stack. All of this is the same in every round, so the solution does it once: it runs the "
-        "instructions with texts instead of values, and compiles the texts. Only the computation itself is left in "
-        "the loop. A just-in-time compiler does the same, with machine code instead of Python."
+        "from the stack. These steps are the same in every round of a loop, so the solution does them only once: it "
+        "runs the instructions with texts instead of values, and compiles the texts. Then the loop contains only the "
+        "computation itself. A just-in-time compiler also removes the repeated steps, but writes machine code instead "
+        "of Python."
     ),
     references=(
         "PEP 659 describes the adaptive interpreter. PEP 744 describes the just-in-time compiler of CPython 3.13, "

@@ -62,18 +62,22 @@ CHECKSUM = Task(
     cost=Cost.TIME,
     tiers=(Tier(2.0, 0.7), Tier(6.0, 1.0)),
     hints=(
-        "Begin with the eight steps per byte of the exercise, in C. Which part of this code takes the most time?",
+        (
+            "Begin with C code that makes the exercise's eight steps for each byte. Which part of this code takes the "
+            "most time?"
+        ),
         (
             "The result of the eight steps for the lowest byte depends only on this byte. Compute the results once "
             "for all 256 bytes, and keep them in a table. Then a byte needs only one look-up: crc = table[(crc ^ "
             "byte) & 255] ^ (crc >> 8)."
         ),
         (
-            "Each of these look-ups waits for the previous look-up. Make seven more tables, the n-th for a byte that "
-            "n zero bytes follow: table[n][i] = (table[n - 1][i] >> 8) ^ table[0][table[n - 1][i] & 255]. Read eight "
-            "bytes with memcpy, which works for any address, and xor crc into the first four. Then xor the eight "
-            "look-ups. The first byte uses table[7], and the last byte table[0]. Handle the remaining bytes one by "
-            "one. Sixteen tables work in the same way."
+            "Each look-up waits for the result of the previous look-up. Make seven more tables, the n-th for a byte "
+            "that n zero bytes follow: table[n][i] = (table[n - 1][i] >> 8) ^ table[0][table[n - 1][i] & 255]. Read "
+            "eight bytes with memcpy, which works for any address, and xor crc into the first four. Then combine the "
+            "results of the eight look-ups with xor. The first of the eight bytes uses table[7], and the last uses "
+            "table[0]. Handle the remaining bytes one by one. With sixteen tables, you can read sixteen bytes at a "
+            "time in the same way."
         ),
     ),
     exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True),

@@ -24,7 +24,7 @@ EXPAND = Task(
             'Split the signature at the arrow: call, output = signature.split(" -> "). Then call[1:] holds the '
             'arguments in parentheses. A scripted statement is the output, " = jit_model" and the arguments. In C++, '
             'put "auto " before the statement and ";" after it. Without an output, write only the call. Add the line '
-            "for the backward pass. Keep the global setup for C++."
+            "for the backward pass. Keep the global setup only for benchmarks in C++."
         ),
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="grouped benchmarks"),

@@ -22,14 +22,14 @@ SCHEDULE = Task(
     cost=Cost.SIMULATED_TIME,
     tiers=(Tier(1.25, 0.7), Tier(3.0, 1.0)),
     hints=(
-        "Which cores are idle while the first job runs? Which of the waiting jobs would fit on these cores?",
+        "Which cores are idle while the first job runs? Which of the waiting jobs would fit on these idle cores?",
         (
-            "Keep a list of the seconds at which each core becomes free. When a job ends, try all waiting jobs, not "
-            "only the first. A job that is too wide now must not delay a narrow job."
+            "Keep a list with the second at which each core becomes free. When a job ends, try all waiting jobs, not "
+            "only the first. If a job needs more cores than are free, it must not delay a job that needs fewer cores."
         ),
         (
-            "Sort the jobs by width × seconds, the largest first. Go through them in that order, and begin each job "
-            "for which enough cores are free. Then go to the next second at which a core becomes free. A long job "
+            "Sort the jobs by width × seconds, the largest first. Go through the jobs in this order, and begin each "
+            "job for which enough cores are free. Then go to the next second at which a core becomes free. A long job "
             "that begins last delays the end of the whole plan."
         ),
     ),
@@ -38,8 +38,8 @@ SCHEDULE = Task(
     read="lesson 15, step 5",
     idea=(
         "Whenever cores become free, the solution begins the largest jobs that fit, and small jobs fill the remaining "
-        "cores. Large jobs begin early, because at the end there are no other jobs to run beside them. The plan is "
-        "close to the best plan. A search for the best plan would take much longer with every further job."
+        "cores. Large jobs begin early, because at the end there are no other jobs to run beside them. The solution's "
+        "plan is close to the best plan. A search for the best plan would take much longer with every further job."
     ),
     references=(
         "R. L. Graham, Bounds on Multiprocessing Timing Anomalies (1969), shows how far a simple plan can be from the "

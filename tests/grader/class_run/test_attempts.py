@@ -106,7 +106,7 @@ def test_a_student_reads_the_points_earned_those_that_count_and_why(folder: Path
     run(folder, "best")
     result = json.loads((folder.with_name("out") / "ada" / reports.RESULTS).read_text())
     assert (result["score"], result["tests"][0]["score"]) == (9.0, 10.0)
-    reason = "Attempt 2 of 3 counts: the best. 1 day late: 10 % off, so 9 of the 10 points earned count."
+    reason = "Attempt 2 of 3 counts: the best. 1 day late: 10 % are taken off, so 9 of the 10 earned points count."
     assert f"01_dot: 10 of 10 points.\n01_dot: {reason}" in result["output"]
     policy = result["extra_data"]["submissions"][0]
     assert {name: policy[name] for name in ("points_earned", "points_counted", "reason", "days_late", "attempts")} == {
@@ -195,7 +195,7 @@ def test_a_struck_attempt_counts_no_more_and_the_class_page_says_which(folder: P
     strike(folder, "edge")
     assert points(folder) == "6"
     digest = hashlib.sha256(b"edge").hexdigest()[:12]
-    said = f"ada, 01_dot: excluded by the course file: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
+    said = f"ada, 01_dot: attempt excluded by the course file: ada/20261121T130000Z/01_dot.py (SHA-256 {digest}…)"
     assert said in (folder.with_name("out") / reports.PAGE).read_text()
     with journal.read(folder.with_name("out")) as book:
         assert [one.reason for one in book.roll().standings] == ["Attempt 1 of 2 counts: the best."]
@@ -218,7 +218,7 @@ def test_what_is_to_be_struck_and_is_not_there_is_told(folder: Path) -> None:
     assert points(folder) == "9"
     with journal.read(folder.with_name("out")) as book:
         concern = class_page.concerns(book.roll())[0]
-    assert concern.why.startswith("ada, 01_dot: to be excluded, but not found (SHA-256 ")
+    assert concern.why.startswith("ada, 01_dot: attempt to be excluded, but not found (SHA-256 ")
 
 
 # ------------------------------------------------------------------------------------------------ collecting

@@ -94,7 +94,7 @@ def its_key_is_on_no_disk_no_command_line_and_in_no_environment(folder: Path) ->
 
 def test_without_cryptography_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encryption, "find_spec", lambda _: None)
-    with pytest.raises(MachineError, match=r"Install it with `pip install -e '.\[cluster\]'`"):
+    with pytest.raises(MachineError, match=r"Install this package with `pip install -e '.\[cluster\]'`"):
         encryption.of_one_run().__enter__()
 
 

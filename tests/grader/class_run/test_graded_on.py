@@ -116,7 +116,7 @@ def test_a_lesson_handed_in_later_is_named_with_the_command_that_grades_it(
 ) -> None:
     run(capsys, folder, out, "--lessons", AUTORANGE)
     ended = run(capsys, folder, out)
-    assert f"Handed in, but not graded: {TIMER}." in ended.out
+    assert f"Lessons that were handed in, but not graded: {TIMER}." in ended.out
     command = f"python -m grader run {folder} --out {out} --lessons {TIMER} --lessons {AUTORANGE}"
     assert command in ended.out
     assert run(capsys, folder, out, *command.partition(f"{out} ")[2].split()).code == 0
@@ -151,9 +151,9 @@ def test_a_change_is_asked_for_said_and_taken_back(folder: Path, out: Path, caps
     assert list(worth(out)) == [TIMER, AUTORANGE]
     ended = said(capsys, "report", out, "--lessons", AUTORANGE)
     assert (ended.code, list(worth(out))) == (0, [AUTORANGE])
-    assert f"These lessons no longer count: {TIMER}. Their grades are kept" in ended.out
+    assert f"These lessons no longer count: {TIMER}. The grades of these lessons are kept" in ended.out
     ended = run(capsys, folder, out)
-    assert (list(worth(out)), "Nothing to do" in ended.out) == ([AUTORANGE], True)
+    assert (list(worth(out)), "There is nothing to grade" in ended.out) == ([AUTORANGE], True)
     ended = said(capsys, "report", out, "--lessons", "all")
     assert (ended.code, list(worth(out))) == (0, [TIMER, AUTORANGE])
     assert len(list((out / "ada").iterdir())) == 2

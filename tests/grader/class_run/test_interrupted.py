@@ -86,7 +86,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_onc
     code, stdout, stderr = Process(crowd, out, 0.0).end()
     assert (code, stderr.count("Already graded")) == (0, 1)
     assert stdout.startswith("Done")
-    assert f"Already graded: {kept} hand-ins. This run grades {30 - kept} more." in stderr
+    assert f"Already graded: {kept} hand-ins. This run grades {30 - kept} hand-ins." in stderr
     with journal.read(out) as book:
         students = [report.submission.student for report in book.reports()]
     assert students == [f"s{number:02}" for number in range(30)]
@@ -94,7 +94,7 @@ def test_a_run_killed_in_the_middle_is_finished_by_the_next_with_each_graded_onc
 
     run(crowd, tmp_path / "at once")
     assert (out / reports.GRADEBOOK).read_bytes() == (tmp_path / "at once" / reports.GRADEBOOK).read_bytes()
-    assert Process(crowd, out, 0.0).end()[1].startswith("Nothing to do")
+    assert Process(crowd, out, 0.0).end()[1].startswith("There is nothing to grade")
 
 
 def test_ctrl_c_stops_at_once_keeps_what_was_graded_and_says_how_to_go_on(crowd: Path, out: Path) -> None:

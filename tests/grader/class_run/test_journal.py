@@ -196,7 +196,10 @@ def test_an_out_of_another_class_is_refused_untouched(out: Path, tmp_path: Path)
 
 def test_an_out_of_another_kit_is_refused_untouched(out: Path, folder: Path) -> None:
     before = state(out)
-    with pytest.raises(UsageError, match=r"kit 9\.9\.9, and kit 10\.0"), journal.claim(out, folder, kit="10.0"):
+    with (
+        pytest.raises(UsageError, match=r"version 9\.9\.9 of the kit, and version 10\.0"),
+        journal.claim(out, folder, kit="10.0"),
+    ):
         pass
     assert state(out) == before
 

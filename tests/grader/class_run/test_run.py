@@ -64,7 +64,7 @@ def test_a_second_call_does_nothing_and_says_so(folder: Path, out: Path) -> None
 
     summary, _ = run(folder, out, never)
     assert (summary.exit_code, summary.graded) == (0, 0)
-    assert summary.lines()[0].startswith("Nothing to do: all 6 hand-ins were graded before.")
+    assert summary.lines()[0].startswith("There is nothing to grade: all 6 hand-ins were graded before.")
     assert everything(out) == before
     assert (out / journal.FILE).read_bytes() == kept
 
@@ -74,7 +74,7 @@ def test_only_what_changed_is_graded_again(folder: Path, out: Path) -> None:
     hand_in(folder, "bob", "right # bob")
     summary, said = run(folder, out)
     assert summary.graded == 1
-    assert "Already graded: 5 hand-ins. This run grades 1 more." in said
+    assert "Already graded: 5 hand-ins. This run grades 1 hand-in." in said
     assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
 
 

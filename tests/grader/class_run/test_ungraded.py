@@ -109,9 +109,9 @@ def test_an_attempt_that_was_replaced_before_it_was_graded_is_named_and_does_not
     assert (ended.code, points(folder)) == (0, {"ada": "0", "bob": "6"})
     told = "ada/2026-11-20T12-00-00/01_dot.py (SHA-256 "
     assert f"ada, 01_dot: {told}" in ended.out
-    assert "put the file back into the class folder and run the command again" in ended.out
+    assert "put it back into the class folder and run the command again" in ended.out
     text = Outline((out / reports.PAGE).read_text()).text
-    assert f"ada 01_dot replaced before it was graded {told}" in text
+    assert f"ada 01_dot the file was replaced before it was graded {told}" in text
     assert "was replaced before it was graded, so it cannot count." in (out / "ada" / reports.PAGE).read_text()
     assert "class folder" not in (out / "ada" / reports.PAGE).read_text()
 

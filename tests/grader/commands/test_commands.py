@@ -82,9 +82,9 @@ REFUSED = {
     of_empty_folders: "contains no hand-in; expected names such as",
     nowhere: "does not exist; give the folder that contains one folder or zip for each student.",
     a_file: "is a file, not a folder",
-    out_inside_the_class: "is in the class folder, where it would count as a student",
+    out_inside_the_class: "is in the class folder, so `run` would take it for the folder of a student",
     out_with_other_files: "holds other files (such as thesis.tex) and no journal",
-    out_that_is_a_file: "is a file. Use a folder for the grades",
+    out_that_is_a_file: "is a file. Give a folder for the grades",
     a_lesson_that_does_not_exist: "There is no exercise '77_nonsense'",
     names_that_are_nowhere: "The names for the leaderboard cannot be read from",
     no_lanes: "--jobs",
@@ -111,7 +111,7 @@ def test_out_of_another_class_or_kit_version_is_refused_and_left_as_it_is(tmp_pa
     assert tree(out) == before
     with closing(sqlite3.connect(out / "grades.sqlite")) as db, db:
         db.execute("UPDATE meta SET value = '0.0.1' WHERE key = 'kit'")
-    refused(grader("run", folder, "--out", out), "was graded with kit 0.0.1, and kit")
+    refused(grader("run", folder, "--out", out), "was graded with version 0.0.1 of the kit, and version")
     assert len(rows(out, "SELECT * FROM gradings")) == 1
 
 

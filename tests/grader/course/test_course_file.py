@@ -85,7 +85,7 @@ def test_nothing_said_is_no_policy() -> None:
         ),
         (
             '[struck.zebra]\n01_dot = ["3fa1c0de"]',
-            "struck.zebra names 'zebra', who is not in this class; its students are: ada",
+            "struck.zebra names 'zebra', who is not in this class; students: ada",
         ),
     ],
 )
@@ -117,8 +117,8 @@ MISTAKES = {
     'attempt = "best"': "attempt is not allowed here; write attempts.",
     "[lesons.01_dot]": "lesons is not allowed here; write lessons.",
     "[lessons.01_dott]": "lessons.01_dott is not allowed here; write lessons.01_dot.",
-    "[lessons.zebra]": "lessons.zebra is not allowed here; allowed here are: 01_dot, 02_timer.",
-    "[lessons.01_dot]\ndeadline = 2026-01-01": "lessons.01_dot.deadline is not allowed here; allowed here are: due,",
+    "[lessons.zebra]": "lessons.zebra is not allowed here; allowed keys: 01_dot, 02_timer.",
+    "[lessons.01_dot]\ndeadline = 2026-01-01": "lessons.01_dot.deadline is not allowed here; allowed keys: due,",
     'attempts = "last"': 'attempts is wrong; write "latest" or "best" or "first".',
     "[lessons.01_dot]\nattempts = 3": 'lessons.01_dot.attempts is wrong; write "latest"',
     '[lessons.01_dot]\ndue = "soon"': "lessons.01_dot.due is wrong; write a date such as 2026-11-20T23:59:00.",

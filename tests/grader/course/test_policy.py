@@ -9,7 +9,7 @@ from grader.course.policy import DAY, Counted, Handed, Late, Rule, Which, candid
 
 DUE = datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-TWO_DAYS = "2 days late: 20 % off, so 4.8 of the 6 points earned count."
+TWO_DAYS = "2 days late: 20 % are taken off, so 4.8 of the 6 earned points count."
 TEN_A_DAY = Rule(due=DUE, closes=DUE + 7 * DAY, late=Late(0.1, timedelta(minutes=15), 0.5))
 
 moments = st.one_of(st.none(), st.integers(-200, 400).map(lambda hours: DUE + hours * HOUR))
@@ -44,12 +44,16 @@ def counted(*given_: Handed, rule: Rule = TEN_A_DAY) -> Counted:
         (-HOUR, 6.0, ""),
         (timedelta(0), 6.0, ""),
         (timedelta(minutes=15), 6.0, ""),
-        (timedelta(minutes=16), 5.4, "1 day late: 10 % off, so 5.4 of the 6 points earned count."),
-        (DAY, 5.4, "1 day late: 10 % off, so 5.4 of the 6 points earned count."),
+        (timedelta(minutes=16), 5.4, "1 day late: 10 % are taken off, so 5.4 of the 6 earned points count."),
+        (DAY, 5.4, "1 day late: 10 % are taken off, so 5.4 of the 6 earned points count."),
         (DAY + HOUR, 4.8, TWO_DAYS),
-        (6 * DAY, 3.0, "6 days late: 50 % off, so 3 of the 6 points earned count."),
-        (7 * DAY, 3.0, "7 days late: 50 % off, so 3 of the 6 points earned count."),
-        (7 * DAY + timedelta(seconds=1), 0.0, "Handed in after the closing date: 0 of the 6 points earned count."),
+        (6 * DAY, 3.0, "6 days late: 50 % are taken off, so 3 of the 6 earned points count."),
+        (7 * DAY, 3.0, "7 days late: 50 % are taken off, so 3 of the 6 earned points count."),
+        (
+            7 * DAY + timedelta(seconds=1),
+            0.0,
+            "This file was handed in after the closing date: 0 of the 6 earned points count.",
+        ),
     ],
 )
 def test_each_day_begun_takes_its_part_up_to_the_most_and_after_closing_nothing_counts(
@@ -60,7 +64,7 @@ def test_each_day_begun_takes_its_part_up_to_the_most_and_after_closing_nothing_
 
 def test_where_the_time_is_not_known_it_counts_as_in_time_and_says_so() -> None:
     assert counted(Handed(None, 6.0)) == Counted(
-        0, 6.0, 6.0, "The time of the hand-in is unknown, so it counts as in time."
+        0, 6.0, 6.0, "The time of the hand-in is unknown, so the hand-in counts as on time."
     )
     assert counted(Handed(None, 6.0), rule=Rule()).reason == ""
 
@@ -73,13 +77,13 @@ def test_where_the_time_is_not_known_it_counts_as_in_time_and_says_so() -> None:
             Which.BEST,
             1,
             9.0,
-            "Attempt 2 of 3 counts: the best. 1 day late: 10 % off, so 9 of the 10 points earned count.",
+            "Attempt 2 of 3 counts: the best. 1 day late: 10 % are taken off, so 9 of the 10 earned points count.",
         ),
         (
             Which.LATEST,
             2,
             4.8,
-            "Attempt 3 of 3 counts: the latest. 2 days late: 20 % off, so 4.8 of the 6 points earned count.",
+            "Attempt 3 of 3 counts: the latest. 2 days late: 20 % are taken off, so 4.8 of the 6 earned points count.",
         ),
     ],
 )

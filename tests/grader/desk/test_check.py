@@ -18,7 +18,7 @@ NOT_TAKEN = {
         "There is no exercise or task '77_nonsense'. There are: 01_correct_first",
     ),
     "a file that does not exist": ("nowhere/04_autorange.py", "There is no file"),
-    "a folder": (str(CLASS), "is a folder. Name the exercise file in it"),
+    "a folder": (str(CLASS), "is a folder. Name the exercise file in this folder"),
     "a folder named like an exercise": (str(CLASS / "lena" / "04_autorange.py"), "is a folder"),
     "a file that is neither Python nor a notebook": (str(ROOT / "LICENSE"), "is neither Python (.py) nor a notebook"),
     "a file without the name of an exercise": (
@@ -162,14 +162,14 @@ def test_after_the_last_hint_no_further_one_is_offered(state: dict[str, str]) ->
         "First hint",
         "Next hint",
         "Next hint",
-        "You have read all hints. To read them again",
+        "You have read all hints. To read all hints again",
     ]
 
 
 def test_with_two_unfinished_tasks_a_hint_needs_the_name_of_one(state: dict[str, str]) -> None:
     asked = grader("check", "2", "--hint", env=state)
     assert "Hint 1 of 3" not in asked.out
-    assert "2 tasks are unfinished. For a hint, run the hint command of one of these tasks." in asked.out
+    assert "2 tasks are unfinished. To get a hint, run the hint command of one of these tasks." in asked.out
     for task in catalogue.load().tasks("02_timeit_vs_timer"):
         assert f"First hint: python -m grader check 02_timeit_vs_timer --hint {task.name}\n" in asked.out
         given = grader("check", "02_timeit_vs_timer", "--hint", task.name, env=state).out

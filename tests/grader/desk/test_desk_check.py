@@ -114,7 +114,7 @@ def test_an_exercise_file_that_went_on_after_the_export_counts_and_the_older_not
     ended = in_kit(kit, "check", "04")
     assert ended.code == 0
     assert f"Not used: {LESSON}.ipynb." in ended.err
-    assert "has a later version of this file" in ended.err
+    assert "has a newer version of this exercise" in ended.err
 
 
 def test_a_notebook_that_went_on_after_the_export_counts(kit: Path) -> None:

@@ -129,7 +129,7 @@ def test_an_exercise_without_a_file_is_named(kit: Path) -> None:
 def test_a_changed_file_outside_of_the_named_folder_is_named(kit: Path) -> None:
     solve(notebook_of(kit))
     ended = in_kit(kit, "submit", "lessons/exercises", "--no-grade")
-    assert f"Not used: {NOTEBOOK}. It is not in the places that you named." in ended.out
+    assert f"Not used: {NOTEBOOK}. This exercise is not in the places that you named." in ended.out
     assert f"{LESSON}.py" in packed(kit)
 
 
@@ -143,7 +143,7 @@ def test_named_files_alone_are_packed(kit: Path) -> None:
 def test_an_older_zip_of_submit_is_replaced_and_said_so(kit: Path) -> None:
     assert "in place of" not in in_kit(kit, "submit", "--no-grade").out
     solve(notebook_of(kit))
-    assert "Wrote submission.zip in place of the older file" in in_kit(kit, "submit", "--no-grade").out
+    assert "Wrote submission.zip, which replaces the older zip" in in_kit(kit, "submit", "--no-grade").out
     assert f"{LESSON}.ipynb" in packed(kit)
 
 

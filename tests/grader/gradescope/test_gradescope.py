@@ -167,7 +167,7 @@ def test_where_no_sandbox_can_be_had_it_refuses_and_takes_no_points(made: Path, 
     image = unpacked(made, tmp_path / "autograder")
     ended = graded(image, "04_autorange.py", without=NO_NAMESPACES)
     assert ended.code == 2
-    assert "Nothing was graded: other people's code needs a sandbox, and bubblewrap does not work" in ended.out
+    assert "Nothing was graded: students' code needs a sandbox, and bubblewrap does not work" in ended.out
     assert "--no-sandbox" in ended.out
     assert list((image / "results").iterdir()) == []
 

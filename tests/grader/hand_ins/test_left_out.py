@@ -91,7 +91,7 @@ def test_the_instructor_finds_them_where_a_human_is_needed_and_in_the_last_line(
     assert "bob bob/01_Dot.py misnamed: looks like 01_dot It looks like 01_dot." in human
     assert "emil emil.rar misnamed The grader does not open archives of this kind." in human
     assert "notes.txt" not in human
-    assert "carla: ignored notes.txt" in page
+    assert "carla: files that were not graded: notes.txt" in page
 
 
 def test_a_student_reads_what_was_left_out_and_how_to_hand_it_in_and_nothing_of_others(

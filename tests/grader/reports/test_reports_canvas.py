@@ -53,7 +53,7 @@ def test_a_student_is_found_by_login_number_address_or_name(name: str) -> None:
 def test_who_was_found_by_name_alone_is_told() -> None:
     assert (
         filled(class_of(submission("Ada Lovelace"))).notes[1]
-        == "Matched by name only: Ada Lovelace is 'Lovelace, Ada'."
+        == "Ada Lovelace was matched only by name, with 'Lovelace, Ada'."
     )
     assert "by name" not in "".join(filled(class_of(submission("ada"))).notes)
 
@@ -73,10 +73,10 @@ def test_two_rows_of_one_name_are_not_guessed_between() -> None:
 
 def test_two_students_of_one_row_both_get_nothing_and_an_id_goes_before_a_name() -> None:
     done = filled(class_of(submission("S-1"), submission("101")))
-    assert [one.partition(", but ")[2] for one in done.missing] == ["'101' matches row 4, as another student does", "'S-1' matches row 4, as another student does"]  # fmt: skip  # noqa: E501
+    assert [one.partition(", but ")[2] for one in done.missing] == ["'101' matches row 4, which also matches another student", "'S-1' matches row 4, which also matches another student"]  # fmt: skip  # noqa: E501
     done = filled(class_of(submission("ada"), submission("Ada Lovelace", "edge")))
     assert done.missing == [
-        "Ada Lovelace, 01_dot: 10 points, but 'Ada Lovelace' matches row 4, as another student does"
+        "Ada Lovelace, 01_dot: 10 points, but 'Ada Lovelace' matches row 4, which also matches another student"
     ]
     assert differing(CANVAS, done.data) == {("ada", "Dot (9001)"): ("", "6")}
 
@@ -164,7 +164,7 @@ def test_a_fault_of_ours_and_a_wait_are_not_filled_in_and_are_named() -> None:
 
 
 def test_who_handed_in_nothing_keeps_an_empty_cell_and_is_named() -> None:
-    assert "Not changed, because nothing was handed in: 'Schmidt, Björn';" in "".join(
+    assert "Cells that were not changed, because nothing was handed in: 'Schmidt, Björn';" in "".join(
         filled(class_of(submission("ada"), submission("zoe"))).notes
     )
 

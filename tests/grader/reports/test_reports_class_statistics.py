@@ -92,5 +92,5 @@ def test_a_class_that_another_kit_graded_is_given_no_tiers_of_this_one() -> None
 def test_the_guide_tells_how_far_the_next_tier_is() -> None:
     guide = GUIDES[DOT]
     assert guide.next_tier(Speed(4, 3.9, 4.1, 9, 1)) == "8× gives 10 points. That is 2.00 times the measured ratio."
-    assert guide.next_tier(Speed(9, 8.9, 9.1, 9, 2)) == "There is none: this is the top tier."
+    assert guide.next_tier(Speed(9, 8.9, 9.1, 9, 2)) == "There is no next tier: you reached the top tier."
     assert replace(guide, steps=()).next_tier(Speed(1, 1, 1, 9, 0)) == ""

@@ -114,7 +114,7 @@ def test_rounds_whose_cpu_clock_missed_work_are_read_by_the_wall() -> None:
 def test_the_control_and_a_void_duel_are_told() -> None:
     text = Outline(page(control=Control(1.001, 1.049, 0.05, True, 2))).text
     assert "The baseline compared with itself: 1.001×, expected 1×." in text
-    assert "Compared with a copy slowed by 5 %: 1.049×, expected 1.05×. The control passed." in text
+    assert "The baseline compared with a copy slowed by 5 %: 1.049×, expected 1.05×. The control passed." in text
     assert "the duel was repeated 2 times because the control failed" in text
 
 

@@ -160,7 +160,7 @@ def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("part") / "kit"
     ended = grader("release", place, "--lessons", "4", "--lessons", "06")
     assert ended.code == 0, ended.err
-    assert "It contains only 04_autorange, 06_ab_testing." in ended.out
+    assert "The kit contains only 04_autorange, 06_ab_testing." in ended.out
     return place
 
 

@@ -136,7 +136,7 @@ def crossover(f, g, measure, low, high):
     return low
 """
     assert all(
-        re.search(r"you compared f and g at sizes [\d ]+ and [\d ]+, but at no size between them", told)
+        re.search(r"you compared f and g at sizes [\d ]+ and [\d ]+, but at no size between these two", told)
         for told in said(doubling, PLAIN)
     )
 

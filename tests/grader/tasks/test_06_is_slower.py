@@ -167,7 +167,7 @@ def test_a_pair_is_asked_for_without_arguments_and_there_is_an_end_to_them() -> 
         scenario.call("next_pair", (3,))
     for _ in range(SCENARIOS.MOST_PAIRS):
         scenario.call("next_pair", ())
-    with pytest.raises(ValueError, match="2000 pairs and no more"):
+    with pytest.raises(ValueError, match="has only 2000 pairs"):
         scenario.call("next_pair", ())
     assert scenario.cost == SCENARIOS.MOST_PAIRS
     assert scenario.arguments[1] == SCENARIOS.THRESHOLD

@@ -47,11 +47,13 @@ def test_the_smallest_is_never_called_a_mean_and_a_mean_is() -> None:
     assert not any("mean" in remark for remark in said(fixed_blocks(500, 5), LONG))
     remark = said(fixed_blocks(30, 10, "sum(times) / len(times)"), LONG)[0]
     assert "the mean of 10 blocks of 30 calls" in remark
-    assert "the shortest block has the fewest of them" in remark
+    assert "the shortest block has the fewest disturbances" in remark
 
 
 def test_one_interrupted_block_of_several_is_told_that_others_were_left_alone() -> None:
-    assert "blocks of this size had none: take the shortest" in said(fixed_blocks(3, 20, "max(times)"), LONG)[0]
+    assert (
+        "blocks of this size had no disturbance: take the shortest" in said(fixed_blocks(3, 20, "max(times)"), LONG)[0]
+    )
 
 
 def test_slow_first_calls_are_told_where_they_are_in_the_answer() -> None:
@@ -68,7 +70,7 @@ def test_a_time_that_was_not_divided_is_told_so() -> None:
 def test_an_interruption_of_the_one_probe_that_chose_the_block_size_is_told() -> None:
     for remark in said(ONE_PROBE, "interrupt"):
         assert ": the rest went to interruptions." in remark
-        assert "If you chose the number of calls by that block, you chose too few." in remark
+        assert "If you chose the number of calls from the time of that block, you chose too few." in remark
 
 
 def test_the_block_named_as_misleading_is_the_one_that_chose_the_size() -> None:
@@ -104,7 +106,7 @@ def test_short_blocks_of_launches_are_told_what_launching_and_waiting_took() -> 
 def test_waiting_after_each_launch_is_counted() -> None:
     source = launches(100, 1, "times[0]", inside="synchronize()", after="")
     remark = " ".join(said_of_launches(source, ALONE))
-    assert "A block calls synchronize() 100 times: once, after its last launch, is enough." in remark
+    assert "A block calls synchronize() 100 times: call it only once, after the last launch." in remark
 
 
 def test_a_clock_read_before_the_work_is_done_is_told_how_much_is_missing() -> None:
@@ -136,7 +138,7 @@ def test_a_warm_up_that_was_not_timed_misled_nobody() -> None:
         overlays.whole(task.known / f"{name}.py") for name in ("wrong_one_run_a_sample", "wrong_cold_guess")
     )
     assert said(warmed, "a fast statement", task.lesson, task.name) == [""]
-    assert "it includes the slow first run" in said(cold, "a fast statement", task.lesson, task.name)[0]
+    assert "this block includes the slow first run" in said(cold, "a fast statement", task.lesson, task.name)[0]
 
 
 def simulated_tasks() -> list[tuple[str, int]]:
