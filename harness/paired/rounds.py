@@ -151,9 +151,9 @@ class Outcome:
     def highest_tier_index(self, benefit: float = BENEFIT) -> int:
         """Return how many thresholds the ratio of the two sides reaches.
 
-        If the rounds did not decide this, return the number of thresholds up to the upper end of the ratio's interval,
-        but not above `benefit` times the measured ratio. Raise `MeasurementError` if there are too
-        few rounds for an interval.
+        If the rounds did not decide this, the ratio is assumed to be at the upper end of its interval. But it is
+        assumed to be at most `benefit` times the measured ratio. Raise `MeasurementError` if there are too few rounds
+        for an interval.
         """
         return (
             highest_tier_index(self.estimate, self.thresholds, benefit) if self.tier_index is None else self.tier_index

@@ -396,7 +396,7 @@ def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_c
     for answer in ("a", "c", ""):
         child.expect("Enter skips")
         child.sendline(answer)
-    child.expect("1 of 6")
+    child.expect(r"1 of \d")
     assert "The right answer: the time of all" in child.before or "They sort a list" in child.before
     passes(child, "a")
     child.expect("Enter skips")
@@ -404,7 +404,7 @@ def test_a_lesson_begins_with_questions_about_the_previous_lesson_which_do_not_c
     assert ended(child) == 0
     (counted,) = ProgressFile(state).load()["04_autorange"].predictions.values()
     assert "timeit.timeit" not in counted.question
-    for arguments, first in ((("--no-input",), "1 of 6"), (("--from", "3"), "3 of 6")):
+    for arguments, first in ((("--no-input",), r"1 of \d"), (("--from", "3"), r"3 of \d")):
         child = at_a_terminal(state, "--fast", *arguments, file=lesson)
         child.expect(first)
         assert "Questions about lesson" not in child.before
