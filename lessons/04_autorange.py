@@ -390,7 +390,7 @@ def _(page: Page, rounds: list[Round]) -> None:
         "figures are medians of all rounds.",
     )
     page.settle(FELT, Interval.every(each.mean for each in moves).widened(page.noise).void_if(crowded))
-    further = Interval.every(each.mean - each.median for each in moves).void_if(crowded)
+    further = Interval.every(each.mean - each.median for each in moves).widened(page.noise).void_if(crowded)
     page.settle(MEDIAN_LESS, further, remark="increase of the mean - increase of the median")
     page.say(
         MEDIAN_LESS.words(

@@ -23,9 +23,10 @@ Known ways to hide memory, and the defence against each:
 - *An allocator that keeps freed memory* is not an attempt to cheat, but it would disturb the measurement. So malloc
   returns large blocks in these workers (`Limits.returns_memory`).
 
-Pages of files, such as torch's code, do not count, because their number depends on the machine. The worker's pages are
-counted before the last call, and subtracted from the peak. At most as many pages are subtracted as the baseline's
-worker had. So a submission gains little if it maps a file after its peak.
+Pages of files, such as torch's code, do not count, because their number depends on the machine. They are subtracted
+from two peaks, and the larger difference counts. From the peak of loading the file, the pages at the end of loading are
+subtracted. From the peak of all calls, the pages before the last call are subtracted. At most as many pages are
+subtracted as the baseline's worker had. So a submission gains little if it maps a file after its peak.
 """
 
 from collections.abc import Sequence
@@ -64,13 +65,14 @@ def compare(
     return compared(task, reference, own)
 
 
-def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
-    """Return the graded result for two peaks of memory, with their ratio and a sentence for the student.
+def compared(task: Task, baseline: Sequence[Memory], own: Sequence[Memory]) -> Attempt:
+    """Return the graded result for the memory of two workers, with the ratio and a sentence for the student.
 
-    Memory that holds pages of files is subtracted from both peaks: for the submission, at most as much as for the
-    baseline.
+    Each worker was measured several times. Memory that holds pages of files is subtracted: for the submission, at most
+    as much as for the baseline. Then the largest memory of each worker is compared.
     """
-    baseline_bytes, own_bytes = baseline.peak - baseline.files, own.peak - min(own.files, baseline.files)
+    most_files = max(one.files for one in baseline)
+    baseline_bytes, own_bytes = (max(one.peak - min(one.files, most_files) for one in each) for each in (baseline, own))
     ratio = baseline_bytes / max(own_bytes, 1)
     speed = Speed(ratio, ratio, ratio, rounds=CALLS, tier=tier_of(ratio, task.tiers))
     part = percent(own_bytes / baseline_bytes, 2)
@@ -78,10 +80,10 @@ def compared(task: Task, baseline: Memory, own: Memory) -> Attempt:
     return Attempt(Status.PASSED, said, speed=speed)
 
 
-def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[Memory, list[Answer]]:
+def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -> tuple[list[Memory], list[Answer]]:
     """Load a source text in a new process of `tree`, and call its function on each input. Return memory and answers.
 
-    The memory that holds pages of files is read before the last call.
+    The memory is returned after loading, and after all calls. There, the pages of files are those before the last call.
     """
     limits = replace(task.limits, returns_memory=True, stores_outside=False)
     input_bytes = max(at + base.nbytes for one in drawn for at, base in one.packed.bases)
@@ -90,13 +92,14 @@ def measure(task: Task, tree: ForkServer, source: str, drawn: Sequence[Drawn]) -
     with worker(tree, limits, _padded(input_bytes), _padded(output_bytes)) as one:
         one.begin()
         one.load(source)
+        loaded = before = one.memory()
         for given in drawn:
-            files = one.memory().files
+            before = one.memory()
             one.outputs.poison(given.size_bytes)
             claim = one.call(task.name, given.packed)
             unchanged = given.packed.unchanged(one.inputs)
             answers.append(Answer.read(claim, one.outputs, inputs_unchanged=unchanged))
-        return one.memory()._replace(files=files), answers
+        return [loaded, one.memory()._replace(files=before.files)], answers
 
 
 def _padded(count: int) -> int:
