@@ -541,8 +541,8 @@ def _(page: Page, both: BothTimers) -> None:
     show_shortest(page, both.figures)
     page.reveal(
         grew(total, per_run),
-        f"The result of Python's `timeit` became {units.ratio(total.middle)} as large, and the result of torch's",
-        f"`timeit` became {units.ratio(per_run.middle)} as large.",
+        f"With more calls, the result of Python's `timeit` is {units.ratio(total.middle)} as large as before. The",
+        f"result of torch's `timeit` is {units.ratio(per_run.middle)} as large as before.",
     )
     page.settle(TOTAL_GROWS, total)
     page.settle(PER_RUN, per_run)

@@ -69,7 +69,7 @@ def restrict(book: Journal, asked: Sequence[str]) -> tuple[str, ...]:
     lessons = there if ALL in asked else tuple(asked)
     if unknown := [lesson for lesson in lessons if lesson not in there]:
         raise UsageError(
-            f"{book.out} has no grades of {unknown[0]}, but of: {', '.join(there)}. To grade it, name all "
+            f"{book.out} has no grades of {unknown[0]}. It has grades of {', '.join(there)}. To grade it, name all "
             f"lessons that should count: python -m grader run {book.folder} --out {book.out} --lessons {unknown[0]} …"
         )
     book.restrict(lessons)

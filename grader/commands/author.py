@@ -82,7 +82,7 @@ def _lint_mutants(target: str) -> int:
             bar = progress.add_task(f"Drawing the cases of {task.full_name} …", total=None)
 
             def show(now: Tally, bar: TaskID = bar, progress: Progress = progress) -> None:
-                words = f"{now.task}: {len(now.survivors)} changed copies still pass"
+                words = f"{now.task}: {len(now.survivors)} faulty copies of solutions still pass"
                 progress.update(bar, description=words, total=now.made, completed=now.tried, refresh=True)
 
             progress.refresh()

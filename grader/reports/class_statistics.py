@@ -90,7 +90,7 @@ def totals(points: Sequence[float], possible: float) -> tuple[Chart, tuple[Bar, 
     axis = Axis(0.0, possible)
     parts = charts.count_in_bins(points, axis, 10)
     edges = [grade_texts.points(axis.edge(tenth / 10)) for tenth in range(11)]
-    label = f"Number of students by total points, of {grade_texts.points(possible)}"
+    label = f"Number of students by total points, out of {grade_texts.points(possible)}"
     middle = Mark(statistics.median(points), f"median {grade_texts.points(statistics.median(points))}")
     chart = charts.histogram(points, axis, label=label, bins=10, unit=grade_texts.points, marks=[middle])
     table = (Bar(f"{low} to {high}", n) for low, high, n in zip(edges, edges[1:], parts, strict=False))

@@ -165,7 +165,7 @@ def test_a_lesson_that_was_never_graded_cannot_be_reported_and_nothing_changes(
     run(capsys, folder, out, "--lessons", AUTORANGE)
     ended = said(capsys, "report", out, "--lessons", "05_compare")
     assert (ended.code, list(worth(out))) == (2, [AUTORANGE])
-    assert "has no grades of 05_compare, but of: 04_autorange." in ended.err
+    assert "has no grades of 05_compare. It has grades of 04_autorange." in ended.err
     assert f"python -m grader run {folder} --out {out} --lessons 05_compare" in ended.err
 
 
