@@ -176,8 +176,9 @@ class Orders(NamedTuple):
 def a_count_is_no_time(turns: int = 5, n: int = 1_000_000) -> Orders | None:
     """Can a count of instructions replace a time? We count and time two loops that execute the same instructions.
 
-    Both loops visit the same objects, which are numbers, in lists of the same length. In `in_order`, neighbours in the list are
-    neighbours in memory. In `jumping`, each number is at least a thousand objects away from the number before it.
+    Both loops visit the same objects, which are numbers, in lists of the same length. In `in_order`, neighbours in the
+    list are neighbours in memory. In `jumping`, each number is at least a thousand objects away from the number before
+    it.
 
     The clock reads the CPU time of this thread. This time includes waiting for memory, but not waiting for other
     programs.
