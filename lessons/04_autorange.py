@@ -696,7 +696,7 @@ def _(page: Page, slow: Slow) -> None:
 def uneven() -> Iterator[int]:
     while True:
         for turn in range(10):
-            yield sum(range(5_000 if turn == 9 else 100))
+            yield sum(range(50_000 if turn == 9 else 100))
 
 
 @lesson.given
@@ -719,7 +719,7 @@ class Medians(NamedTuple):
 def called_median(seconds: float = 0.2) -> Medians:
     """This program prints a wrong “Median” of the time of a call.
 
-    Nine of ten calls of `next(work)` add up 100 numbers. The tenth call adds up 5000 numbers. The last lines of the
+    Nine of ten calls of `next(work)` add up 100 numbers. The tenth call adds up 50 000 numbers. The last lines of the
     program measure the same calls in two other ways: each call separately, and in blocks.
     """
     timer = Timer("next(work)", globals={"work": uneven()})
