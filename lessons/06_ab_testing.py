@@ -678,9 +678,9 @@ def _(page: Page, said: Decisions) -> None:
         "inequality).",
         BET_KEEPS.words(
             held="",
-            refuted="In this run, the bet was wrong in 5 % of the comparisons or more, so wins and losses were not "
-            "equally likely. Run the step again.",
-            unclear="This run has too few comparisons to confirm the limit of 5 %.",
+            refuted="In this run, the bet was wrong too often, so wins and losses were not equally likely. Run the step"
+            " again.",
+            unclear="This run has too few comparisons to confirm how rarely the bet is wrong.",
         ),
         "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet uses only which of the "
         "two times is longer, so a very slow call has no more effect than any other call.",

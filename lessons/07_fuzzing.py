@@ -348,7 +348,7 @@ def _(page: Page, names: Names) -> None:
     page.table(Table.of("Two names of the same input", heads, lines))
     right = [each.tensor for each in names.named if each.name == shape_of(each.tensor)]
     part = len(right) / len(names.named)
-    page.reveal(part, f"The name `k0×k1` is the shape for {units.percent(part)} of the inputs.")
+    page.reveal(part, f"The name from parameters is the shape for {units.percent(part)} of the inputs.")
     page.settle(PARAMETERS_LIE, 1 - part)
     odd = sum(not x.is_contiguous() for x in right) / len(right)
     page.settle(LAYOUT_IS_HIDDEN, odd, remark=f"of {units.some(len(right), 'input')}")

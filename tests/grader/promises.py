@@ -33,8 +33,9 @@ from grader.task import CountedExam, Task
 from grader.trials import speed
 from harness.paired.decide import Rules
 
-QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
-"""One pair is enough to distinguish 1× from 2×, because a cheat's gain does not depend on memory layout."""
+QUICK = Rules(min_pairs=1, max_pairs=1, min_rounds=15, cap_s=2.0)
+"""One pair is enough to distinguish 1× from 2×, because a cheat's gain does not depend on memory layout. One pair needs
+15 rounds for an interval."""
 TIGHT = Limits(load_s=10.0, call_s=3.0, wall_factor=1.5, memory_bytes=512 << 20)
 """Limits of the same kinds as the real ones, but without a wait of ten seconds for a submission that hangs."""
 HANGING = replace(TIGHT, load_s=3.0, call_s=1.0)
