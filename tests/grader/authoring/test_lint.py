@@ -34,7 +34,7 @@ WRONG = ("wrong_mean.py", "wrong_one_long_run.py")
 QUICK = Rules(min_pairs=1, max_pairs=1, slice_s=0.025, cap_s=2.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "lesson",
     [pytest.param(lesson, marks=needs(*catalogue.load().tasks(lesson))) for lesson in catalogue.load().lessons],

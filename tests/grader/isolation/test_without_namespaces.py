@@ -56,6 +56,7 @@ def test_what_is_promised_holds_in_a_container(tmp_path: Path) -> None:
 FILES = [one.path for folder in (EXPLOITS, HONEST) for one in all_promised(folder)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shard", range(SHARDS))
 @pytest.mark.timeout(1800)
 @pytest.mark.program("cc")
