@@ -44,7 +44,7 @@ def self_times(trace: list[dict[str, Any]]) -> list[Row]:
     math, operator, re, string and typing.
 
     Points: 4 of 10 for right answers. The baseline searches the outer event of each event among all events. You get 6
-    points for 4 times fewer instructions than the baseline, 8 for 10 times fewer, and all 10 for 25 times fewer. The
+    points for 4 times fewer instructions than the baseline, 8 for 10 times fewer, and all 10 for 20 times fewer. The
     grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
     """
     # BEGIN SOLUTION

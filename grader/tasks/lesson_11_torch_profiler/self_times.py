@@ -19,10 +19,10 @@ from .traces import draw_cases, draw_counted
 SELF_TIMES = Task(
     lesson="11_torch_profiler",
     name="self_times",
-    summary="compute own times from a trace, in a 25th of the baseline's instructions",
+    summary="compute own times from a trace, in a 20th of the baseline's instructions",
     points=10.0,
     cost=Cost.INSTRUCTIONS,
-    tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(25.0, 1.0)),
+    tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(20.0, 1.0)),
     hints=(
         (
             "In which order must you go through the events, so that you find the outer event of each event without a "
