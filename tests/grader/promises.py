@@ -1,8 +1,11 @@
 """Read what each file under `tests/exploits` and `tests/honest` must earn, from the last line of its docstring.
 
 The line is `<lesson> earns <points>, <status>: <part of the report>`. A race may end in one status `or` another, and
-the report may contain one text | or another. The line is about the first task of the lesson, unless it names a task:
-`<lesson>.<task>`.
+the report may contain one text | or another.
+The line is about the first task of the lesson, unless it names a task: `<lesson>.<task>`.
+
+Some cheats need a free core. On a busy machine such a cheat gains nothing, and the grader notices no second process.
+With `<lesson> earns 0 or 4, …`, the file may also pass with 4 points, the points of its honest work.
 
 Lines before it may say more about an exploit. `Source:` names the public collection or paper that lists it. `Naive:`
 names the flaw of `exploits/naive.py` that it uses (after options of `naive.py`, as in `Naive --clock user:`). `Stopped
@@ -52,7 +55,10 @@ HANDED_IN = EXPLOITS / "handed_in"
 NAIVE = EXPLOITS / "naive.py"
 """The naive grader, which is not an exploit. The exploits are tried on it for comparison."""
 HONEST = ROOT / "tests" / "honest"
-_PROMISE = re.compile(r"(?P<lesson>[^\s.]+)(\.(?P<task>\w+))? earns (?P<points>\d+), (?P<status>[a-z ]+): (?P<says>.+)")
+_PROMISE = re.compile(
+    r"(?P<lesson>[^\s.]+)(\.(?P<task>\w+))? earns (?P<points>\d+)( or (?P<honest>\d+))?, "
+    r"(?P<status>[a-z ]+): (?P<says>.+)"
+)
 _DECLARED = re.compile(
     r"^(?P<name>Source|Naive|Stopped by)(?P<options>( --?[a-z]+| [a-z]+)*): (?P<text>.+)$", re.MULTILINE
 )
@@ -68,6 +74,7 @@ class Promised:
     statuses: tuple[str, ...]
     says: str
     named: str | None = None
+    honest: float | None = None
     tries: str = ""
     source: str = ""
     flaw: str = ""
@@ -88,6 +95,8 @@ class Promised:
     def broken_by(self, points: float, status: str, told: str) -> str | None:
         """Return how a verdict differs from the promise; None if it does not."""
         if points == self.points and status in self.statuses and any(one in told for one in self.says.split(" | ")):
+            return None
+        if self.honest is not None and (points, status) == (self.honest, "passed"):
             return None
         return f"{self.path.stem}: {points:g} points, {status}: {told}"
 
@@ -145,6 +154,7 @@ def promised(path: Path) -> Promised:
         tuple(told["status"].split(" or ")),
         told["says"],
         told["task"],
+        float(told["honest"]) if told["honest"] else None,
         tries,
         declared["Source"]["text"] if "Source" in declared else "",
         naive["text"] if naive else "",

@@ -24,7 +24,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 
 
 def test_the_version_of_a_package_is_found() -> None:
-    assert tensorboard.installed("torch") == torch.__version__
+    assert tensorboard.installed("pytest") == pytest.__version__
     assert tensorboard.installed("no-such-package-in-fairclock") == ""
 
 
