@@ -1,10 +1,10 @@
 """Read what each file under `tests/exploits` and `tests/honest` must earn, from the last line of its docstring.
 
 The line is `<lesson> earns <points>, <status>: <part of the report>`. A race may end in one status `or` another, and
-the report may contain one text | or another.
-The line is about the first task of the lesson, unless it names a task: `<lesson>.<task>`.
+the report may contain one text | or another. The line is about the first task of the lesson, unless it names a task:
+`<lesson>.<task>`.
 
-Some cheats need a free core. On a busy machine such a cheat gains nothing, and the grader notices no second process.
+Some cheats need a free core. On a busy machine such a cheat gains nothing, and the grader notices nothing.
 With `<lesson> earns 0 or 4, …`, the file may also pass with 4 points, the points of its honest work.
 
 Lines before it may say more about an exploit. `Source:` names the public collection or paper that lists it. `Naive:`
