@@ -1032,7 +1032,7 @@ def _(page: Page, turns: list[dict[str, Timing]]) -> None:
 
 
 lesson.key_points = (
-    "Measure resident memory, because Python's own tools do not count the memory of tensors.",
+    "Measure resident memory, because `tracemalloc` and `sys.getsizeof` do not count the memory of tensors.",
     (
         "Peak memory depends on which tensors exist at the same time. A tensor with a name exists until the function"
         " ends, or until you delete the name."
