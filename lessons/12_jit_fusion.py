@@ -1316,10 +1316,10 @@ class Independent(NamedTuple):
     fast={"budget_s": 0.3},
 )
 def what_does_not_wait(budget_s: float = 0.6) -> Independent:
-    """Eager torch computes the three products `x @ q`, `x @ k` and `x @ v` one after the other.
+    """Eager torch computes one product after the other. A product could begin as soon as its two factors are known.
 
-    The graph shows that none of these products needs the result of another. So one product with a matrix three times
-    as wide can replace them. Or they can run at the same time on several cores. We measure both ways.
+    The graph shows which products need the result of another product. The others can run at the same time on several
+    cores. If they have the same first factor, one product with a wider matrix can replace them. We measure both ways.
     """
     graph = fx.symbolic_trace(attend).graph
     torch.set_num_threads(1)
@@ -1428,9 +1428,9 @@ def for_history(budget_s: float = 0.6) -> History | None:
     """TorchScript was torch's compiler before `torch.compile`. Its graphs run without Python.
 
     `torch.jit.trace` records one call of a function, and `torch.jit.script` translates its source code. TorchScript is
-    deprecated since torch 2.5, according to torch's documentation. Since version 2.10, each use causes a warning.
-    Python 3.14 and newer versions are not supported. `torch.compile` replaces TorchScript for speed, and `torch.export`
-    for programs without Python.
+    deprecated since torch 2.5, according to torch's documentation. Since version 2.10, each use causes a warning, which
+    Python may hide. Python 3.14 and newer versions are not supported. `torch.compile` replaces TorchScript for speed,
+    and `torch.export` for programs without Python.
     """
     if torchscript_support().reason:
         return None
