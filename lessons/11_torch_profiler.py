@@ -880,7 +880,10 @@ def _(page: Page, found: Exported) -> None:
     inside = trace.within(calls[0])
     lines = [f"{'  ' * depth_of(each, inside)}{each.name}  {microseconds(each.duration_us)}" for each in inside]
     page.output("\n".join(lines), caption="The first convolution, and all events during this convolution")
-    page.reveal(len(trace.events), f"The file also contains {units.some(trace.arrows, 'arrow')}.")
+    page.reveal(
+        len(trace.events),
+        f"The file contains {units.some(len(trace.events), 'event')} and {units.some(trace.arrows, 'arrow')}.",
+    )
     page.settle(FILE_AGREES, sum(each.duration_us for each in calls) / 1e6 / found.conv2d.total_s)
     page.settle(NO_EVENT_ACROSS, trace.partial_overlaps())
     page.settle(ARROWS, trace.arrows)

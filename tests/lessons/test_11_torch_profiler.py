@@ -157,6 +157,7 @@ def test_a_trace_that_differs_from_the_table_refutes_all_claims_about_it(
     printed, standings = explained(prepare, lesson, "the_trace", found)
     assert set(standings.values()) == {"refuted"}
     assert "In this run the file contains names of modules" in printed
+    assert "Measured Less than 100. The file contains 2 events and 0 arrows." in printed
 
 
 def test_a_torch_that_deprecates_with_modules_is_named(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
