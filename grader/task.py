@@ -245,9 +245,9 @@ class Task:
     A right answer earns `correct_share` of the points at any cost. `plain` is the name of the baseline's file in
     `known/`. The ratio of the reference solution must be at least `least_gain` times the highest threshold in `tiers`.
     On another machine, its ratio may be half as large. `least_gain` may be smaller only if the baseline is the solution
-    itself, slowed by a known factor. `read` names the lesson's step to read before the task. After full marks, the
-    student reads `idea`, which explains the reference solution, and `references`, which lists further reading. These
-    texts are part of the task because students do not get solutions.
+    itself, slowed by a known factor. `read` names the lesson and the title of the step to read before the task. After
+    full marks, the student reads `idea`, which explains the reference solution, and `references`, which lists further
+    reading. These texts are part of the task because students do not get solutions.
     """
 
     lesson: str

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from harness.machine import environment
 from harness.profiles import ProfiledFunction, ProfiledScript, of_one_thread, rows, run_script, served
 from harness.rendering import plots, units
 from harness.rendering.bar_chart import bar_chart_svg
@@ -204,18 +205,30 @@ def _(page: Page, looks: Looks) -> None:
             refuted="In this run, sampling costs more CPU time than tracing.",
             unclear="This run does not show whether sampling costs less CPU time than tracing.",
         ),
-        "For each sample, our sampler needs Python's global lock (the GIL). In this process, it waits up to",
-        f"{units.seconds(sys.getswitchinterval())} for the lock. It therefore often takes fewer samples than one per",
-        "millisecond.",
+        sampler_text(sys.getswitchinterval(), environment.gil()),
     )
     page.say(
         "Tracing counts the calls and measures their times, but it also takes time at each call and return.",
         TRACING_BLAMES_CALLS.words(
             held="The profile counts some of this time as time of the program's functions. Functions with many short"
             " calls therefore look slower than they are.",
-            refuted="In this run, tracing hardly changed the shares of the functions.",
+            refuted="In this run, tracing did not make the share of `much` smaller by 5 percentage points.",
             unclear="This run has too few samples to show how much tracing changes the shares of the functions.",
         ),
+    )
+
+
+def sampler_text(switch_interval_s: float, gil: str) -> str:
+    """Return sentences about how the GIL slows our sampler, or "" if the GIL is off.
+
+    `switch_interval_s` is the time after which a waiting thread asks the running thread for the GIL, in seconds.
+    """
+    if gil == environment.GIL_OFF:
+        return ""
+    return (
+        "For each sample, our sampler needs Python's global lock (the GIL). After waiting for"
+        f" {units.seconds(switch_interval_s)}, it asks the program's thread to release the lock. It therefore often"
+        " takes fewer samples than one per millisecond."
     )
 
 
@@ -357,13 +370,13 @@ def _(page: Page, found: list[Taken]) -> None:
         PROFILE_STAYS_SMALL.words(
             held="`cProfile` adds the time of each call to the row of its function, and keeps no call. So you can"
             " profile a program for hours.",
-            refuted="In this run, the memory of `cProfile` grew with the calls.",
+            refuted="In this run, the memory of `cProfile` grew to more than 1.5 times its size.",
             unclear="This run does not show whether the memory of `cProfile` grows with the calls.",
         ),
         TRACE_GROWS.words(
-            held="A trace keeps each call, so its memory grows with the time of the program. Record a trace for a few"
+            held="A trace keeps each call, so its memory grows with the number of calls. Record a trace for a few"
             " seconds only. Lesson 11 does this with torch's profiler.",
-            refuted="In this run, the trace hardly grew.",
+            refuted="In this run, the memory of the trace grew to less than three times its size.",
             unclear="This run does not show how much the trace grows.",
         ),
     )
@@ -421,8 +434,8 @@ def own_and_cumulative(
     """`cProfile` traces a script, and `pstats` sorts and prints the result.
 
     In the printed table, `ncalls` is the number of calls. `tottime` is the function's own time, without the functions
-    that it calls. `cumtime` (cumulative time) is the time from call to return. Each `percall` is the time in the column
-    before it, divided by the number of calls.
+    that it calls. `cumtime` (cumulative time) is the time from call to return. Each `percall` is the mean time of a
+    call, computed from the column before it.
 
     `cProfile.run` reads the wall clock. If another program interrupts a function, the wall clock continues, and the
     function looks slow. We therefore profile a second time with the CPU clock of this thread.
@@ -539,9 +552,9 @@ class Callers(NamedTuple):
 @lesson.step(
     "Which caller takes the time?",
     predict=Choice(
-        "`load` calls `clean` thousands of times, and `report` calls `clean` once. Does a profile show the time of "
-        "`clean` separately for each caller?",
-        {"a": "no, it contains only one time for `clean`", "b": "yes, it contains the time for each caller"},
+        "`load` calls `clean` thousands of times, and `report` calls `clean` once. Into which parts does a "
+        "profile divide the time of `clean`?",
+        {"a": "it contains only the sum of all calls", "b": "one part for each caller", "c": "one part for each call"},
     ),
     fast={"numbers": 5_000},
 )
@@ -631,8 +644,8 @@ def from_the_command_line(
     """On the command line, you can profile a script without changing it: `python -m cProfile -s ncalls script.py`.
 
     `-s` sorts the printed table. `-o FILE` saves the profile in a file, and prints no table. The standard library has a
-    second tracer, `profile`, with the same options. We run the script under both tracers. The script prints its own CPU
-    time.
+    second tracer, `profile`, with the same options. Like our counter of step 1, it runs a Python function at each call
+    and return. We run the script under both tracers. The script prints its own CPU time.
     """
     source = script(numbers)
     sorted_by = run_script(source, "cProfile", "-s", "ncalls")
@@ -788,6 +801,9 @@ def a_network_trained(
 
     Two training steps run before the profile starts. The profile therefore does not contain work that happens only in
     the first steps, such as imports and the allocation of buffers.
+
+    `cProfile` records a function that is written in C++, but not the C++ functions that it calls. Their time belongs to
+    the own time of the recorded function.
     """
     losses, profile = profiled(steps)
     return Training(losses, rows(profile))
@@ -829,9 +845,9 @@ def _(page: Page, trained: Training) -> None:
     page.settle(BACKWARD_NEAR_TOP, ranked.index("run_backward") + 1, unit=followed(f"of {len(ranked)}"))
     page.settle(LOOP_HARDLY_WORKS, train_.own_s / train_.cumulative_s)
     page.say(
-        "Functions whose names begin with `torch._C` run C++ code. `cProfile` does not record calls inside C++ code.",
-        "The whole backward pass is therefore one row, `run_backward`. The profiler of lesson 11 shows the operators",
-        "of the backward pass.",
+        "Functions such as `run_backward` and `linear` are written in C++. `cProfile` does not record the C++",
+        "functions that they call. The whole backward pass is therefore one row, `run_backward`. The profiler of",
+        "lesson 11 shows the operators of the backward pass.",
     )
     whole_s = sum(each.own_s for each in functions)
     python_s = sum(each.own_s for each in functions if each.file != "~")
@@ -1019,9 +1035,12 @@ def why_inlined_is_slower(version: tuple[int, ...]) -> str:
     if version < (3, 12):
         return (
             "While a profiler is active, Python 3.11 does not use its faster specialized instructions. From Python 3.12"
-            " on, tracing slows only calls and returns."
+            " on, tracing slows only code that calls functions or returns from them."
         )
-    return "In this version of Python, tracing slows only calls and returns, so another cause slowed this loop."
+    return (
+        "In this version of Python, tracing slows only code that calls functions or returns from them, so another cause"
+        " slowed this loop."
+    )
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -1039,7 +1058,7 @@ class Pictures(NamedTuple):
     predict=Choice(
         "SnakeViz draws each function as a box below its caller. Which time of a function decides the width of its "
         "box?",
-        {"a": "own time", "b": "cumulative time"},
+        {"a": "own time", "b": "cumulative time", "c": "cumulative time per call"},
     ),
     fast={"steps": 50},
 )
@@ -1118,8 +1137,8 @@ def _(page: Page, pictures: Pictures) -> None:
     page.say(
         "A profile contains pairs of a caller and a called function, but not longer chains of calls. Suppose that two",
         "functions call `clean`, and `clean` calls `strip`. The profile does not show how much time of `strip` belongs",
-        "to each of the two callers. SnakeViz draws the whole time of `strip` below both callers, and makes the box",
-        "narrower if it does not fit.",
+        "to each of the two callers. SnakeViz draws the whole time of `strip` below both callers, and makes the boxes",
+        "below a function narrower if they do not fit.",
     )
     page.say(
         "The page of SnakeViz's server first tries to load two libraries from a public server. If that fails, it uses",

@@ -81,7 +81,7 @@ def what_a_number_costs(n: int = 100_000) -> Costs:
     """In Python, each number is an object, which consists of a reference count, a pointer to its type, and its value.
 
     `sys.getsizeof` returns the size of an object, without the objects that it refers to. `tracemalloc` counts the bytes
-    that Python's own allocator reserves while this code makes a list and the numbers in it.
+    that this code requests from Python's own allocator for a list and the numbers in it.
     """
     things: dict[str, object] = {"1": 1, "1.0": 1.0, "10**30": 10**30}
     things |= {"[]": [], "torch.zeros(n)": torch.zeros(n).double()}
@@ -115,7 +115,8 @@ def _(page: Page, found: Costs) -> None:
     page.say(
         f"A float takes {found.sizes['1.0']} bytes. For each float, the list also contains a pointer.",
         "A tensor is a small object with a pointer to one block of memory. The block contains the numbers side by",
-        "side, without a reference count and a type for each number. The attribute `nbytes` is the size of the block.",
+        "side, without a reference count and a type for each number. For this tensor, the attribute `nbytes` is the",
+        "size of the block.",
     )
 
 
@@ -147,9 +148,9 @@ class LetGo(NamedTuple):
 def who_lets_go(numbers: int = 12_500_000) -> LetGo:
     """When a function returns, its local names disappear. The named objects are on the heap and can exist longer.
 
-    In C, a program frees its memory explicitly, as this code does with `mmap`. Python counts the references to each
+    In C, a program frees its memory explicitly, as this code does with `mmap`. Python counts the references to an
     object (`sys.getrefcount`) and frees the object when the count is zero. In a cycle, objects refer to each other, so
-    their counts never become zero. The garbage collector finds and frees cycles.
+    their counts stay above zero. The garbage collector frees the cycles that the program can no longer reach.
     """
     gc.disable()  # so that only gc.collect() frees cycles
     plain = Node(1)
@@ -266,11 +267,11 @@ class StackAndHeap(NamedTuple):
     ),
 )
 def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
-    """C has two places for data. The local variables of a function are on the *stack*, and vanish when it returns.
+    """In C, a function has two places for new data. Its local variables are on the *stack* until the function returns.
 
     `malloc` reserves a block on the *heap* and returns its address. The block exists until the program passes the
-    address to `free`. With `ctypes`, Python can call both functions. The address is then only a number for Python. We
-    write the address into a note (a string) before we delete its name.
+    address to `free`, or ends. With `ctypes`, Python can call both functions. The address is then only a number for
+    Python. We write the address into a note (a string) before we delete its name.
 
     The C function `address` has an array of 1000 bytes on the stack. It calls itself `depth` times, and returns the
     address of the array in the last call.
@@ -351,8 +352,8 @@ def _(page: Page, found: StackAndHeap) -> None:
             refuted="In this run, the memory returned without a call of `free`.",
             unclear="This run does not show whether the memory stays.",
         ),
-        "A block that is freed too early is worse: other data can replace its content while it is still used. Each",
-        "tensor calls `malloc` and `free` for you. Its reference count decides when.",
+        "A block that is freed too early is worse: other data can replace its content while it is still used. torch",
+        "reserves and frees the memory of tensors for you. Reference counts decide when.",
     )
     page.say(
         SAME_PLACE.words(
@@ -360,7 +361,8 @@ def _(page: Page, found: StackAndHeap) -> None:
             refuted="In this run, the second call used other bytes of the stack.",
             unclear="This run does not show whether the second call uses the same bytes.",
         ),
-        "So never return the address of a local variable in C. The objects of Python are all on the heap.",
+        "So never use the address of a local variable after its function has returned. Python does not put its objects",
+        "on this stack.",
     )
 
 
@@ -380,7 +382,7 @@ class Seen(NamedTuple):
     ),
 )
 def two_witnesses(numbers: int = 12_500_000) -> dict[str, Seen]:
-    """`tracemalloc` counts the bytes that Python's allocator reserves. The system counts a process's pages in RAM.
+    """`tracemalloc` counts bytes from Python's allocator. The system counts the pages of a process that are in RAM.
 
     The memory in these pages is called resident memory, or RSS. We make three objects of the same size, and measure
     each object in both ways.
@@ -522,12 +524,12 @@ def _(page: Page, found: Freed) -> None:
         f"The strings that are still in use take {units.size(found.in_use_bytes)}.",
         SMALL_STAYS.words(
             held="Nearly every piece of memory contains one of these strings, so Python cannot return the piece."
-            " Python uses the free memory in the pieces for the next small objects.",
+            " Python uses the free memory in the pieces for the next small objects. Resident memory can therefore stay"
+            " large after a program has freed most of its objects.",
             refuted="In this run most of the memory returned to the system, so the allocator of this Python works in a"
             " different way.",
             unclear="This run does not show how much memory stays resident because of these strings.",
         ),
-        "Resident memory can therefore stay large after a program has freed most of its objects.",
     )
 
 
@@ -682,22 +684,24 @@ def _(page: Page, lines: tuple[Line, ...]) -> None:
     page.settle(BACKWARD_FREES, growth["b"] / hidden_bytes)
     page.say(
         FORWARD_KEEPS.words(
-            held="The forward pass keeps numbers for the backward pass (the graph of autograd).",
+            held="The forward pass keeps numbers for the backward pass (the graph of autograd). The peak memory of"
+            " training therefore depends on the size of the batch.",
             refuted="In this run, the forward pass keeps little memory.",
             unclear="This run does not show how much memory the forward pass keeps.",
         ),
         BACKWARD_FREES.words(
-            held="The backward pass frees them. It also needs memory of its own, but frees it before the line ends.",
+            held="The backward pass frees them. It also needs memory of its own, but frees most of it before the line"
+            " ends.",
             refuted="In this run, the backward pass frees little memory.",
             unclear="This run does not show how much memory the backward pass frees.",
         ),
-        "The peak memory of training therefore depends on the size of the batch. `torch.no_grad` around a forward pass",
-        "saves this memory, if you do not need gradients.",
+        "If you do not need gradients, put `torch.no_grad` around the forward pass. Then torch keeps no numbers for a",
+        "backward pass.",
     )
     page.say(
         "A lecture on high-performance machine learning shows a table of memory_profiler for a training loop: 85.0 MiB",
         "before the loop, 91.2 MiB in the loop, +2.2 MiB for the forward call, and +3.2 MiB for the backward call. The",
-        "first call of a function also loads code and allocates buffers, and the second call does not.",
+        "first call of a function may also load code and allocate buffers that later calls use again.",
     )
 
 
@@ -726,15 +730,15 @@ class OverTime(NamedTuple):
 @lesson.step(
     "Memory over time",
     predict=Choice(
-        "A tensor of 47.7 MiB exists for a few milliseconds. We measure resident memory every 0.1 s. "
-        "Do these samples show a growth of at least half of the tensor's size?",
-        {"a": "no", "b": "yes"},
-        limits=(0.5,),
+        "A tensor of 47.7 MiB exists for a few milliseconds. We measure resident memory before, every 0.1 s, and after."
+        " Which part of the 47.7 MiB do these samples show?",
+        {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
+        limits=(0.1, 0.9),
     ),
     fast={"plotted": 0},
 )
 def over_time(plotted: int = 1) -> OverTime:
-    """`mprof run script.py` measures the memory of a process every few milliseconds. `mprof plot` draws the samples.
+    """`mprof run -T 0.01 script.py` measures the memory of a script every 10 ms. `mprof plot` draws the samples.
 
     `memory_usage(-1)` takes one sample of this process, in MiB. `memory_samples` of `harness.memory` takes samples
     during a call. Its thread measures every 0.1 s, and can miss a short peak. Linux also stores the highest resident
@@ -779,7 +783,7 @@ def _(page: Page, found: OverTime) -> None:
     else:
         page.skip(MARK_SEES_ALL, "this system does not store a peak that a process can reset, as Linux does")
     page.say(
-        "Samples take little time, work for programs in each language, and show when the memory grew.",
+        "Samples take little time, work for programs in any language, and show when the memory grew.",
         "The peak that Linux stores shows only the largest size of the memory, but it includes short peaks.",
     )
     page.say(
@@ -814,13 +818,16 @@ def how_it_starts(method: str, version: tuple[int, ...]) -> str:
     """Return sentences about the process of `memory_usage((call,))`, for a start method and a version of Python."""
     if method != "fork":
         return (
-            "In this version of Python, the new process imports your program again (on Linux since Python 3.14), which"
-            " takes seconds."
+            "In this version of Python, the new process imports your program again (on Linux since Python 3.14). With"
+            " torch, this takes seconds."
         )
-    warns = "warns about this risk" if version >= (3, 12) else "does not warn about this risk, but Python 3.12 does"
     return (
         "This Python starts the process with a fork. The fork of a process with torch's threads can wait for a lock for"
-        f" ever. This Python {warns}."
+        " ever. "
+    ) + (
+        "Python has a warning about this risk since version 3.12, but hides it by default."
+        if version >= (3, 12)
+        else "This Python does not warn about this risk."
     )
 
 
@@ -861,8 +868,8 @@ def in_blocks(x: Tensor) -> float:
 def fewer_lines(numbers: int = 12_500_000) -> dict[str, MemoryUse]:
     """The peak memory depends on how many tensors exist at the same time, and not on the number of lines.
 
-    An operation needs memory for its input and its output. A tensor with a name exists until the function ends. An
-    in-place operation writes its output into the memory of its input.
+    An operation needs memory for its input and its output. A tensor with a name exists until the function ends, or
+    until the name is deleted or gets a new value. An in-place operation writes its output into the memory of its input.
     """
     x = torch.rand(numbers)
     return {
@@ -949,11 +956,11 @@ def asking_takes_time(
     turns: int = 7,
     numbers: int = 12_500_000,
 ) -> list[dict[str, Timing]]:
-    """When a large tensor is freed, its memory returns to the system, so the next large tensor gets new memory.
+    """On Linux, the memory of a large freed tensor returns to the system. So the next large tensor gets new memory.
 
     The first use of each page of new memory causes a page fault. The program stops until the system has found a page
-    and filled it with zeros. The zeros replace data of other programs. With `out=`, and in methods whose names end in
-    `_`, torch writes into existing memory. We measure the CPU time several times.
+    and filled it with zeros. The zeros replace old data, possibly of other programs. With `out=`, and in methods whose
+    names end in `_`, torch writes into existing memory. We measure the CPU time several times.
     """
     x, out = torch.rand(numbers), torch.ones(numbers)
     ways: dict[str, Callable[[], object]] = {
@@ -1007,13 +1014,15 @@ def _(page: Page, turns: list[dict[str, Timing]]) -> None:
     else:
         page.settle(FAULTS_TELL, min(turn["new"].faults - turn["out="].faults for turn in turns))
     page.say(
-        "The multiplication is the same in all rows.",
+        "Each row has the same number of products.",
         OUT_IS_FASTER.words(
-            held="The difference is the cost of new memory. Each `+` and `*` on a large tensor has this cost.",
-            refuted="On this machine new memory costs little. Possible reasons are large pages, or an allocator that"
-            " keeps freed memory.",
+            held="The time with `out=` does not contain the cost of new memory. Each `+` and `*` on a large tensor has"
+            " this cost.",
+            refuted="On this machine, new memory adds less than half of the time with `out=`. Possible reasons are"
+            " large pages, or an allocator that keeps freed memory.",
             unclear="The repetitions do not agree, so this run does not show how much new memory costs.",
         ),
+        "The product in place reads and writes only one tensor. The other two read one tensor and write another.",
         "For smaller tensors, the C library often reuses memory that was freed before. `out=` then saves less time.",
     )
     page.say(
@@ -1023,8 +1032,11 @@ def _(page: Page, turns: list[dict[str, Timing]]) -> None:
 
 
 lesson.key_points = (
-    "Measure resident memory, because Python's own tools do not count the memory of tensors.",
-    "Peak memory depends on which tensors exist at the same time. A tensor with a name exists until the function ends.",
+    "Measure resident memory, because `tracemalloc` and `sys.getsizeof` do not count the memory of tensors.",
+    (
+        "Peak memory depends on which tensors exist at the same time. A tensor with a name exists until the function"
+        " ends, or until you delete the name."
+    ),
     "New memory also costs time for each page. `out=` and in-place methods reuse existing memory.",
 )
 lesson.references = (

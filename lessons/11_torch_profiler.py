@@ -1,4 +1,4 @@
-"""Lesson 11: find the PyTorch operators that take a program's time, and the lines of the program that call them.
+"""Lesson 11: find the PyTorch operators that take a program's time, and the functions that call them.
 
 The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
 this machine. All operators use one thread. Only the step about threads profiles two threads.
@@ -8,7 +8,7 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -61,7 +61,7 @@ from lessons.engine.words import followed, yes_no
 lesson = Lesson(
     __file__,
     title="Inside the framework",
-    objective="You can profile a PyTorch program, and find the line of code behind the most expensive operator.",
+    objective="You can profile a PyTorch program, and find the function that calls the most expensive operator.",
     prerequisites=("09_cprofile",),
     longest_s=(40, 8),
 )
@@ -363,14 +363,14 @@ class Shapes(NamedTuple):
 @lesson.step(
     "Which convolution?",
     predict=Guess(
-        "The network has ten convolutions of different shapes. For each shape, we measure how many operations per "
+        "The network has ten convolutions of nine different shapes. For each shape, we measure how many operations per "
         "second a convolution computes. What is the largest result divided by the smallest?",
         "times",
     ),
     fast={"steps": 1, "images": 4},
 )
 def which_convolution(steps: int = 6, images: int = 16) -> Shapes:
-    """With `record_shapes`, `key_averages(group_by_input_shape=True)` has one row for each shape of the inputs.
+    """With `record_shapes`, `key_averages(group_by_input_shape=True)` has a row for each operator and input shape.
 
     With `with_flops`, the profiler also computes the number of operations (FLOPs) of matrix products and convolutions
     from these shapes. The number of operations divided by the time is the rate of a shape. You can compare the rates of
@@ -447,7 +447,7 @@ def _(page: Page, found: Shapes) -> None:
     page.settle(WORK_IS_NOT_TIME, apart)
     page.say(
         "Without shapes, a row of the table adds up all calls with the same name. These calls can be very different.",
-        "The number of operations alone does not determine the time. A call with few operations per byte waits for",
+        "The number of operations alone does not determine the time. A call with few operations per byte may wait for",
         "memory. In a small call, the fixed cost of the call matters. If a convolution computes few operations per",
         "second for one shape, a change of its code may make it faster for this shape.",
     )
@@ -520,10 +520,10 @@ class Masked(NamedTuple):
 
 
 @lesson.step(
-    "Which line called it?",
+    "Which function called it?",
     predict=Choice(
-        "A module runs a linear layer. It compares 4 million numbers with a limit, and counts the numbers above the "
-        "limit. Which part takes the longest time?",
+        "A module runs a linear layer on 64 rows. It compares each number in a large tensor with a limit, and counts "
+        "the numbers above the limit. Which part takes the longest time?",
         {"a": "the layer", "b": "the comparison", "c": "finding the numbers above the limit", "d": "another part"},
     ),
     fast={"turns": 3, "numbers": 500_000},
@@ -532,8 +532,8 @@ def who_asked(turns: int = 9, numbers: int = 4_000_000) -> Masked:
     """`profile_memory` records the memory that operators allocate. `with_stack` records the stack of each call.
 
     `top_level_events_only` shows only events that are not inside another event. In this profile, these are the names
-    from `record_function`. To record stacks, PyTorch needs `_ExperimentalConfig(verbose=True)`. `keep_stacks()` returns
-    this object.
+    from `record_function`. To keep stacks, PyTorch 2.13 needs `_ExperimentalConfig(verbose=True)`. `keep_stacks()`
+    returns this object.
     """
     torch.manual_seed(11)
     plain, better = Exceeds(), ExceedsBySum()
@@ -610,8 +610,9 @@ def _(page: Page, found: Masked) -> None:
     page.say(
         "`nonzero` writes the position of each true value as an integer of 8 bytes. The module needs only the number",
         "of true values, and a sum computes this number without the positions. The table shows the expensive operator,",
-        "and the stack shows the function that called the operator. (The row `[memory]` counts memory that was freed",
-        "outside of all labels.)",
+        "and the stack shows the function that called the operator.",
+        line_of_a_frame(nonzero.stack),
+        "(The row `[memory]` counts memory that was freed outside of all labels.)",
     )
     own_s, whole_of_guide_s = GUIDE_MASK_S
     page.say(
@@ -620,6 +621,14 @@ def _(page: Page, found: Masked) -> None:
         f"run it takes {PART(median(found.shares))} of the operators' time, and allocates",
         f"{units.size(nonzero.own_bytes)}.",
     )
+
+
+def line_of_a_frame(stack: Sequence[str]) -> str:
+    """Return a sentence about the numbers in frames, or "" if the frame of `count` has another line than its first."""
+    first = Exceeds.count.__code__.co_firstlineno
+    if not any(frame.endswith(f"({first}): count") for frame in stack):
+        return ""
+    return "The number in a frame is the line at which the function begins, not the line of the call."
 
 
 def called_from(frame: str) -> str:
@@ -638,18 +647,21 @@ class Stacks(NamedTuple):
 @lesson.step(
     "A flame graph",
     predict=Choice(
-        "The line `loss.backward()` starts the backward pass. In the recorded stacks, to which line does the time of "
-        "the backward pass belong?",
-        {"a": "to `loss.backward()`", "b": "to the lines of the forward pass", "c": "to no line"},
+        "`loss.backward()` starts the backward pass. In the recorded stacks, to which functions does most of the time "
+        "of the backward pass belong?",
+        {"a": "to `backward`", "b": "to functions of the forward pass", "c": "to no function"},
     ),
     fast={"steps": 1, "images": 4},
 )
 def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
-    """`export_stacks` writes one line per stack, with its functions and its own time in microseconds.
+    """`export_stacks` writes a line for each event, with the functions in its stack and its own time in microseconds.
 
     A flame graph is a picture of these stacks. Each function is a box above the box of its caller. The width of the box
-    is the time that was measured while the function was running. The modules of a network have boxes too. The boxes are
-    sorted by name, not by time.
+    is the time of all stacks that contain the function at this place. The modules of a network have boxes too. The
+    boxes are sorted by name, not by time.
+
+    C++ code calls the operators of the backward pass. For each of them, the profiler knows the matching operator of the
+    forward pass, which a Python function called.
     """
     training = Training(images)
     folder = state_folder() / "11_torch_profiler"
@@ -712,25 +724,25 @@ def _(page: Page, found: Stacks) -> None:
     convolutions = {frame for frames in different for frame in frames if frame.startswith("nn.Module: Conv2d")}
     page.settle(EMPTY_UNASKED, len(found.unasked))
     page.settle(STACKS_FOLD, len(stacks) / max(len(different), 1))
-    page.settle(HARDLY_ANY_LOST, tree.total / (1e6 * sum(each.own_s for each in found.rows)))
+    whole_s = sum(each.own_s for each in found.rows)
+    page.settle(HARDLY_ANY_LOST, tree.total / (1e6 * whole_s))
     page.settle(MODULES_ARE_FRAMES, len(convolutions))
     page.settle(BACKWARD_IS_FORWARD, above_s / backward_s)
     part = PART(above_s / backward_s)
     page.reveal(
-        BACKWARD_IS_FORWARD.answer(held="b", refuted="a"),
+        place_of_backward(backward_s, above_s, lost_s=whole_s - tree.total / 1e6),
         f"The frames above `backward` contain {part} of the backward pass's time.",
     )
     page.say(
-        "C++ code runs the backward pass, and no line of Python code calls the operators of this pass.",
         BACKWARD_IS_FORWARD.words(
-            held="The profiler adds the time of a backward operator to the stack of the matching forward operator. A"
-            " wide frame of the forward pass therefore contains the time of both passes, and the frame `backward`"
-            " contains too little time.",
-            refuted="In this run, the time of these operators is above the line that started the backward pass.",
-            unclear="This run does not show to which line the time of these operators belongs.",
+            held="torch adds the time of a backward operator to the stack of the matching forward operator. A wide"
+            " frame of the forward pass therefore contains the time of both passes, and the frame `backward` contains"
+            " too little time.",
+            refuted="In this run, most of this time is above the function that started the backward pass.",
+            unclear="This run does not show to which functions the time of the backward pass belongs.",
         ),
         f"The frame with the most own time is `{next(iter(own_cost_by_name(tree)), 'none')}`.",
-        "The own time of a `record_function` label belongs to the line with its `with` statement.",
+        "The own time of a `record_function` label belongs to the function with its `with` statement.",
     )
     page.say(
         EMPTY_UNASKED.words(
@@ -739,9 +751,22 @@ def _(page: Page, found: Stacks) -> None:
             refuted="Without `keep_stacks()` the file also contains stacks, so this PyTorch no longer needs it.",
             unclear="This run does not show whether `keep_stacks()` is necessary.",
         ),
-        "The file contains times in whole microseconds, rounded down. It omits times below one microsecond.",
+        "The file contains times in whole microseconds, rounded down. It omits times below one microsecond, and events",
+        "without a stack.",
         f"Open {kept} in a browser, and move the mouse over a box to read its name and time.",
     )
+
+
+def place_of_backward(backward_s: float, above_s: float, lost_s: float) -> str | None:
+    """Return the letter of the functions to which more than half of the backward pass belongs, or None.
+
+    `backward_s` is the time of the backward pass. `above_s` is the part above the function `backward`. `lost_s` is all
+    own time that no stack contains. At most this time of the backward pass belongs to no function.
+    """
+    half_s = backward_s / 2
+    if above_s > half_s:
+        return "a"
+    return "b" if backward_s - above_s - lost_s > half_s else None
 
 
 def show_flames(page: Page, stacks: list[tuple[tuple[str, ...], float]]) -> Path:
@@ -789,14 +814,18 @@ class Exported(NamedTuple):
 
 @lesson.step(
     "The trace",
-    predict=Guess(
+    predict=Choice.ranges(
         "The profiler writes the events of one training step to a file. How many events does the file contain?",
-        "events",
+        (100, 5_000),
+        units.count,
     ),
     fast={"images": 2},
 )
 def the_trace(images: int = 16) -> Exported:
     """`export_chrome_trace` writes a file with the name, thread, beginning and duration of each event.
+
+    The network has 24 layers. Each layer calls one operator or a few operators, in both passes. Most of these operators
+    call others.
 
     The option `with_modules=True` should add the module to which each operator belongs. `named_modules` profiles a
     second training step with this option, and counts the events in the file that name a module.
@@ -851,7 +880,10 @@ def _(page: Page, found: Exported) -> None:
     inside = trace.within(calls[0])
     lines = [f"{'  ' * depth_of(each, inside)}{each.name}  {microseconds(each.duration_us)}" for each in inside]
     page.output("\n".join(lines), caption="The first convolution, and all events during this convolution")
-    page.reveal(len(trace.events), f"The file also contains {units.some(trace.arrows, 'arrow')}.")
+    page.reveal(
+        len(trace.events),
+        f"The file contains {units.some(len(trace.events), 'event')} and {units.some(trace.arrows, 'arrow')}.",
+    )
     page.settle(FILE_AGREES, sum(each.duration_us for each in calls) / 1e6 / found.conv2d.total_s)
     page.settle(NO_EVENT_ACROSS, trace.partial_overlaps())
     page.settle(ARROWS, trace.arrows)
@@ -863,7 +895,8 @@ def _(page: Page, found: Exported) -> None:
     page.say(
         "The file does not name the caller of an event. But on one thread, a called operator ends before its caller.",
         "The time of an event therefore contains the times of the events that it called. The own time of an event is",
-        "its duration without the durations of these events. In the exercise, you compute own times.",
+        "its duration without the durations of the events that it called directly. In the exercise, you compute own",
+        "times.",
     )
     page.say(
         MODULES_NEED_SCRIPT.words(
@@ -1278,6 +1311,9 @@ class Threads(NamedTuple):
 def two_threads(here: int = 5, second: int = 10) -> Threads:
     """Many programs use several Python threads, for example to prepare data while the network trains.
 
+    The profiler asks torch to report the beginning and the end of each operator. By default, torch keeps this request
+    in variables of the thread that made it. A new Python thread begins without such requests.
+
     We profile two threads twice: with the default settings, and with the object that `every_thread()` returns. This
     object is `_ExperimentalConfig(profile_all_threads=True)`.
     """
@@ -1326,8 +1362,7 @@ def _(page: Page, found: Threads) -> None:
         page.settle(ALL_THREADS, sorted(every.values()) == sorted([found.here, found.second]))
     page.say(
         ONLY_ONE_THREAD.words(
-            held="By default, the profiler records only the thread that starts it, and prints no warning about other"
-            " threads.",
+            held="By default, the profiler does not record a second Python thread, and prints no warning about it.",
             refuted="In this run the profile also contains products of the second thread, or misses some products.",
             unclear="",
         ),

@@ -106,8 +106,9 @@ def three_ways_to_run(calls: int = 15) -> dict[str, Times]:
     """An interpreter decodes an instruction each time it runs the instruction. A compiler translates a function once.
 
     *Ahead of time*: a C compiler translates the function before the program calls it. *Just in time* (JIT): numba
-    translates the function at its first call, because only then the types of the arguments are known. One NumPy
-    operation cannot replace this `while` loop, because each iteration needs the value of the previous iteration.
+    translates the function at its first call, because only then the types of the arguments are known. No NumPy
+    operation replaces this `while` loop: each iteration needs the value of the previous iteration, and decides whether
+    the loop ends.
     """
     ways: dict[str, Callable[[], Any]] = {
         "interpreted": lambda: collatz,
@@ -248,9 +249,9 @@ def explain_others(page: Page, found: tuple[ImplementationTimes, ...]) -> None:
         heads = {"collatz": None, "first call": units.seconds, "a later call": units.seconds}
         page.table(Table.of("CPU times recorded on an AMD EPYC in November 2026, not on this machine", heads, RECORDED))
     page.say(
-        "Cython and Nuitka save the interpreter loop. Without declared types, their C code still calls functions of",
-        "CPython for each `+` and `%`, because the operands can be any objects. With types (`cdef long long value` in",
-        "Cython), the C compiler can use machine instructions for them.",
+        "Cython and Nuitka save the interpreter loop. Without declared types, an operand can be any object. So their C",
+        "code checks types at each `+` and `%`, and most results are Python objects. With types (in Cython",
+        "`cdef long long value`), the C compiler can use machine instructions for them.",
     )
     page.say(
         PYPY_WINS.words(
@@ -319,9 +320,9 @@ def once_for_each_type(measuring: int = 1) -> ByType:
 
     So numba compiles a function once for each *signature*: the types of the arguments, without their values.
 
-    With `cache=True`, numba also writes the machine code to a file. A later process uses this file if the source code,
-    the types and the processor are the same. We start a program in two new processes. The first process starts with an
-    empty cache, and the second process uses the file that the first process has written.
+    With `cache=True`, numba also writes the machine code to a file. A later process uses this file if the source file,
+    the types, the processor and the version of numba are the same. We start a program in two new processes. The first
+    process starts with an empty cache, and the second process uses the file that the first process has written.
     """
     compiled = numba.njit(twice)
     arguments = {
@@ -538,7 +539,7 @@ class Gains(NamedTuple):
 def eight_passes_made_one(budget_s: float = 0.8) -> Gains:
     """Each operation of NumPy was compiled ahead of time, separately from all other operations.
 
-    So each operation reads whole arrays, computes one sum or product per number, and writes a new array. *Fusion*
+    So each operation reads whole arrays, computes one result per number, and writes a whole array. *Fusion*
     merges the operations into one loop. The loop reads each number once, computes the whole formula, and writes the
     result.
     """
@@ -725,8 +726,8 @@ def explain_graph(page: Page, found: Traced) -> None:
         "A program can analyse a graph as a whole. It can fuse operations, reorder them, move them to another device,",
         "or run them without Python.",
         BRANCH_REFUSED.words(
-            held="This graph cannot contain a branch that depends on the numbers in a tensor, because a proxy contains"
-            " no numbers.",
+            held="`torch.fx` cannot decide an `if` that depends on the numbers in a tensor, because a proxy contains no"
+            " numbers.",
             refuted="In this run, `torch.fx` also captures the branch.",
             unclear="This run does not show whether `torch.fx` can capture a branch.",
         ),
@@ -777,8 +778,9 @@ class Exported(NamedTuple):
 def whole_graph_or_none() -> Exported:
     """`torch.export` captures a module before its first call. The result is one graph of torch's own operators.
 
-    The exported program can be saved and run without Python, so the graph must be complete. `torch.export` assumes that
-    later inputs have the size of the example. The program checks the size at each call, unless `Dim` allows any size.
+    The exported program can be saved, and other tools can run it without Python. So the graph must be complete.
+    `torch.export` assumes that later inputs have the size of the example. The program checks the size at each call,
+    unless `Dim` allows other sizes.
     """
     prepare()  # imports torch's compilers, which takes seconds
     x, longer = torch.rand(64), torch.rand(65)
@@ -874,8 +876,11 @@ def graphs_behind_guards() -> Guarded | None:
     """`torch.compile` reads the bytecode of your function and collects torch's operations in graphs.
 
     With each graph, torch stores its *guards*: the conditions under which the graph is right. torch checks the guards
-    at each call. If no graph fits, torch compiles the function again (*recompilation*). A *backend* turns a graph into
-    machine code. The backend of this step only stores the graph, and runs its operations unchanged.
+    at each call. If no graph fits, torch compiles the function again (*recompilation*). If only a size has changed, the
+    new graph usually fits other sizes too.
+
+    A *backend* turns a graph into a function, which can contain machine code. The backend of this step only stores the
+    graph, and runs its operations unchanged.
     """
     if unsupported():
         return None
@@ -985,7 +990,7 @@ def the_loop_that_was_written(budget_s: float = 0.8) -> Written:
     """Inductor is the default backend of `torch.compile`. For a CPU, it writes a C++ loop that fuses many operations.
 
     We record how many bytes each operation of a plain (not compiled) call reads and writes, in memory or in a cache. We
-    also print the C++ code. With `dynamic=True`, the code works for any size.
+    also print the C++ code. With `dynamic=True`, the code works for different sizes.
     """
     torch.set_num_threads(1)
     x = torch.rand(1 << 20)
@@ -1311,10 +1316,10 @@ class Independent(NamedTuple):
     fast={"budget_s": 0.3},
 )
 def what_does_not_wait(budget_s: float = 0.6) -> Independent:
-    """Eager torch computes the three products `x @ q`, `x @ k` and `x @ v` one after the other.
+    """Eager torch computes one product after the other. A product could begin as soon as its two factors are known.
 
-    The graph shows that none of these products needs the result of another. So one product with a matrix three times
-    as wide can replace them. Or they can run at the same time on several cores. We measure both ways.
+    The graph shows which products need the result of another product. The others can run at the same time on several
+    cores. If they have the same first factor, one product with a wider matrix can replace them. We measure both ways.
     """
     graph = fx.symbolic_trace(attend).graph
     torch.set_num_threads(1)
@@ -1423,9 +1428,9 @@ def for_history(budget_s: float = 0.6) -> History | None:
     """TorchScript was torch's compiler before `torch.compile`. Its graphs run without Python.
 
     `torch.jit.trace` records one call of a function, and `torch.jit.script` translates its source code. TorchScript is
-    deprecated since torch 2.5, according to torch's documentation. Since version 2.10, each use causes a warning.
-    Python 3.14 and newer versions are not supported. `torch.compile` replaces TorchScript for speed, and `torch.export`
-    for programs without Python.
+    deprecated since torch 2.5, according to torch's documentation. Since version 2.10, each use causes a warning, which
+    Python may hide. Python 3.14 and newer versions are not supported. `torch.compile` replaces TorchScript for speed,
+    and `torch.export` for programs without Python.
     """
     if torchscript_support().reason:
         return None
@@ -1489,8 +1494,8 @@ def explain_history(page: Page, found: History | None) -> None:
     )
     page.say(
         LITTLE_GAIN.words(
-            held="A script runs the same operations without Python between them. So Python takes only a small part of"
-            " the time of `gelu` in this run.",
+            held="A script runs the same operations without Python between them. In this run, that saves at most a"
+            " third of the time of `gelu`.",
             refuted="In this run, scripting saves much time. A possible reason is that torch fuses some operations of"
             " a script.",
             unclear="This run does not show clearly how much faster scripting makes the function.",

@@ -1,7 +1,7 @@
 """Exercises of lesson 10: the same answer with less peak memory, and a pipeline that allocates memory only once.
 
-(a) `nearest` is graded by its peak memory: the most memory that its process holds at once. Only Linux reports this, so
-    other systems cannot grade the task.
+(a) `nearest` is graded by its peak memory: the most memory that its process holds at once. The grader can measure this
+    only on Linux.
 (b) `tone_curve` is timed.
 
 Check your work with      python -m grader check 10_memory
@@ -53,7 +53,7 @@ def tone_curve(x: torch.Tensor) -> torch.Tensor:
     as you return it, so the next call may overwrite it.
 
     The function is timed on 262144 numbers in float32, on one thread. During the timing, every new large tensor takes
-    new memory from the system, as tensors above 32 MiB always do.
+    new memory from the system, as tensors above 32 MiB do on Linux.
 
     Points: 4 of 10 for right answers, all 10 when 2.7 times as fast as the baseline. The baseline makes a new tensor
     for each of nine steps.

@@ -175,7 +175,7 @@ def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -
     attempt = verdict.attempt
     yield from attempt.rationale.splitlines()
     if attempt.help == NOT_WRITTEN:
-        yield f"{task.read.capitalize()} explains it."
+        yield f"{task.read[:1].upper()}{task.read[1:]} explains it."
     elif attempt.help:
         yield attempt.help
     if attempt.output_tail.strip() and verdict.status not in EARNS:

@@ -201,7 +201,8 @@ def _markdown(text: str) -> str:
 
 
 def _task_words(task: Task) -> str:
-    head = f"## `{task.name}`\n\n{task.summary[:1].upper()}{task.summary[1:]}. {task.read.capitalize()} explains it."
+    summary, read = (f"{text[:1].upper()}{text[1:]}" for text in (task.summary, task.read))
+    head = f"## `{task.name}`\n\n{summary}. {read} explains it."
     if not task.tiers:
         return f"{head}\n\nA right answer earns {points(task.points)} points."
     rows = [f"| right | {points(task.points * task.correct_share)} |"]

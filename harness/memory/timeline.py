@@ -1,6 +1,7 @@
 """Measure the memory of a script over time with `mprof run`, and plot the samples with `mprof plot`.
 
-`mprof run` takes a sample every few milliseconds. It may miss a peak between two samples.
+`mprof run` takes a sample every 0.1 s, or at the interval of its option `--interval`. It may miss a peak between two
+samples.
 """
 
 import re

@@ -5,6 +5,7 @@ from collections import Counter
 from types import ModuleType
 
 import pytest
+import torch
 from sessions import Play, explained
 
 from harness.profiles import Event, NamedModules, Operator, TensorBoard, Trace
@@ -93,6 +94,37 @@ def test_a_cheap_mask_and_a_slow_sum_refute_all_claims_about_the_mask(
     assert "Measured The comparison. aten::gt takes 67 % of the operators' own time." in printed
 
 
+def test_the_number_in_a_frame_is_explained_only_if_it_is_the_first_line_of_the_function(module: ModuleType) -> None:
+    first = module.Exceeds.count.__code__.co_firstlineno
+    assert "line at which the function begins" in module.line_of_a_frame((f"lesson.py({first}): count",))
+    assert module.line_of_a_frame((f"lesson.py({first + 1}): count",)) == ""
+
+
+def test_the_questions_state_the_numbers_of_shapes_and_layers_of_the_network(
+    lesson: Lesson, module: ModuleType
+) -> None:
+    network = module.small_resnet()
+    layers = [each for each in network.modules() if not list(each.children())]
+    trace = next(step for step in lesson.steps if step.name == "the_trace")
+    assert f"The network has {len(layers)} layers" in " ".join(trace.introduction.split())
+    shapes, convolutions = set(), 0
+    for each in layers:
+        if isinstance(each, torch.nn.Conv2d):
+            convolutions += 1
+            each.register_forward_pre_hook(lambda layer, args: shapes.add((*args[0].shape, *layer.weight.shape)))
+    network(torch.zeros(2, 3, 32, 32))
+    assert (convolutions, len(shapes)) == (10, 9)
+
+
+@pytest.mark.parametrize(
+    ("above_s", "lost_s", "letter"), [(6.0, 0.0, "a"), (1.0, 2.0, "b"), (1.0, 5.0, None), (5.0, 0.0, None)]
+)
+def test_time_without_a_stack_is_not_taken_for_time_of_the_forward_pass(
+    module: ModuleType, above_s: float, lost_s: float, letter: str | None
+) -> None:
+    assert module.place_of_backward(10.0, above_s, lost_s) == letter
+
+
 def test_stacks_without_keep_stacks_refute_all_claims_about_stacks(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
@@ -101,7 +133,7 @@ def test_stacks_without_keep_stacks_refute_all_claims_about_stacks(
     printed, standings = explained(prepare, lesson, "a_flame_graph", found)
     assert set(standings.values()) == {"refuted"}
     assert "this PyTorch no longer needs it" in printed
-    assert "the time of these operators is above the line that started the backward pass" in printed
+    assert "is above the function that started the backward pass" in printed
 
 
 def test_no_stacks_at_all_leave_no_picture_and_no_error(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
@@ -125,6 +157,7 @@ def test_a_trace_that_differs_from_the_table_refutes_all_claims_about_it(
     printed, standings = explained(prepare, lesson, "the_trace", found)
     assert set(standings.values()) == {"refuted"}
     assert "In this run the file contains names of modules" in printed
+    assert "Measured Less than 100. The file contains 2 events and 0 arrows." in printed
 
 
 def test_a_torch_that_deprecates_with_modules_is_named(prepare: Play, lesson: Lesson, module: ModuleType) -> None:

@@ -15,6 +15,7 @@ from certain import CERTAIN
 from nbclient import NotebookClient
 from sessions import ROOT, taken
 
+from grader.catalogue import load
 from lessons.engine import notebook
 from lessons.engine.catalogue import entries
 from lessons.engine.command import run_command
@@ -77,6 +78,12 @@ def test_a_lesson_has_at_least_five_claims_and_a_question_in_most_steps(lesson: 
     assert len(lesson.key_points) == 3
     assert lesson.references
     assert all(step.introduction for step in lesson.steps)
+
+
+def test_each_exercise_names_the_step_that_explains_it(lesson: Lesson) -> None:
+    """An exercise names the title of a step and not its number, which changes if a step is added before it."""
+    names = {f"lesson {lesson.name[:2]}, “{step.title}”" for step in lesson.steps}
+    assert {task.name: task.read for task in load().tasks(lesson.name) if task.read not in names} == {}
 
 
 def test_teaching_code_fits_a_terminal_of_80_columns_and_is_short(lesson: Lesson) -> None:

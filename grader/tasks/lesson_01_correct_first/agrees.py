@@ -44,7 +44,7 @@ AGREES = Task(
     ),
     exam=SimulatedExam(draw_scenarios, torch=True),
     folder=Path(__file__).parent,
-    read="lesson 01, step 3",
+    read="lesson 01, “The default tolerances of allclose”",
     idea=(
         "The solution calls g and then f once per case, so that f computes from any tensor that g changed. Then the "
         "solution compares every row of the two answers. Where f returns NaN or infinity, g must return the same "

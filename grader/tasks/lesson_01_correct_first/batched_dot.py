@@ -107,7 +107,7 @@ TASK = Task(
     ),
     exam=TensorExam(("a", "b"), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 01, step 1",
+    read="lesson 01, “Two functions, one answer”",
     idea=(
         "The solution is one multiplication and one sum over whole tensors. The loop over the rows then runs inside "
         "torch. Inside torch, one step of the loop takes nanoseconds, but a call from Python takes microseconds. The "

@@ -101,7 +101,7 @@ REPAIR = Task(
     ),
     exam=SimulatedExam(scenarios),
     folder=Path(__file__).parent,
-    read="lesson 02, step 4",
+    read="lesson 02, “A statement with side effects”",
     idea=(
         "Only the measured calls happen between the two readings of the clock, and the total is divided by their "
         "number. The lists are made before the first reading, a new list for each call that changes its list. If the "

@@ -97,7 +97,7 @@ TIME_PER_CALL = Task(
     ),
     exam=SimulatedExam(scenarios, forgiven=2),
     folder=Path(__file__).parent,
-    read="lesson 02, step 2",
+    read="lesson 02, “Many calls, several times”",
     idea=(
         "The solution makes three warm-up calls. Then the solution doubles the calls in a block until the shortest of "
         "three blocks lasts 200 steps of the clock. The difference of two readings of the clock is wrong by about one "

@@ -41,7 +41,7 @@ TIME_ASYNC = Task(
     ),
     exam=SimulatedExam(draw_scenarios, forgiven=2),
     folder=Path(__file__).parent,
-    read="lesson 03, step 2",
+    read="lesson 03, “How often to wait”",
     idea=(
         "The solution launches once without timing, because the first launch loads a library. Then it times blocks. "
         "The device is idle at the start and at the end of each block. If a block is too short, the solution computes "

@@ -42,7 +42,7 @@ BLOCKED_AUTORANGE = Task(
     ),
     exam=SimulatedExam(draw_scenarios),
     folder=Path(__file__).parent,
-    read="lesson 04, step 3",
+    read="lesson 04, “Many short blocks”",
     idea=(
         "The solution runs the statement once without timing. To find the clock's step, it reads the clock until it "
         "has changed a few times. The solution doubles the runs until a block lasts 200 steps, and computes one block "

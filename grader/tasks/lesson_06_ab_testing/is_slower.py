@@ -41,7 +41,7 @@ IS_SLOWER = Task(
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=3000, together=judge),
     folder=Path(__file__).parent,
-    read="lesson 06, step 5",
+    read="lesson 06, “Peeking”",
     idea=(
         "The solution makes two bets. If A and B are equally fast, b > a has probability 1/2. If you bet on b > a, "
         "your capital grows to 100 times its start with at most 1 % probability, however often you look (Ville's "

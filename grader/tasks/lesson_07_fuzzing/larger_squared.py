@@ -108,7 +108,7 @@ LARGER_SQUARED = Task(
     ),
     exam=TensorExam(("x", "y"), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 07, step 4",
+    read="lesson 07, “The same sum, much slower”",
     idea=(
         "The solution copies one input to the memory layout of the other. torch makes this copy tile by tile. So the "
         "operations do not read one input with large strides. Only two operations then need both inputs: maximum and "

@@ -38,7 +38,7 @@ SMALLEST_SLOW_CASE = Task(
     ),
     exam=SimulatedExam(draw_scenarios),
     folder=Path(__file__).parent,
-    read="lesson 07, step 7",
+    read="lesson 07, “Smaller, and still slow”",
     idea=(
         "The solution draws many cases and measures few. From the times of two plain cases, it computes the time of "
         "every plain counterpart. So one measurement of a case shows whether this case may be slow. Only a case that "

@@ -82,7 +82,7 @@ CHECKSUM = Task(
     ),
     exam=TensorExam(("data",), cases, timed, oracle, allowed, in_c=True),
     folder=Path(__file__).parent,
-    read="lesson 14, step 1",
+    read="lesson 14, “ctypes: plain C without Python.h”",
     idea=(
         "The solution handles sixteen bytes at a time. A checksum is linear, so each of the sixteen bytes contributes "
         "a term that depends only on its value and its position. There is one table of terms for each position. The "

@@ -29,7 +29,7 @@ EXPAND = Task(
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="grouped benchmarks"),
     folder=Path(__file__).parent,
-    read="lesson 15, step 2",
+    read="lesson 15, “Nested names”",
     idea=(
         "The solution loops over the requested options, and one function makes the statement for each combination. If "
         "code first makes all combinations and then removes some, it must contain every rule twice."
