@@ -207,7 +207,7 @@ def _(page: Page, found: Waits) -> None:
     page.settle(EACH_LONGER, longer)
     page.say(
         "Each wait takes time: the device reports that it has finished, and is idle until the next launch. With one",
-        "wait at the end of a block, the device is idle only once per block.",
+        "wait at the end of a block, the device is idle only once per block, if the host launches fast enough.",
         EACH_LONGER.words(
             held="",
             refuted="In this run, the waits took very little time compared with the work.",
