@@ -349,7 +349,7 @@ class Round(NamedTuple):
     predict=Choice(
         "Busy neighbours are other programs on the same machine. Which do they increase more: the mean or the median "
         "of the measured times?",
-        {"a": "the mean", "b": "both by the same amount, within 2 %", "c": "the median"},
+        {"a": "the mean", "b": "both, at most 2 percentage points apart", "c": "the median"},
         limits=(-0.02, 0.02),
     ),
     fast={"rounds": 3, "seconds": 0.08},
