@@ -121,7 +121,7 @@ def _(page: Page, timed: SingleCalls) -> None:
 def about_slowest(place: int) -> str:
     """Return sentences that explain the slowest call. `place` is the number of calls before it."""
     if place == 0:
-        return "The slowest call was the first call. Lesson 02 shows that first calls are often slow."
+        return "The slowest call was the first call. Lesson 02 explains why first calls are often slow."
     return (
         f"The slowest call was call number {place + 1}. It does the same work as the other calls, so the machine"
         " probably also did other work during this call."
