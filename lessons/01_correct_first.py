@@ -17,7 +17,7 @@ from torch.utils.benchmark import Measurement, Timer
 from harness.paired.duel import Duel, duel
 from harness.rendering import units
 from harness.rendering.tables import Table
-from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
+from lessons.engine import Choice, Interval, Lesson, Page, largest
 from lessons.engine.command import main
 from lessons.engine.words import followed, yes_no
 
@@ -58,8 +58,8 @@ def compare_two() -> Compared:
     """Here are two functions that compute the dot product of many pairs of rows.
 
     `mul_sum` multiplies the two tensors element by element, and adds the products of each row. `bmm` computes a small
-    matrix product for each pair of rows. Before we measure which function is faster, we check whether `mul_sum` and
-    `bmm` return the same numbers.
+    matrix product for each pair of rows. A float32 has about seven digits, so each addition rounds its result. Before
+    we measure which function is faster, we check whether `mul_sum` and `bmm` return the same numbers.
     """
     a, b = torch.rand(2, 10_000, 64)
     one, other = mul_sum(a, b), bmm(a, b)
@@ -90,10 +90,9 @@ def _(page: Page, compared: Compared) -> None:
     page.settle(YET_CLOSE, compared.close)
     page.say(
         BITS_DIFFER.words(
-            held="Both functions are right. A float32 has about seven digits, so each addition rounds its result. "
-            "`mul_sum` and `bmm` add in different orders, so their roundings differ.",
-            refuted="On this machine, `mul_sum` and `bmm` add in the same order, so their roundings are equal. On "
-            "other machines, `mul_sum` and `bmm` add in different orders.",
+            held="Both functions are right. `mul_sum` and `bmm` add in different orders, so their roundings differ.",
+            refuted="In this run, all numbers are equal. A possible cause is that `mul_sum` and `bmm` add in the same "
+            "order on this machine. On other machines, `mul_sum` and `bmm` add in different orders.",
             unclear="This run does not show whether the results of the two functions differ.",
         ),
         "Do not check whether two results are exactly equal. Check whether their difference is larger than rounding",
@@ -140,8 +139,8 @@ class Errors(NamedTuple):
     "How large may the error be?",
     predict=Choice(
         "eps is the distance from 1 to the next larger number of a dtype: about 1e-7 in float32. A sum of 64 products "
-        "in float32 needs 127 roundings. We divide the error of each of 10 000 sums by eps times the magnitude. How "
-        "large is the largest of these 10 000 quotients?",
+        "in float32 needs up to 127 roundings. We divide the error of each of 10 000 sums by eps times the magnitude. "
+        "How large is the largest of these 10 000 quotients?",
         {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
         limits=(6, 30),
     ),
@@ -206,8 +205,8 @@ def _(page: Page, errors: dict[str, Errors]) -> None:
         "The bound depends on the dtype. For `mul_sum`, the largest error in bfloat16 is",
         f"{units.ratio(half.mul_sum / full.mul_sum)} the largest error in float32. A tolerance such as 1e-5 can be",
         "right for one dtype and wrong for another dtype.",
-        "torch adds float16 and bfloat16 numbers in float32, and rounds only the final sum to the dtype. `one_by_one`",
-        "rounds the sum after each addition. In bfloat16, the largest error of `one_by_one` is",
+        "In this step, `sum` adds float16 and bfloat16 numbers in float32, and rounds only the final sum to the dtype.",
+        "`one_by_one` rounds the sum after each addition. In bfloat16, the largest error of `one_by_one` is",
         f"{units.ratio(half.one_by_one / half.mul_sum)} the largest error of `mul_sum`.",
     )
     page.say(
@@ -325,7 +324,7 @@ def _(page: Page, checked: dict[str, Checked]) -> None:
     page.settle(BOUND_RIGHT, by_bound)
     page.say(
         "The default `rtol` of 1e-5 is too large for float64, which has about 16 digits. Whole numbers are exact, so "
-        "any `rtol` is too large for whole numbers. If the right answers are below the default `atol` of 1e-8, "
+        "any `rtol` above 0 is too large for whole numbers. If the right answers are below the default `atol` of 1e-8, "
         "`allclose`",
         "accepts answers that are only zeros.",
         "Where positive and negative terms cancel, the sum is much smaller than its terms. The rounding error is a "
@@ -431,10 +430,9 @@ def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
 @lesson.step(
     "Unusual inputs",
     predict=Choice(
-        "We also check each answer of the functions with `allclose` without options. How many right answers does "
-        "`allclose` reject?",
-        {"a": "none", "b": "one or more"},
-        limits=(1,),
+        "We also check each answer with `allclose` without options. For which kind of input does `allclose` reject "
+        "right answers?",
+        {"a": "for no kind", "b": "`no rows`", "c": "`NaN`", "d": "`strided`"},
     ),
 )
 def unusual_inputs() -> dict[str, dict[str, Look]]:
@@ -496,7 +494,7 @@ def _(page: Page, seen: dict[str, dict[str, Look]]) -> None:
     every_look = [each for looks in seen.values() for each in looks.values()]
     rejected = sum(each.finding == "ok" and not each.allclose for each in every_look)
     page.reveal(
-        rejected,
+        rejecting_kind(seen),
         f"The number of right answers that `allclose` rejects is {rejected}. Each of these answers contains NaN where",
         "NaN is right.",
     )
@@ -512,7 +510,7 @@ def _(page: Page, seen: dict[str, dict[str, Look]]) -> None:
             refuted="In this run, `mul_sum` or `bmm` returned a wrong answer. Please report this answer to PyTorch.",
             unclear="This run does not show whether `mul_sum` and `bmm` are right.",
         ),
-        "Each of the four faulty functions computes the right formula, but fails with some inputs. `hides_nan` counts",
+        "Each of the four faulty functions uses the right formula. `hides_nan` counts",
         "NaN as 0, so it hides earlier faults that produced NaN. `by_mean` returns NaN for an empty row, whose sum is",
         "0. `in_place` returns the right answer, but alters its input. `no_strides` assumes that `b` is contiguous.",
     )
@@ -522,6 +520,15 @@ def _(page: Page, seen: dict[str, dict[str, Look]]) -> None:
         "tensor with each number of the second. So compare the shapes before you call `allclose`. Lesson 07 draws",
         "unusual inputs at random.",
     )
+
+
+def rejecting_kind(seen: Mapping[str, Mapping[str, Look]]) -> str | None:
+    """Return the letter of the right answer to the question of step 5, or None if several kinds of input are right."""
+    kinds = {
+        kind for looks in seen.values() for kind, each in looks.items() if each.finding == "ok" and not each.allclose
+    }
+    letters = {"no rows": "b", "NaN": "c", "strided": "d"}
+    return letters.get(kinds.pop()) if len(kinds) == 1 else None if kinds else "a"
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -674,19 +681,21 @@ class Parts(NamedTuple):
 
 @lesson.step(
     "Six parts that decide the speed",
-    predict=Guess(
-        "A Python loop calls `torch.dot` for each of 512 pairs of rows. What is the time of the loop divided by the "
-        "time of `mul_sum`?",
-        "times",
+    predict=Choice.ranges(
+        "`row_by_row` calls `torch.dot` for each of 512 pairs of rows. What is its time divided by the time of "
+        "`mul_sum`?",
+        (2, 20, 500),
+        units.ratio,
     ),
     fast={"budget_s": 0.1, "times": 3},
 )
 def six_parts(budget_s: float = 0.35, times: int = 7) -> Parts:
     """Why is one right function faster than another? All functions in this step return right answers.
 
-    The time of a function depends on six parts: the algorithm, its hyperparameters, its implementation, the framework,
-    the framework's libraries, and the hardware. We change one of the six parts at a time, and keep the other five
-    parts.
+    We give all functions of a comparison the same input. Their time depends on six parts: the algorithm, its
+    hyperparameters, its implementation, the framework, the framework's libraries, and the hardware. We change one of
+    the six parts at a time, and keep the other five parts. For example, `row_by_row` and `mul_sum` multiply the same
+    numbers. But `mul_sum` calls torch only twice, and each call of torch takes time in addition to its computation.
     """
     a, b = torch.rand(2, 512, 64)
     c, d = torch.rand(2, 64, 512)
@@ -758,10 +767,10 @@ def _(page: Page, parts: Parts) -> None:
         page.settle(claim, longer_by(races[part]), remark="longer time ÷ shorter time")
     by_size = sorted(races, key=lambda part: abs(math.log(races[part].ratio)))
     page.say(
-        f"Of these five changes, the change of the {by_size[-1]} had the largest effect in this run. The change of the",
-        f"{by_size[0]} had the smallest effect. On a CPU, `bmm` calls a matrix library only for rows of 400 numbers or",
-        "more, and torch's own loop for shorter rows. To change the library, this step therefore uses rows of 512",
-        "numbers.",
+        f"Of these five changes, the change of the {by_size[-1]} had the largest measured effect. The change of the",
+        f"{by_size[0]} had the smallest measured effect. On a CPU, `bmm` calls a matrix library only for rows of 400",
+        "numbers or more, and torch's own loop for shorter rows. To change the library, this step therefore uses rows",
+        "of 512 numbers.",
         about_cores(parts.one_thread, parts.all_threads),
     )
     page.say(
@@ -780,19 +789,19 @@ def longer_by(race: Duel) -> Interval:
 
 
 def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:
-    """Return sentences that compare the time of `mul_sum` on all cores with its time on one core.
+    """Return sentences that compare the time of `mul_sum` with all threads of torch with its time with one thread.
 
-    `one` and `full` are measurements with one thread and with all threads of torch. If torch uses a single core, return
-    a sentence that states this.
+    `one` and `full` are measurements with one thread and with all threads. If torch uses a single thread, return a
+    sentence that states this.
     """
-    cores = torch.get_num_threads()
-    if cores == 1:
-        return "This run could not change the hardware, because torch uses a single core on this machine."
+    threads = torch.get_num_threads()
+    if threads == 1:
+        return "This run could not use more of the hardware, because torch uses a single thread on this machine."
     times = median(after.median / before.median for before, after in zip(one, full, strict=True))
     return (
-        "The number of cores is the only part of the hardware that this run changed. `mul_sum` took"
-        f" {units.ratio(times)} as long with {cores} cores as with one core. A call waits for its slowest core, and"
-        " other programs can slow a core down."
+        "Of the hardware, this run changed only how many cores a call can use: one core per thread. `mul_sum` took"
+        f" {units.ratio(times)} as long with {threads} threads as with one thread. A call waits"
+        " for its slowest thread, and other programs can slow a thread down."
     )
 
 
@@ -808,7 +817,8 @@ lesson.key_points = (
     ),
 )
 lesson.references = (
-    "PyTorch, `torch.allclose` and `torch.testing.assert_close`: docs.pytorch.org/docs/stable/testing.html",
+    "PyTorch, `torch.allclose`: docs.pytorch.org/docs/stable/generated/torch.allclose.html",
+    "PyTorch, `torch.testing.assert_close`: docs.pytorch.org/docs/stable/testing.html",
     "PyTorch, numerical accuracy: docs.pytorch.org/docs/stable/notes/numerical_accuracy.html",
     "Higham, Accuracy and Stability of Numerical Algorithms, chapter 3",
     "PyTorch benchmark recipe: docs.pytorch.org/tutorials/recipes/recipes/benchmark.html",

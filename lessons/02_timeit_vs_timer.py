@@ -25,7 +25,7 @@ from harness.machine.background_load import BackgroundLoad, watch_background_loa
 from harness.rendering import units
 from harness.rendering.tables import Table
 from harness.torch_benchmark import timeit_text
-from lessons.engine import Choice, Interval, Lesson, Page, smallest
+from lessons.engine import Choice, Interval, Lesson, Page, Standing, smallest
 from lessons.engine.command import main
 from lessons.engine.published import LECTURE_LOOPS, LECTURE_RUNS_S, RECIPE_THREADS
 from lessons.engine.words import followed
@@ -59,7 +59,9 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 def first_calls(calls: int = 20) -> dict[str, list[float]]:
     """Here are two functions that compute the dot product of many pairs of rows. Later steps use them again.
 
-    We call these two functions and five functions of torch twenty times each, and time each call separately.
+    We call these two functions and five functions of torch twenty times each, and time each call separately. When
+    a function is called for the first time in a process, torch may have to prepare it. Other programs can slow any
+    call.
     """
     a, b = torch.rand(2, 256, 64)
     functions: list[Callable[[Tensor, Tensor], Tensor]] = [mul_sum, bmm]
@@ -106,8 +108,8 @@ def _(page: Page, timed: dict[str, list[float]]) -> None:
     page.settle(FIRST_SLOWEST, Interval.share(slowest, len(timed)), remark=found)
     page.settle(FIRST_EXPENSIVE, median(times.values()), remark="median of the seven functions")
     page.say(
-        "A first call does work that later calls do not repeat. The first call finds the kernel (the compiled code of",
-        "the operation), loads the kernel from disk, reserves memory and fills the caches.",
+        "A first call can do work that later calls do not repeat. It finds the kernel (the compiled code of the",
+        "operation), loads the kernel's code into memory and fills the caches.",
         FIRST_SLOWEST.words(
             held="If a later call was slower than the first, something disturbed the later call.",
             refuted="In this run, a later call was usually the slowest. Either the functions had been called before, or"
@@ -142,11 +144,11 @@ class Runs(NamedTuple):
     fast={"turns": 60},
 )
 def several_runs(turns: int = 120, number: int = 100) -> Runs:
-    """A single call is too short to be timed precisely, so `timeit` times a run of many calls.
+    """A single short call cannot be timed precisely, so `timeit` times a run of many calls.
 
     `timeit.timeit` makes one run, and `Timer.repeat` makes several runs. `Timer.autorange` searches for a number of
-    calls that together take at least 0.2 s. The timed code is a string. `globals=` contains the objects that the timed
-    code uses.
+    calls that together take at least 0.2 s. Here, the timed code is a string. `globals=` contains the objects that
+    the timed code uses.
     """
     stmt = "mul_sum(a, b)"
     one_run_s = timeit.timeit(stmt, globals=names(), number=number)
@@ -189,12 +191,13 @@ def _(page: Page, runs: Runs) -> None:
         "by the number of calls to get the time per call. The times in the table are also times of whole runs.",
     )
     page.say(
-        "A disturbance makes a run longer. No run is shorter than an undisturbed run.",
+        "A disturbance, such as another program, makes a run longer and never shorter.",
         BEST_STEADIER.words(
-            held="The shortest of five runs is therefore the least disturbed run, and the mean contains all"
+            held="The shortest of five runs is therefore usually the least disturbed run, and the mean contains all"
             " disturbances.",
             refuted="The shortest of five runs should therefore vary less than the mean of the five. In this step, the"
-            " shortest run varied more, because disturbances often affected all five runs of a repetition, or none.",
+            " shortest run usually changed more. A possible cause is that disturbances often affected all five runs of"
+            " a repetition, or none.",
             unclear="The shortest of five runs should therefore vary less than the mean of the five. This measurement"
             " does not show a clear difference.",
         ),
@@ -258,7 +261,7 @@ def command_line(number: int = 200) -> subprocess.CompletedProcess[str]:
 
 
 ROUNDING = 0.01
-"""An upper limit of the relative rounding error of the times that timeit prints with three digits."""
+"""An upper limit of the relative rounding error of the ratio of two times that timeit prints with three digits."""
 
 PRINTS_BEST = command_line.claim(
     "prints-the-best",
@@ -284,7 +287,7 @@ def _(page: Page, run: subprocess.CompletedProcess[str]) -> None:
     divided = f"{units.seconds(candidates[truth])} ÷ {units.count(loops)} loops"
     page.reveal(truth, f"{divided} is {units.seconds(printed_s)} per loop.")
     page.settle(PRINTS_BEST, printed_s * loops / min(raw_s), remark="printed time × loops ÷ shortest run")
-    page.settle(RAW_DIFFER, apart(raw_s))
+    page.settle(RAW_DIFFER, Interval.exact(apart(raw_s)).widened(ROUNDING))
     lecture = mean(LECTURE_RUNS_S) / min(LECTURE_RUNS_S) - 1
     page.say(
         f"The mean time of the five runs is {units.percent(mean(raw_s) / min(raw_s) - 1)} larger than the shortest",
@@ -627,9 +630,13 @@ class Threads(NamedTuple):
 @lesson.step(
     "One thread or all threads",
     predict=Choice(
-        "We compare `mul_sum` with `bmm` twice: with one thread, and with all threads. Is the same function faster in "
-        "both cases?",
-        {"a": "yes, by the same factor", "b": "yes, by a different factor", "c": "no"},
+        "We compute time of `bmm` ÷ time of `mul_sum` twice: with one thread, and with all threads. How much do the "
+        "two ratios differ?",
+        {
+            "a": "by less than 5 %",
+            "b": "by 5 % or more, but the same function is faster",
+            "c": "so much that the other function is faster",
+        },
     ),
     fast={"number": 2},
 )
@@ -637,8 +644,8 @@ def one_thread_or_all(turns: int = 15, number: int = 3) -> Threads:
     """Now both timers measure larger inputs, on which torch can use several threads.
 
     `timeit` does not set the number of threads, so torch uses its default number. torch's Timer uses `num_threads`
-    threads, by default one thread. We measure all times alternately and often, so that a disturbance affects all
-    times alike. Each time is the shortest of three runs.
+    threads, by default one thread. Each function divides its work among the threads in its own way. We measure all
+    times alternately and often, so that a disturbance affects all times alike. Each time is the shortest of three runs.
     """
     a, b = torch.rand(2, 10_000, 64)
     work = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
@@ -701,11 +708,12 @@ def _(page: Page, found: Threads) -> None:
         else:
             page.settle(claim, Interval.median(values).void_if(crowded))
     page.say(ABOUT_WINNER[truth], TWO_ANSWERS.words(held=TIMERS_DIFFER, refuted="", unclear=""))
-    page.say(
-        f"`mul_sum` took {units.ratio(sums.all_threads_s / sums.one_thread_s)} as long with",
-        f"{units.some(threads, 'thread')} as with one. A call waits for its slowest thread. If another program uses",
-        "the core of a thread, this thread finishes late. Several threads can then be slower than one thread.",
-    )
+    if threads > 1:
+        page.say(
+            f"`mul_sum` took {units.ratio(sums.all_threads_s / sums.one_thread_s)} as long with",
+            f"{units.some(threads, 'thread')} as with one. A call waits for its slowest thread. If another program",
+            "uses the core of a thread, this thread finishes late. Several threads can then be slower than one thread.",
+        )
     show_recipe(page, here=median(one))
 
 
@@ -760,12 +768,14 @@ def winner_with_threads(one: Sequence[float], full: Sequence[float]) -> str | No
 
     `one` and `full` contain time of bmm ÷ time of mul_sum for each repetition, with one thread and with all threads.
     """
-    if max(one) < 1 < min(full) or max(full) < 1 < min(one):
+    sides = {Interval.median(ratios).compare(at_least=1) for ratios in (one, full)}
+    if sides == {Standing.HELD, Standing.REFUTED}:
         return "c"
     changed = Interval.median(changes(one, full))
-    if changed.low >= CLEAR_CHANGE:
-        return "b"
-    return "a" if changed.high < CLEAR_CHANGE else None
+    if changed.high < CLEAR_CHANGE:
+        return "a"
+    same_side = len(sides) == 1 and Standing.INCONCLUSIVE not in sides
+    return "b" if same_side and changed.low >= CLEAR_CHANGE else None
 
 
 def changes_of(ways: Iterable[Ways]) -> list[float]:
@@ -982,7 +992,7 @@ def _(page: Page, found: Fed) -> None:
         TIME_IS_SILENT.words(
             held="The times do not show the mistake, because a processor multiplies infinite numbers about as fast as"
             " other numbers.",
-            refuted="On this machine, the infinite numbers also changed the time.",
+            refuted="In this run, the times also differ. The infinite numbers are a possible cause.",
             unclear="This run does not show whether the infinite numbers change the time.",
         ),
         "If the time depends on the values, as with the sort in step 4, the time is wrong too.",
@@ -1070,8 +1080,8 @@ def _(page: Page, orders: Orders) -> None:
     page.settle(WARM_EQUAL, Interval.median(warm))
     page.say(
         FIRST_LOSES.words(
-            held="With an empty cache, the function that is measured first is always slower. Its five calls contain a"
-            " cold start: the first call also compiles the pattern. The other function uses the cache.",
+            held="With an empty cache, the function that was measured first was slower in both orders. Its five calls"
+            " contain a cold start: the first call also compiles the pattern. The other function uses the cache.",
             refuted="In this run, the function that was measured first was not clearly slower.",
             unclear="This run does not show whether the function that is measured first is slower.",
         ),
@@ -1082,9 +1092,9 @@ def _(page: Page, orders: Orders) -> None:
         ),
     )
     page.say(
-        "The repaired `benchmark` calls each function once before it starts the clock, as torch's Timer does. If the",
-        "first call itself matters to you, start a new process for each function. To find such mistakes, measure the",
-        "functions in both orders, and measure the same function under two names.",
+        "To repair `benchmark`, call each function once before you start the clock. torch's Timer also warms up. If",
+        "the first call itself matters to you, start a new process for each function. To find such mistakes, measure",
+        "the functions in both orders, and measure the same function under two names.",
     )
 
 

@@ -16,7 +16,7 @@ from torch.utils.benchmark import Timer
 from harness.machine.devices import pick_stream
 from harness.rendering import plots, units
 from harness.rendering.tables import Table
-from lessons.engine import Choice, Guess, Interval, Lesson, Page
+from lessons.engine import Choice, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.published import ON_GPUS
 
@@ -65,12 +65,12 @@ class Launched(NamedTuple):
     fast={"turns": 3},
 )
 def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
-    """A GPU has a queue of work, which CUDA calls a stream. A call with tensors on the GPU puts work into this queue.
+    """A GPU takes its work from queues. CUDA calls such a queue a stream.
 
-    `launch` puts work into the queue and returns immediately. `synchronize` returns when all work in the queue is done.
-    For a GPU, `synchronize` calls `torch.cuda.synchronize`. We read the clock after the launches, and again after
-    `synchronize`. On a GPU, the tensors have more rows than in the simulation. Otherwise the GPU would finish its work
-    before the next launch.
+    A call with tensors on the GPU puts work into a queue. `launch` puts work into the queue and returns immediately.
+    `synchronize` returns when all work in the queue is done. For a GPU, `synchronize` calls `torch.cuda.synchronize`.
+    We read the clock after the launches, and again after `synchronize`. On a GPU, the tensors have more rows than in
+    the simulation. Otherwise the GPU would finish its work before the next launch.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -119,8 +119,8 @@ def _(page: Page, timed: list[Launched]) -> None:
         f"work of one launch takes {units.seconds(done_s / 20)}.",
         EARLY.words(
             held="The time per launch is only the cost of a launch, which does not depend on how long the work takes.",
-            refuted="In this run, the launches took a large part of the time: the work is small for this device, or the"
-            " machine delayed the launches.",
+            refuted="In this run, the launches took a large part of the time. Possible causes are that the work is"
+            " small for this device, or that the machine delayed the launches.",
             unclear="This run does not show clearly how early the launches return: the repetitions differ too much.",
         ),
     )
@@ -207,7 +207,7 @@ def _(page: Page, found: Waits) -> None:
     page.settle(EACH_LONGER, longer)
     page.say(
         "Each wait takes time: the device reports that it has finished, and is idle until the next launch. With one",
-        "wait at the end of a block, the device is idle only once per block.",
+        "wait at the end of a block, the device is idle only once per block, if the host launches fast enough.",
         EACH_LONGER.words(
             held="",
             refuted="In this run, the waits took very little time compared with the work.",
@@ -260,7 +260,8 @@ def own_clock(turns: int = 9, launches: int = 40) -> list[Clocks]:
 
     An event goes into the queue like work, and records the time at which the device reaches the event. On a GPU, an
     event is a `torch.cuda.Event(enable_timing=True)` with the methods `record` and `elapsed_time`. In this lesson, we
-    call the methods `record` and `seconds_since`, which work on a GPU and on a simulated stream.
+    call the methods `record` and `seconds_since`, which work on a GPU and on a simulated stream. A simulated stream has
+    no clock of its own: its thread reads the host's clock when it reaches an event.
     """
     work = partial(mul_sum, *rows(2000))
     timed = []
@@ -302,16 +303,16 @@ def _(page: Page, timed: list[Clocks]) -> None:
             held="The first launch and the end of the wait are short compared with the work of forty launches. In a "
             "very short block of launches, the first launch and the end of the wait would be a large part of the "
             "host's time.",
-            refuted="In this run, the times of the two clocks differ: the machine delayed the host, or the block of "
-            "launches is too short.",
+            refuted="In this run, the times of the two clocks differ. Possible causes are that the machine delayed the "
+            "host, or that the block of launches is too short.",
             unclear="The repetitions differ too much to show whether the two clocks measure the same time.",
         ),
         "If the host launches too slowly, the device is idle between two launches. Both clocks, the host's and the "
         "device's, include this idle time.",
     )
     page.say(
-        "Events show how long the device works. The host's clock shows how long the user of a program waits. Report "
-        "which of these two times you measured.",
+        "Events show how much time passes on the device. The host's clock shows how long the user of a program waits. "
+        "Report which of these two times you measured.",
     )
 
 
@@ -398,9 +399,9 @@ def _(page: Page, found: dict[str, list[Reading]]) -> None:
     page.say(
         about_default_clock(on_a_gpu=ON_A_GPU),
         "Timer reads its clock only before and after a run of many calls, so the clock does not wait after each call.",
-        "With too few calls in a run, the wait at the end is a large part of the result. In the published re-run",
-        f"above, a run of 100 calls gives {units.seconds(hundred_s)} per call, and `blocked_autorange` gives",
-        f"{units.seconds(blocks_s)}.",
+        "With too few calls in a run, the wait at the end is a large part of the result. Check the result with longer",
+        f"runs. In the published re-run above, a run of 100 calls gives {units.seconds(hundred_s)} per call, and",
+        f"`blocked_autorange` gives {units.seconds(blocks_s)}. The re-run does not show the cause of this difference.",
     )
 
 
@@ -426,18 +427,19 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 
 @lesson.step(
     "The first bmm",
-    predict=Guess(
+    predict=Choice.ranges(
         "What is the time of the very first call of `bmm` divided by the median time of its later calls?",
-        "times",
-        near=3,
+        (2, 10, 100),
+        units.ratio,
     ),
 )
 def first_bmm(calls: int = 30) -> list[float]:
     """Until now, this lesson has computed no matrix product.
 
     `bmm` calls a library for matrix products: cuBLAS on a GPU, and MKL or another library on a CPU. On a CPU, `bmm`
-    calls this library only for rows of 400 numbers or more. Before the first matrix product, the library must be loaded
-    and prepared. We time each call of `bmm` separately, and wait until its work is done.
+    calls this library only for rows of 400 numbers or more. Before the first matrix product, the library may have to be
+    loaded or prepared. For a GPU, compare the first two rows of the published table in step 2: each time is the mean of
+    100 calls. We time each call of `bmm` separately, and wait until its work is done.
     """
     work = partial(bmm, *rows(256, n=512, gpu_gets=1))
     calls_s = []
@@ -473,8 +475,9 @@ def _(page: Page, calls_s: list[float]) -> None:
     page.say(
         FIRST_BMM.words(
             held="A benchmark without a warm-up includes this slow first call.",
-            refuted="In this run, the first call was not slow: other code in this process had called the library"
-            " before, or something disturbed the later calls.",
+            refuted="In this run, the first call was not slow. Possible causes are that the library needs little"
+            " preparation, that other code in this process had called the library before, or that something disturbed"
+            " the later calls.",
             unclear="The noise of this machine hides whether the first call was slow.",
         ),
         f"On the recipe's GPU, the first result of `timeit` for `bmm` is {units.ratio(recipe)} the second result,",
@@ -501,7 +504,7 @@ class Repeated(NamedTuple):
     fast={"turns": 9},
 )
 def cold_and_warm(turns: int = 25) -> list[Repeated]:
-    """A benchmark repeats a call, so the numbers of the call are in a cache, such as the L2 cache of a GPU.
+    """A benchmark repeats a call, so the numbers of the call are often in a cache, such as the L2 cache of a GPU.
 
     A program may call a function only once, after other work has overwritten the cache. A call with its numbers in the
     cache is warm, and a call without them is cold. `stream.flush()` returns a function that overwrites the caches, up
@@ -553,26 +556,25 @@ def _(page: Page, timed: list[Repeated]) -> None:
             "part that we overwrite, or reading the numbers takes only a small part of the time.",
             unclear="This run does not show a clear difference between warm and cold calls.",
         ),
-        "Both times are right: the warm time and the cold time. A call in a loop on the same numbers is warm. A call "
-        "that a",
-        "program makes once a minute is cold. Report whether you measured the warm time or the cold time. To time a "
-        "cold call,",
+        "Both times are right: the warm time and the cold time. A call in a loop on the same numbers is warm if a "
+        "cache can hold the numbers. A call that a program makes once a minute is usually cold. Report whether "
+        "you measured the warm time or the cold time. To time a cold call, "
         "overwrite the caches before each call, and time each call separately.",
     )
 
 
 lesson.key_points = (
     (
-        "A call on a GPU's tensors only launches work. Wait for the device once per block of launches, before you stop "
-        "the clock."
+        "Most calls on a GPU's tensors only launch work. Wait for the device once per block of launches, before you "
+        "stop the clock."
     ),
     (
-        "Events measure how long the device works, and the host's clock measures how long the user waits. torch's "
-        "Timer waits only for accelerators."
+        "Events measure the time on the device, and the host's clock measures how long the user waits. torch's Timer "
+        "waits only for accelerators."
     ),
     (
-        "A first call loads libraries, and a repeated call finds its numbers in a cache. Report whether you timed a "
-        "cold call or a warm call."
+        "A first call may load libraries, and a repeated call often finds its numbers in a cache. Report whether you "
+        "timed a cold call or a warm call."
     ),
 )
 lesson.references = (

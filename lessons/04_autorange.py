@@ -103,8 +103,8 @@ def _(page: Page, timed: SingleCalls) -> None:
     page.say(
         f"The median time of a call is {units.seconds(usual_s)}, and the slowest call took {units.seconds(slowest_s)}.",
         CALLS_DIFFER.words(
-            held="During the slowest call, the machine also did other work.",
-            refuted="In this run, no call was disturbed. The next run may be different.",
+            held=about_slowest(timed.calls_s.index(slowest_s)),
+            refuted="In this run, no call took much longer than the median call. The next run may be different.",
             unclear="This run does not show whether other work of the machine made a call slower.",
         ),
     )
@@ -115,6 +115,16 @@ def _(page: Page, timed: SingleCalls) -> None:
     page.say(
         "A sample (one measured time) should therefore contain more than one call. This lesson shows how to choose the",
         "number of calls.",
+    )
+
+
+def about_slowest(place: int) -> str:
+    """Return sentences that explain the slowest call. `place` is the number of calls before it."""
+    if place == 0:
+        return "The slowest call was the first call. Lesson 02 explains why first calls are often slow."
+    return (
+        f"The slowest call was call number {place + 1}. It does the same work as the other calls, so the machine"
+        " probably also did other work during this call."
     )
 
 
@@ -171,13 +181,13 @@ def _(page: Page, runs: list[Run]) -> None:
     page.settle(LONG_ENOUGH, last.seconds)
     page.settle(SEARCH_COSTS, searched / last.calls, remark=f"{units.count(searched)} calls discarded")
     page.say(
-        f"The very first call took {units.ratio(runs[0].seconds / per_call_s)} as long as a call of the last run.",
-        "The first call of a function is often slow, so the discarded runs are useful as a warm-up.",
+        f"The first run, of a single call, took {units.ratio(runs[0].seconds / per_call_s)} as long as a call of the",
+        "last run. The first call of a function is often slow, so the discarded runs are useful as a warm-up.",
     )
     page.say(
         f"The result of `autorange` is a single time for {units.count(last.calls)} calls. This time does not show",
-        "whether some of the calls were disturbed. With more calls, the time varies less between runs, but a single",
-        "time still has no spread.",
+        "whether some of the calls were disturbed. With more calls, the time per call usually varies less between",
+        "runs. But a single time still has no spread.",
     )
 
 
@@ -205,8 +215,9 @@ def many_blocks(seconds: float = 1.0) -> Blocks:
 
     A block must be long compared with reading the clock, and short compared with the whole run. So torch tries blocks
     of 1, 10, 100 … calls until two conditions hold. First, reading the clock takes at most a ten-thousandth of the
-    block's time. Second, the block takes at least a thousandth of `min_run_time`. This search is the function
-    `_estimate_block_size` in `torch/utils/benchmark/utils/timer.py`.
+    block's time. Second, the block takes at least a thousandth of `min_run_time`. The search also ends with a block
+    that takes longer than `min_run_time`. This search is the function `_estimate_block_size` in
+    `torch/utils/benchmark/utils/timer.py`. Then torch measures blocks until they together take at least `min_run_time`.
     """
     timer = Timer("mul_sum(a, b)", globals=names())
     one_run = timer.timeit(1000)
@@ -270,9 +281,9 @@ def _(page: Page, found: Blocks) -> None:
         "blocks would give fewer samples.",
     )
     page.say(
-        f"In a second measurement, torch chose blocks of {units.count(again.number_per_run)} calls.",
-        "The size of the blocks can differ between measurements: if other work interrupts the search, a short block",
-        "looks long.",
+        "In a second measurement with a fifth of the `min_run_time`, torch chose blocks of",
+        f"{units.count(again.number_per_run)} calls. The size of the blocks depends on `min_run_time`. It can also",
+        "differ between equal measurements: if other work interrupts the search, a short block looks long.",
     )
     page.say(torch_warns(spread))
     page.say(
@@ -338,7 +349,7 @@ class Round(NamedTuple):
     predict=Choice(
         "Busy neighbours are other programs on the same machine. Which do they increase more: the mean or the median "
         "of the measured times?",
-        {"a": "the mean", "b": "both by the same amount, within 2 %", "c": "the median"},
+        {"a": "the mean", "b": "both, at most 2 percentage points apart", "c": "the median"},
         limits=(-0.02, 0.02),
     ),
     fast={"rounds": 3, "seconds": 0.08},
@@ -389,22 +400,25 @@ def _(page: Page, rounds: list[Round]) -> None:
         f"The mean changed by {change(in_the_middle.mean)} and the median by {change(in_the_middle.median)}. Both",
         "figures are medians of all rounds.",
     )
-    page.settle(FELT, Interval.every(each.mean for each in moves).widened(page.noise).void_if(crowded))
-    further = Interval.every(each.mean - each.median for each in moves).widened(page.noise).void_if(crowded)
+    felt = Interval.every(each.mean for each in moves).widened(page.noise).void_if(crowded)
+    page.settle(FELT, felt)
+    unnoticed = felt.compare(at_least=0) is not Standing.HELD
+    further = Interval.every(each.mean - each.median for each in moves).widened(page.noise).void_if(unnoticed)
     page.settle(MEDIAN_LESS, further, remark="increase of the mean - increase of the median")
     page.say(
         MEDIAN_LESS.words(
-            held="The neighbours slow only some blocks. These slow blocks increase the mean. The median is the time of"
-            " the middle block, so a few slow blocks hardly change it.",
+            held="The neighbours slow some blocks more than others. The slowest blocks increase the mean. The median"
+            " is the time of the middle block, so a few slow blocks hardly change it.",
             refuted="In this run, the median increased more than the mean, because the neighbours also slowed the"
             " middle block. The median is stable only if a disturbance affects fewer than half of the samples.",
-            unclear="The rounds do not agree, or other programs were busy already. This run therefore does not show"
+            unclear="The rounds do not agree, or the neighbours had no clear effect. This run therefore does not show"
             " whether the mean or the median increases more. Run the step again when the machine is less busy.",
         ),
         FELT.words(
             held="",
             refuted="The mean did not increase, so the neighbours did not disturb this code.",
-            unclear="Because of the noise of this machine, this run does not show either whether the mean increased.",
+            unclear="Because of the noise of this machine, or because other programs were busy already, this run does"
+            " not show either whether the mean increased.",
         ),
     )
     warned = sum(each.loud.has_warnings for each in rounds)
@@ -413,10 +427,11 @@ def _(page: Page, rounds: list[Round]) -> None:
         part_of(
             warned,
             len(rounds),
-            none="The IQR ignores the slowest quarter of the blocks, so it does not show the effect of the neighbours.",
+            none="The IQR ignores the slowest quarter of the blocks, so it can hide the effect of the neighbours.",
             some="The IQR ignores the slowest quarter of the blocks, so it does not always show the effect of the"
             " neighbours.",
-            every="The neighbours slowed more than a quarter of the blocks, so the IQR shows their effect.",
+            every="In each of them, a quarter of the blocks or more were clearly slower than the fastest quarter, so"
+            " the IQR shows the disturbance.",
         ),
         "Keep all samples, and look at them.",
     )
@@ -459,8 +474,8 @@ class Answers(NamedTuple):
 @lesson.step(
     "Until the result is steady",
     predict=Choice.ranges(
-        "We measure `mul_sum` several times, each time until the IQR is below 5 % of the median. By what percentage is "
-        "the largest of these medians above the smallest?",
+        "We measure `mul_sum` several times, each time until the IQR is below 5 % of the median, or until the time is "
+        "up. By what percentage is the largest of these medians above the smallest?",
         (0.01, 0.05),
         units.percent,
     ),
@@ -470,7 +485,8 @@ def until_steady(times: int = 5, limit: float = 0.3) -> Answers:
     """How long should a measurement take? `adaptive_autorange` decides this from the samples.
 
     `adaptive_autorange` measures at least four blocks, and adds blocks until the IQR is a small part of the median. The
-    measurement is then called steady. We measure `mul_sum` and `bmm` alternately, several times each.
+    measurement is then called steady. If the blocks together take longer than `max_run_time`, the measurement ends even
+    if it is not steady. We measure `mul_sum` and `bmm` alternately, several times each.
     """
     first = Timer("mul_sum(a, b)", globals=names())
     second = Timer("bmm(a, b)", globals=names())
@@ -532,10 +548,10 @@ def _(page: Page, answers: Answers) -> None:
         "measurements differ.",
         DIFFER.words(
             held="In this run, the speed of the machine changed between the measurements: their medians differ more"
-            " than chance explains. A measurement that stops when its samples agree often stops at a moment without"
+            " than chance explains. A measurement that stops when its samples agree can stop at a moment without"
             " disturbances.",
-            refuted="In this run, the speed of the machine did not change between the measurements, so the IQR was a"
-            " good estimate of how much medians differ. On most machines, the IQR is not a good estimate.",
+            refuted="In this run, chance can explain how much the medians differ, so the speed of the machine changed"
+            " little between the measurements. At other times, it can change more.",
             unclear="This run does not show whether the speed of the machine changed between the measurements. Too few"
             " measurements were steady, or their medians could differ by chance.",
         ),
@@ -769,11 +785,12 @@ def _(page: Page, found: Medians) -> None:
     page.settle(NOT_PRINTED, torch_text(found.one_run).count("Median"))
     page.settle(BLOCKS_TOO, with_factor(found.blocks.median / usual_s, page.noise))
     page.say(
-        "The mistake is the word “Median”. `timeit(1000)` makes one run, and keeps one time: the time of all calls",
-        "divided by 1000. This time is the mean of the calls. The median of a single number is the number itself.",
+        "The mistake is the word “Median”. `timeit(1000)` makes one run, and keeps one time: the time of all calls.",
+        "Divided by 1000, this time is the mean of the calls. The median of a single number is the number itself.",
         IS_A_MEAN.words(
             held="So `.median` contains the slow calls, although a median of the calls would ignore them.",
-            refuted="In this run, the two times differ little, because something slowed the single calls.",
+            refuted="In this run, the two times differ little. A possible cause is that something slowed the single"
+            " calls.",
             unclear="The noise of this machine hides how much the two times differ.",
         ),
     )

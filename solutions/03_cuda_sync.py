@@ -22,9 +22,10 @@ def time_async(launch: Callable[[], object], synchronize: Callable[[], object], 
     Return one float, in seconds. It must be at most 1 % away from the time per launch on the undisturbed device, where
     launches follow each other without a gap. Four things make the measurement difficult:
 
-    - launch() returns long before the work is done. It takes a few microseconds, however long the work takes;
+    - launch() returns before the work is done. It takes a few microseconds, however long the work takes. But it waits
+      while 1000 launches are in the queue;
     - the first launch loads a library. This takes much longer than a launch, and does not count;
-    - synchronize() takes about 20 µs by itself, even when there is nothing to wait for;
+    - synchronize() takes 10 to 20 µs by itself, even when there is nothing to wait for;
     - other programs sometimes use the device for about 10 ms, at least 30 ms apart. They only add time.
 
     The grader runs your function in 26 simulated scenarios. Its answer may be wrong in 2 scenarios. In some scenarios
@@ -54,8 +55,8 @@ def time_async(launch: Callable[[], object], synchronize: Callable[[], object], 
 
 
 # BEGIN SOLUTION
-# Launching and synchronizing cost about 25 µs per block, which is 0.5 % of 5 ms. Much longer blocks would not fit
-# between two disturbances by other programs.
+# Launching and synchronizing cost at most 26 µs per block, which is about 0.5 % of 5 ms. Much longer blocks would not
+# fit between two disturbances by other programs.
 BLOCK_S = 5e-3
 AIM_S = 6e-3
 BLOCKS = 3

@@ -80,7 +80,10 @@ def smallest_step(clock: Callable[[], float]) -> float:
 
 
 def find_block_size(run: Callable[[int], None], clock: Callable[[], float], aim_s: float) -> int:
-    """Return how many runs take `aim_s` seconds. Doubling finds this number in less time than two such blocks."""
+    """Return how many runs take `aim_s` seconds.
+
+    Doubling finds this number in less than four times `aim_s`, unless a single run takes longer.
+    """
     runs = 1
     while (seconds := time_block(run, clock, runs)) < aim_s:
         runs *= 2

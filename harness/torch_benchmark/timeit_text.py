@@ -5,6 +5,8 @@ import re
 from harness.errors import UsageError
 
 _SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6, "nsec": 1e-9}
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""A terminal's colour code. From Python 3.15 on, timeit prints such codes if `FORCE_COLOR` is set."""
 _TIME = r"([\d.e+-]+) (sec|msec|usec|nsec)"
 
 
@@ -13,6 +15,7 @@ def read(printed: str) -> tuple[int, float, list[float]]:
 
     Raise `UsageError` if the text is not the output of `timeit -v`.
     """
+    printed = _COLOUR.sub("", printed)
     raw_line = next((line for line in printed.splitlines() if line.startswith("raw times:")), None)
     last = re.search(rf"(\d+) loops?, best of \d+: {_TIME} per loop", printed)
     if raw_line is None or last is None:

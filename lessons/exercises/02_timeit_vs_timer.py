@@ -25,7 +25,7 @@ def time_per_call(fn: Callable[[], None], clock: Callable[[], float]) -> float:
     measurement difficult:
 
     - up to three calls at the beginning are much slower than all later calls. They do not count;
-    - one call is short compared with the steps of the clock, so you cannot time a single call;
+    - in most scenarios, one call takes only about ten steps of the clock, so you cannot time a single call precisely;
     - interruptions of the machine add time now and then. They never make a call shorter.
 
     The grader runs your function in 37 simulated scenarios. Its answer may be wrong in 2 scenarios. In some scenarios

@@ -109,6 +109,18 @@ def test_a_careful_look_names_what_is_wrong(module: ModuleType) -> None:
     assert module.look(module.in_place, a, b) == ("alters", True)
 
 
+@pytest.mark.parametrize(("kinds", "letter"), [((), "a"), (("NaN",), "c"), (("strided",), "d"), (("alias",), None)])
+def test_the_kind_of_input_with_rejected_answers_is_the_answer(
+    module: ModuleType, kinds: tuple[str, ...], letter: str | None
+) -> None:
+    looks = {kind: module.Look("ok", kind not in kinds) for kind in ("usual", "no rows", "NaN", "strided", "alias")}
+    assert module.rejecting_kind({"mul_sum": looks, "bmm": looks}) == letter
+
+
+def test_only_nan_makes_allclose_reject_right_answers(module: ModuleType) -> None:
+    assert module.rejecting_kind(module.unusual_inputs(fast=True)) == "c"
+
+
 @pytest.mark.parametrize(("one_s", "full_s", "says"), [(2e-3, 1e-3, "took 0.500× as long"), (1e-3, 3e-3, "took 3×")])
 def test_what_more_cores_did_is_said_as_it_came_out(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch, one_s: float, full_s: float, says: str
@@ -117,13 +129,13 @@ def test_what_more_cores_did_is_said_as_it_came_out(
     one, full = [SimpleNamespace(median=one_s)] * 3, [SimpleNamespace(median=full_s)] * 3
     assert says in module.about_cores(one, full)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert "a single core" in module.about_cores(one, full)
+    assert "a single thread" in module.about_cores(one, full)
 
 
 def test_equal_bits_on_another_machine_refute_the_claim_and_are_explained(module: ModuleType, prepare: Play) -> None:
     printed, standings = explained(prepare, module.lesson, "compare_two", module.Compared(1.0, 0.0, close=True))
     assert standings == {"bits-differ": "refuted", "yet-close": "held"}
-    assert "mul_sum and bmm add in the same order" in printed
+    assert "In this run, all numbers are equal." in printed
 
 
 @pytest.mark.parametrize(("ratio", "low", "high"), [(4.0, 3.0, 5.0), (0.25, 0.2, 1 / 3)])

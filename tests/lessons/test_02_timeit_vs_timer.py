@@ -1,4 +1,5 @@
 import importlib
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -53,7 +54,7 @@ def explain_threads(prepare: Play, module: ModuleType, monkeypatch: pytest.Monke
         played = prepare(module.lesson)
         step = module.one_thread_or_all
         page = played.session._page(step)
-        page.prediction, page.answer = step.predict, Answer("a", "yes, by the same factor")
+        page.prediction, page.answer = step.predict, Answer("a", step.predict.options["a"])
         explain(step, page, module.Threads(turns, BackgroundLoad(others)))
         printed = " ".join(played.out.getvalue().split())
         return printed, {claim.id: f"{claim.standing} {claim.reason}".strip() for claim in page.claims}
@@ -63,7 +64,7 @@ def explain_threads(prepare: Play, module: ModuleType, monkeypatch: pytest.Monke
 
 def test_a_winner_that_changes_with_the_threads_is_announced(explain_threads: Explain, module: ModuleType) -> None:
     printed, standings = explain_threads(turns_of(module, [1e-4, 2e-4, 1e-4], [2e-4, 1e-4, 2e-4]), 4)
-    assert "The right answer: no." in printed
+    assert "The right answer: so much that the other function is faster." in printed
     assert "the faster function changes" in printed
     assert set(standings.values()) == {"held"}
 
@@ -72,7 +73,7 @@ def test_threads_that_make_it_slower_refute_the_claim_and_are_explained(
     explain_threads: Explain, module: ModuleType
 ) -> None:
     printed, standings = explain_threads(turns_of(module, [9e-3, 1e-4, 9e-3], [18e-3, 2e-4, 18e-3]), 2)
-    assert "Your answer: yes, by the same factor. That is right." in printed
+    assert "Your answer: by less than 5 %. That is right." in printed
     assert "mul_sum took 90× as long with 2 threads as with one" in printed
     assert standings == {
         "one-thread-is-slower": "refuted",
@@ -85,6 +86,7 @@ def test_a_single_thread_skips_the_claims_about_threads(explain_threads: Explain
     printed, standings = explain_threads(turns_of(module, [1e-4, 1e-4, 1e-4], [2e-4, 2e-4, 2e-4]), 1)
     assert "This run gives no clear answer" in printed
     assert "skipped: needs a second" in printed
+    assert "with 1 thread as with one" not in printed
     assert set(standings.values()) == {"skipped needs a second thread, but torch uses only one on this machine"}
 
 
@@ -142,13 +144,15 @@ def test_the_constants_show_whether_the_compiler_computed_the_power(
 @pytest.mark.parametrize(
     ("one", "full", "said"),
     [
-        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "The right answer: no."),
-        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "The right answer: yes, by a different factor."),
-        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "The right answer: yes, by a different factor."),
+        ([2.0, 2.1, 1.9], [0.5, 0.6, 0.4], "The right answer: so much that the other function is faster."),
+        ([2.0, 2.1, 1.9], [0.5, 1.1, 0.4], "This run gives no clear answer."),
+        ([0.9, 1.1, 1.0], [3.0, 3.1, 2.9], "This run gives no clear answer."),
+        ([2.0, 2.1, 1.9], [3.0, 3.1, 2.9], "The right answer: by 5 % or more, but the same function is faster."),
+        ([0.5, 0.6, 0.5], [0.7, 0.8, 0.7], "The right answer: by 5 % or more, but the same function is faster."),
         ([2.0, 2.1, 1.9], [2.0, 2.2, 1.9], "That is right."),
         ([2.0, 2.1, 1.9], [2.0, 4.2, 1.9], "This run gives no clear answer."),
         ([2.0, 2.1, 1.9], [1.2, 2.1, 1.9], "This run gives no clear answer."),
-        ([2.0] * 9, [4.0] * 8 + [40.0], "The right answer: yes, by a different factor."),
+        ([2.0] * 9, [4.0] * 8 + [40.0], "The right answer: by 5 % or more, but the same function is faster."),
         ([2.0] * 9, [4.0] * 7 + [2.0] * 2, "This run gives no clear answer."),
     ],
 )
@@ -159,6 +163,19 @@ def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(
     turns = [turns_of(module, [1.0, 1.0, 1.0], [few, few, many], number=1)[0] for few, many in factors]
     printed, _ = explain_threads(turns, 4)
     assert said in printed
+
+
+@pytest.mark.parametrize(
+    ("raw", "standing"),
+    [("1 msec, 1 msec", "inconclusive"), ("1 msec, 1.01 msec", "inconclusive"), ("1 msec, 1.1 msec", "held")],
+)
+def test_equal_printed_times_do_not_show_that_the_runs_were_equal(
+    prepare: Play, module: ModuleType, raw: str, standing: str
+) -> None:
+    printed = f"raw times: {raw}\n\n200 loops, best of 2: 5 usec per loop\n"
+    run = subprocess.CompletedProcess(["python", "-m", "timeit"], 0, stdout=printed)
+    _, standings = explained(prepare, module.lesson, "command_line", run)
+    assert standings == {"prints-the-best": "held", "raw-times-differ": standing}
 
 
 def fed(module: ModuleType, finite: Row, wrong_s: float, right_s: float) -> object:

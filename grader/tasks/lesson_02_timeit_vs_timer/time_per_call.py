@@ -81,7 +81,7 @@ TIME_PER_CALL = Task(
     tiers=(Tier(1.4, 0.6), Tier(2.6, 0.8), Tier(4.5, 1.0)),
     hints=(
         (
-            "One call is hardly longer than the smallest step of the clock. How does the clock's error change "
+            "In most scenarios, one call takes only about ten steps of the clock. How does the clock's error change "
             "when you time many calls together?"
         ),
         (

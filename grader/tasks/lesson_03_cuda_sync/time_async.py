@@ -30,8 +30,8 @@ TIME_ASYNC = Task(
         ),
         (
             "A block is many launches followed by one synchronize(). Then the device is idle, and the next block can "
-            "begin at once. Do not time the first launch, which loads a library. Launching and waiting take 20 µs per "
-            "block. How long must a block be, so that 20 µs are a small part of it?"
+            "begin at once. Do not time the first launch, which loads a library. Launching and waiting take about 20 "
+            "µs per block. How long must a block be, so that 20 µs are a small part of it?"
         ),
         (
             "First call launch() and synchronize(). Time a block in these steps: read the clock, launch n times, "
