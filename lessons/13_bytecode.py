@@ -124,7 +124,7 @@ def explain_stages(page: Page, found: Stages) -> None:
     page.say(
         f"The table does not list {units.size(len(code.co_code) - 2 * len(rows))} of the code object.",
         "These bytes are inline caches. While the code runs, the interpreter stores data there that belongs to the",
-        "instruction before them, such as a counter (PEP 659). `dis` shows the caches with `show_caches=True`.",
+        "instruction before them, such as a counter (PEP 659). `dis.dis` shows the caches with `show_caches=True`.",
     )
     page.say("Opcodes differ between versions of Python.", version_text())
 

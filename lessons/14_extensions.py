@@ -201,7 +201,8 @@ def _(page: Page, built: Built | None) -> None:
         page.skip_step(lacking(), shows="how to compile and import a module in C, and how much faster its loop is")
         return
     rows = list(built.times.items())
-    page.table(Table.of("One module, from its source to its first answer", {"": None, "time": units.seconds}, rows))
+    caption = "One module, from its source to its first answer. The compiler ran in this run or in an earlier run"
+    page.table(Table.of(caption, {"": None, "time": units.seconds}, rows))
     page.reveal(Interval.median(built.gains), "Both loops compare each byte with the byte before it.")
     page.settle(SAME_ANSWERS, built.differ)
     page.settle(C_FASTER, Interval.median(built.gains))
