@@ -77,9 +77,10 @@ class Stages(NamedTuple):
 def from_text_to_opcodes() -> Stages:
     """CPython turns a text into tokens, then into a syntax tree, then into a code object. It executes the code object.
 
-    A code object contains two bytes for each instruction. The first byte is the *opcode*, which selects the operation.
-    The second byte is the *oparg*, a small number that selects a name, a constant or an operator. The module `dis`
-    prints opcodes and opargs in readable form.
+    CPython compiles a text once, and can execute its code object many times. Each instruction takes two bytes in the
+    code object. The first byte is the *opcode*, which selects the operation. The second byte is the *oparg*, a small
+    number. For example, it selects a name, a constant or an operator. The module `dis` prints opcodes and opargs in
+    readable form.
     """
     text = "d = a + b * c"
     read = io.StringIO(text).readline
@@ -122,8 +123,8 @@ def explain_stages(page: Page, found: Stages) -> None:
     settle_opcodes(page, FOLDED, left, 0)
     page.say(
         f"The table does not list {units.size(len(code.co_code) - 2 * len(rows))} of the code object.",
-        "These bytes are inline caches. While the code runs, the interpreter stores facts about the operands there,",
-        "such as their types (PEP 659). `dis` shows the caches with `show_caches=True`.",
+        "These bytes are inline caches. While the code runs, the interpreter stores data there that belongs to the",
+        "instruction before them, such as a counter (PEP 659). `dis.dis` shows the caches with `show_caches=True`.",
     )
     page.say("Opcodes differ between versions of Python.", version_text())
 
@@ -206,7 +207,7 @@ class Imports(NamedTuple):
     ),
 )
 def what_an_import_writes() -> Imports:
-    """When Python imports a module, it saves the code object in the folder `__pycache__`, in a *.pyc file*.
+    """When Python imports a source file, it saves the code object in the folder `__pycache__`, in a *.pyc file*.
 
     The next import loads the code object from this file, and does not compile the module again. The first 16 bytes of
     the file contain the *magic number*, which identifies the version of the bytecode. They also contain the
@@ -280,15 +281,15 @@ def explain_import(page: Page, found: Imports) -> None:
     page.settle(PYC_SAVES_TIME, Interval.median(turn.without_s / turn.with_s for turn in found.turns))
     page.settle(MAGIC_FIRST, found.data[:4] == MAGIC_NUMBER)
     page.settle(SAME_CODE, found.same)
-    page.settle(STALE_PYC, found.stale == 1 and found.fresh == 2)
+    page.settle(STALE_PYC, found.stale == 1)
     page.say(
         SAME_CODE.words(
-            held="A .pyc file makes an import faster, but not the functions of the module. They are the same code"
-            " objects.",
+            held="A .pyc file does not make the functions of the module faster. Their code objects are equal, with and"
+            " without the file.",
             refuted="In this run, the code object in the file differs from the compiled code object.",
             unclear="This run does not show whether the file contains the same code object.",
         ),
-        "Python compiles the script that you start in each run. It writes .pyc files only for imported modules.",
+        "A script that you start with `python FILE.py` has no .pyc file, so Python compiles it in each run.",
     )
     page.say(
         STALE_PYC.words(
@@ -297,7 +298,7 @@ def explain_import(page: Page, found: Imports) -> None:
             refuted="In this run, Python noticed the change.",
             unclear="This run does not show whether Python notices the change.",
         ),
-        "If the environment variable PYTHONDONTWRITEBYTECODE is set, Python writes no .pyc files.",
+        "If the environment variable PYTHONDONTWRITEBYTECODE is set, an import writes no .pyc file.",
     )
 
 
@@ -373,14 +374,14 @@ def explain_stack(page: Page, found: Pictures | str) -> None:
     )
     if [name for name in own if name != "RESUME"] != [step.instruction.name for step in taken]:
         page.say(
-            "The picture shows simplified instructions, which are the same for all versions of Python. In newer"
-            " versions, some instructions differ. For example, one instruction loads two values, or `LOAD_FAST_BORROW`"
-            " loads a value without changing its reference count."
+            "The picture shows simplified instructions, which are the same for each version of Python since 3.11. In"
+            " newer versions, some instructions differ. For example, one instruction loads two values. In Python 3.14,"
+            " `LOAD_FAST_BORROW` loads a value without changing its reference count."
         )
     page.say(
-        "An operator takes the two topmost values from the stack, and puts its result on the stack. The topmost value",
-        "is the right operand. The order of the instructions replaces brackets and precedence. In the exercise, you",
-        "write a stack machine.",
+        "A binary operator takes the two topmost values from the stack, and puts its result on the stack. The topmost",
+        "value is the right operand. The order of the instructions replaces brackets and precedence. In the exercise,",
+        "you write a stack machine.",
     )
 
 
@@ -603,8 +604,8 @@ def explain_executed(page: Page, found: Executed) -> None:
         "In `in_c`, the loop is in the C code of `sum` and `map`, so Python executes no opcodes for the loop.",
     )
     page.say(
-        "The last column of the table shows the time per opcode. An opcode that calls a C function takes as long as",
-        "this function. The number of opcodes shows how many instructions Python interprets, but not the time.",
+        "The last column of the table shows the time per opcode. An opcode that calls a C function takes at least as",
+        "long as this function. The number of opcodes shows how many instructions Python interprets, but not the time.",
     )
     page.say("`count_opcodes` counts a specialised opcode (step 6) as the plain opcode that it replaces.")
 
@@ -752,8 +753,10 @@ def types_and_boxes(
 ) -> Boxes:
     """In C, each variable has a type before the program runs (static typing). Python has dynamic typing.
 
-    A variable of Python can refer to a value of any type. Each value is an object in memory (a *box*) that contains its
-    type and a reference count. The types of the operands decide what `+` does. The result of `+` is again an object.
+    A variable of Python can refer to a value of any type. Each value is an object in memory (a *box*). Besides the
+    value, it contains a reference count and a pointer to its type. In usual builds, each of the two takes 8 bytes. A
+    list contains one pointer per object. The types of the operands decide what `+` does. The result of `+` is again an
+    object.
     """
     operands = (1, 1.0, "a", [1], torch.ones(1))
     types = [type(plus(each, each)).__name__ for each in operands]
@@ -883,7 +886,8 @@ def locals_against_globals(budget_s: float = 0.5) -> Loops:
     """A local variable of a function has a fixed place in the frame. A variable at the top of a script is a dict entry.
 
     At the top of a script, Python therefore looks up the variable's name each time it reads or writes the variable. The
-    instructions differ: Python executes LOAD_NAME at the top, and LOAD_FAST in a function.
+    instructions differ: Python executes LOAD_NAME at the top, and instructions such as LOAD_FAST in a function. More
+    than half of the instructions in our loop at the top read or write a variable.
     """
     top = at_the_top()
     code = compile(loop_text(), "<module>", "exec")
@@ -926,7 +930,7 @@ def explain_locals(page: Page, found: Loops) -> None:
         TOP_IS_SLOW.words(
             held="Looking up names in the dict costs time. LOAD_NAME does more work than LOAD_FAST, so an opcode is not"
             " a unit of time.",
-            refuted="In this version of Python, looking up names in the dict costs little.",
+            refuted="In this run, looking up names in the dict costs little.",
             unclear="This run does not show clearly how much time the look-ups in the dict take.",
         ),
         "A benchmark at the top of a script also measures the time of these look-ups. Put the code into a function, as",
@@ -975,7 +979,7 @@ class Tricks(NamedTuple):
     fast={"budget_s": 0.2},
 )
 def old_tricks(budget_s: float = 0.5) -> Tricks:
-    """With a new version of Python, old advice on fast code can become wrong. We measure three old tricks."""
+    """With a new version of Python, old advice on fast code can become wrong. We test three old tricks."""
     numbers = [float(i) for i in range(200)]
     names = {"f": roots, "g": cached_roots, "numbers": numbers}
     cached = duel(
@@ -1023,8 +1027,8 @@ def explain_tricks(page: Page, found: Tricks) -> None:
         "Without the trick, Python looks up `math` and then `sqrt` for each number. Since Python 3.11, the interpreter",
         "caches where it found the two names, and only checks that nothing has changed (PEP 659).",
         CACHED_SQRT.words(
-            held="The trick therefore saves little time.",
-            refuted="In this version of Python, the trick still saves time.",
+            held="In this run, the trick saves less than a third of the time.",
+            refuted="In this run, the trick still saves more than a quarter of the time.",
             unclear="This run does not show clearly how much time the trick still saves.",
         ),
     )
@@ -1042,7 +1046,7 @@ lesson.key_points = (
 lesson.references = (
     "Python documentation, `dis`, with all opcodes of your version: docs.python.org/3/library/dis.html",
     "PEP 659, Specializing Adaptive Interpreter: peps.python.org/pep-0659",
-    "Brandt Bucher and Mark Shannon on the faster CPython project: github.com/faster-cpython/ideas",
+    "The Faster CPython project, its plans and results: github.com/faster-cpython/ideas",
 )
 
 if __name__ == "__main__":

@@ -88,17 +88,24 @@ class Definition(NamedTuple):
     ),
 )
 def one_definition() -> Definition:
-    """PyTorch has a suite of benchmarks that count instructions.
+    """PyTorch has a suite of benchmarks that count instructions. This kit has a suite with the same classes.
 
-    A benchmark of this suite is data: a statement in Python, a statement in C++, a setup, and a signature. The
-    signature names inputs and outputs, such as "f(x, w) -> loss". From these four parts, the suite generates further
-    versions of the benchmark: a function for `torch.compile`, and the statement followed by `loss.backward()`.
-    `materialize` returns all versions as a flat list of `TimerArgs`, and runs no benchmark.
+    A benchmark of these suites is data: a statement in Python, a statement in C++, a setup, and a signature. The
+    signature names the inputs and the output, such as "f(x, w) -> loss". From these four parts, this kit's suite
+    generates further versions of the benchmark: a function for `torch.compile`, and the statement followed by
+    `loss.backward()`. `materialize` returns all versions as a flat list with one `TimerArgs` each, and runs no
+    benchmark.
     """
     grouped = replace(one_weight(), num_threads=(1, 2))
     works = Benchmark.all_of(materialize({("one weight",): grouped}))
     args = works[0].args
-    timer = Timer(args.stmt, args.setup, num_threads=args.num_threads)
+    timer = Timer(
+        args.stmt,
+        args.setup,
+        args.global_setup,
+        num_threads=args.num_threads,
+        language=args.language,
+    )
     timed = timer.blocked_autorange(min_run_time=0.05)
     return Definition(works, timed.median)
 
@@ -117,7 +124,7 @@ SETUP_KEPT = one_definition.claim(
 )
 TIMER_TAKES_IT = one_definition.claim(
     "timer-takes-it",
-    "`Timer` accepts the arguments of a benchmark without changes, and measures a time from 100 ns to 10 ms",
+    "`Timer` accepts the arguments of the first benchmark without changes, and measures a time from 100 ns to 10 ms",
     at_least=1e-7,
     at_most=1e-2,
     unit=units.seconds,
@@ -145,7 +152,7 @@ def _(page: Page, found: Definition) -> None:
     )
     page.say(
         "PyTorch's suite is older than `torch.compile`. In PyTorch's suite, the option for a compiled version is "
-        "`torchscript=True`, for Python and C++. This option also works in this kit, and the exercise uses it. "
+        "`torchscript=True`, for Python and C++. This kit has this option too, and the exercise uses it. "
         "PyTorch's suite does not have the option `compiled=True`.",
     )
     page.say(
@@ -234,7 +241,7 @@ CASE_PER_LINE = names_within_names.claim(
 )
 MODEL_CALLED = names_within_names.claim(
     "a-model-called",
-    "in both languages, the suite calls a module with the inputs and outputs of the signature",
+    "in both languages, the suite calls a module with the inputs of the signature, and stores its output",
     equals=2,
     unit=followed("of 2 calls"),
 )
@@ -292,10 +299,10 @@ def troubled(
 def workers_and_cores(most_threads: int = 2) -> Suite:
     """Each benchmark runs in its own process, forked from a worker that has already imported torch.
 
-    While a worker measures, it reserves one core per thread, and stays on these cores. File locks prevent other
-    processes of this kit from using the reserved cores. The output of a benchmark goes to a file, and its results go
-    through a separate channel. The suite saves each result immediately. If a run is interrupted, the next run measures
-    only the missing benchmarks.
+    While a worker measures, one core per thread is reserved for it. On Linux, the worker runs only on these cores. File
+    locks prevent other processes of this kit from reserving the same cores. The output of a benchmark goes to a file,
+    and its results go through a separate channel. The suite saves each result immediately. If a run is interrupted, the
+    next run measures only the missing benchmarks.
     """
     threads = tuple(range(1, most_threads + 1))
     works = Benchmark.all_of(materialize(flatten(troubled(threads))))
@@ -317,7 +324,7 @@ FAULTS_REPORTED = workers_and_cores.claim(
 )
 CORE_PER_THREAD = workers_and_cores.claim(
     "a-core-a-thread",
-    "each benchmark runs on one core per thread, or on all cores if there are fewer cores than threads",
+    "the suite reserves one core per thread for each benchmark, or all cores if there are fewer cores than threads",
 )
 
 
@@ -336,14 +343,14 @@ def _(page: Page, suite: Suite) -> None:
     page.settle(CORE_PER_THREAD, right, at_least=len(sound), at_most=len(sound), unit=total)
     page.say(
         f"This process may use {units.some(cores, 'physical core')}. With a single core, benchmarks run one after"
-        " another. With several cores, benchmarks on different cores run at the same time.",
+        " another. With several cores, benchmarks on different cores can run at the same time.",
     )
     page.say(
         "PyTorch's suite has three limits (`execution/work.py` and `execution/runner.py` in its source). First, "
         "PyTorch's suite reads a worker's pipe only after the worker has ended. If a worker prints more than a pipe "
-        "can hold, it therefore never ends. The benchmark `prints` of this step prints more than a pipe can hold. "
-        "Second, one failed benchmark stops the whole run. Third, the default settings of PyTorch's suite need a "
-        "machine with at least four cores.",
+        "can hold, it therefore waits until its timeout. The benchmark `prints` of this step prints more than a pipe "
+        "can hold. Second, one failed benchmark stops the whole run. Third, the default settings of PyTorch's suite "
+        "need a machine with at least four logical cores.",
     )
 
 
@@ -397,11 +404,14 @@ def results_file() -> Path:
 def every_form(whole: int = 1) -> Suite:
     """Now we run the definition of step 1 under two names, so that the suite measures each benchmark twice.
 
-    The suite compiles all C++ statements into one library, because the compiler spends most of its time on torch's
-    headers. Then worker processes measure wall times. `torch.compile` runs in the setup, which is not timed. Last,
-    worker processes under valgrind count instructions. A worker imports torch once, and runs each benchmark in a forked
-    process. The suite does not count the instructions of compiled versions, because valgrind may not support all
-    instructions of this processor.
+    The suite compiles several C++ statements into one library, because the compiler spends most of its time on torch's
+    headers. Then worker processes measure wall times. `torch.compile` runs in the setup, which is not timed. But each
+    call of a compiled function first checks its guards (lesson 12).
+
+    Last, worker processes under valgrind count instructions. A worker imports torch once, and runs each benchmark in a
+    forked process. The suite does not count the instructions of compiled versions, because valgrind may not support all
+    instructions of this processor. If the counts of this code are in the cache folder from an earlier run, the suite
+    uses them.
 
     The command for a file of definitions is `python -m harness.suite FILE.py --out FILE.json`.
     """
@@ -486,9 +496,9 @@ def explain_compiled(page: Page, suite: Suite) -> None:
         COMPILED_SLOWER.words(
             held="Each call of a compiled function checks its guards first, and then runs wrapper functions. With "
             "large tensors, `torch.compile` can save more time than the guards and wrappers take, as lesson 12 shows. "
-            "With small tensors as in this step, `torch.compile` saves less time.",
+            "With small tensors as in this step, `torch.compile` saves less time than they take.",
             refuted="In this run the compiled version is faster even on small tensors. Compilation saves more time "
-            "than the guards take.",
+            "than the guards and wrappers take.",
             unclear="This run does not show whether the compiled or the eager version is faster. The machine is too "
             "noisy, or the two times are nearly equal.",
         )
@@ -537,8 +547,9 @@ def two_runs_compared(whole: int = 1) -> Compared:
     """`python -m harness.suite compare A.json B.json` compares two runs.
 
     In this step, we compare two halves of one run of the suite. Each process that counts instructions starts in the
-    same state: with a fixed hash seed, a fixed memory layout, and an unused heap. In a heap that was used before, the
-    cost of an allocation depends on the memory that the program freed.
+    same state: with a fixed hash seed and an unused heap. If the system allows it, the memory layout is fixed too. In a
+    heap that was used before, the cost of an allocation depends on the memory that the program freed. The counts leave
+    out the instructions of dict look-ups, which depend on hashes.
     """
     written = load(results_file())
     again = measure(
@@ -593,7 +604,7 @@ def _(page: Page, found: Compared) -> None:
     page.reveal(agreement(counts, times))
     page.say(
         COUNTS_AGREE.words(
-            held="The counts of a single run therefore show a very small change, even on a busy machine. To find the "
+            held=f"A change of more than {units.percent(SAME)} in a count is therefore probably not noise. To find the "
             "same change in the wall times, you need many runs and a quiet machine.",
             refuted="In this run, two instruction counts of the same version also differ. Find the cause before you "
             "compare counts. Common causes of different counts are hash seeds, heaps and caches.",

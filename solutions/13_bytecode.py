@@ -46,9 +46,9 @@ def run(code: dict[str, Any], arguments: list[Number]) -> Number:
 
     Points: 4 of 10 for right answers. The baseline goes through a chain of comparisons for every step. You get 7 points
     for 1.6 times fewer opcodes than the baseline, and all 10 for 5.2 times fewer. The counted programs contain loops.
-    All Python code counts, also at import and in code that you compile. A call of a builtin that works in C is one
-    opcode. The grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU
-    time.
+    All Python code counts, also at import and in code that you compile. The work of a builtin in C executes no opcodes,
+    only its call does. The grader also measures the CPU time. The gain that counts is at most the third power of the
+    gain in CPU time.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Execute the instructions one by one, with a list for a stack.")
@@ -147,8 +147,8 @@ def pairs(trace: list[str]) -> list[list[str | int]]:
     math, operator, re, string and typing. If task (a) needs another module, import it inside `run`.
 
     Points: 4 of 10 for right answers. The baseline searches each pair in a list of rows. You get 6 points for 9 times
-    fewer opcodes than the baseline, 8 for 50 times fewer, and all 10 for 150 times fewer. As in task (a), a call of a
-    builtin that works in C is one opcode, even if it takes a long time. The grader also measures the CPU time.
+    fewer opcodes than the baseline, 8 for 50 times fewer, and all 10 for 150 times fewer. As in task (a), the work of a
+    builtin in C executes no opcodes, even if it takes a long time. The grader also measures the CPU time.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of first, second and times.")

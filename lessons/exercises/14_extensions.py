@@ -1,8 +1,8 @@
 """Exercise of lesson 14: a checksum in C instead of a Python loop.
 
 The C code is a string. The grader reads it from this file without running any Python in it. It compiles the code with
-gcc (-O2), and calls it with the bytes of a tensor. It first checks your code in a build that stops at undefined
-behaviour. Then it times your code in a build without these checks.
+the C compiler of the machine (`gcc -O2`, or `cc -O2` without gcc), and calls it with the bytes of a tensor. It first
+checks your code in a build that stops at undefined behaviour. Then it times your code in a build without these checks.
 
 Check your work with      python -m grader check 14_extensions
 """

@@ -137,7 +137,8 @@ def test_the_price_of_a_global_is_told_as_it_came_out(
 
 
 @pytest.mark.parametrize(
-    ("gain", "standing", "words"), [(1.05, "held", "saves little time"), (1.9, "refuted", "still saves time")]
+    ("gain", "standing", "words"),
+    [(1.05, "held", "saves less than a third"), (1.9, "refuted", "still saves more than a quarter")],
 )
 def test_an_old_trick_that_still_gains_is_not_called_a_myth(
     prepare: Play, lesson: Lesson, gain: float, standing: str, words: str
@@ -188,6 +189,7 @@ def test_a_real_import_writes_a_pyc_file_that_a_change_of_the_time_makes_invalid
     ("found", "claim", "standing", "words"),
     [
         (imports(), "stale-pyc", "held", "Measured 1. After a change of the time, the import gives 2."),
+        (imports(fresh=1), "stale-pyc", "held", "After a change of the time, the import gives 1."),
         (imports(stale=2), "stale-pyc", "refuted", "Python noticed the change"),
         (imports(same=False), "same-code", "refuted", "differs from the compiled code object"),
         (imports(with_s=4e-3), "pyc-saves-time", "refuted", "4 ms"),

@@ -156,7 +156,25 @@ def test_a_lock_that_nobody_holds_refutes_that_it_stops_anybody(prepare: Play, l
     found = {"extension": free, "extension, released": stuck, "ctypes.PyDLL": free, "ctypes.CDLL": stuck}
     printed, standings = explained_after(prepare, lesson, "held_or_released", found)
     assert set(standings.values()) <= {"refuted", "skipped"}
-    assert "It runs" in printed
+    assert "This run gives no clear answer" in printed
+
+
+@pytest.mark.parametrize(
+    ("ran", "answer"),
+    [
+        (set(), "a"),
+        ({"extension, released"}, "b"),
+        ({"extension, released", "ctypes.CDLL"}, "c"),
+        ({"extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL"}, "d"),
+        ({"ctypes.CDLL"}, None),
+    ],
+)
+def test_the_ways_in_which_a_second_thread_ran_choose_the_answer(
+    module: ModuleType, ran: set[str], answer: str | None
+) -> None:
+    ways = ("extension", "extension, released", "ctypes.PyDLL", "ctypes.CDLL")
+    found = {way: LESSON.Spins(90 if way in ran else 0, 1.0, 1.0, BackgroundLoad()) for way in ways}
+    assert module.thread_answer(found) == answer
 
 
 def test_a_build_without_the_gil_skips_the_claims_about_it(
