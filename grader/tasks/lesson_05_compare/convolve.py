@@ -93,7 +93,7 @@ CONVOLVE = Task(
         ("baseline_by_shifting", "baseline_by_fft", "baseline_by_fft"),
     ),
     folder=Path(__file__).parent,
-    read="lesson 05, step 4",
+    read="lesson 05, step 5",
     idea=(
         "The solution needs only one `if`. by_shifting makes a pass over the signal for each weight, and by_fft costs "
         "the same for any number of weights. So there is one number of weights at which both methods cost the same. "

@@ -37,7 +37,7 @@ CROSSOVER = Task(
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=MOST_MEASUREMENTS, forgiven=2),
     folder=Path(__file__).parent,
-    read="lesson 05, step 4",
+    read="lesson 05, step 5",
     idea=(
         "The solution bisects on a logarithmic scale. The middle of two sizes is the square root of their product. So "
         "about a dozen sizes between 1 and a million are enough. At each size, the solution measures f and g "

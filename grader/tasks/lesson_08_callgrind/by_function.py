@@ -35,7 +35,7 @@ BY_FUNCTION = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows),
     folder=Path(__file__).parent,
-    read="lesson 08, step 3",
+    read="lesson 08, step 1",
     idea=(
         "A dict finds a name by its hash instead of comparing it with one name after the other. Each line is split "
         "only once. The counts of a name are collected as text and added up at the end. The call sum(map(int, …)) runs "

@@ -37,7 +37,7 @@ CULPRIT = Task(
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="pairs of counts"),
     folder=Path(__file__).parent,
-    read="lesson 08, step 6",
+    read="lesson 08, step 7",
     idea=(
         "The inclusive cost of one call does not change in a function that is only called more often. So the "
         "additional cost is large only in the culprit and in the functions that call it. Of the functions with a large "

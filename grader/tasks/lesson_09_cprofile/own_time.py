@@ -37,7 +37,7 @@ OWN_TIME = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=150),
     folder=Path(__file__).parent,
-    read="lesson 09, step 2",
+    read="lesson 09, step 3",
     idea=(
         "The rows are in the order of the calls, so the calls that have not returned form a stack. The stack gives "
         "each row's caller without a search. Own time needs no list of called rows: a row's total is added to its "

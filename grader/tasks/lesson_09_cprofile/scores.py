@@ -106,7 +106,7 @@ SCORES = Task(
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 09, step 3",
+    read="lesson 09, step 4",
     idea=(
         "The baseline repeats the same work for every row: spread looks as if it worked on one row, but it works on "
         "all rows. The solution computes all medians once. Then the medians take little time, and no single step takes "

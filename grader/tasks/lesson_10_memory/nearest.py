@@ -95,14 +95,14 @@ NEAREST = Task(
     ),
     exam=TensorExam(("x", "y", "scale"), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 10, step 7",
+    read="lesson 10, step 9",
     idea=(
         "The answer of a row does not need other rows, so a few rows are computed at a time. With 64 blocks, the array "
         "of differences is 64 times smaller. Within a block, working in place needs one array instead of three. Small "
         "blocks are also faster, because a small block stays in the cache."
     ),
     references=(
-        "The documentation of torch.Tensor.split. memory_profiler's table of lines (lesson 10, step 5) shows which "
+        "The documentation of torch.Tensor.split. memory_profiler's table of lines (lesson 10, step 6) shows which "
         "line of your function makes the peak."
     ),
 )

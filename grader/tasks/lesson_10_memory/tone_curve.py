@@ -79,7 +79,7 @@ TONE_CURVE = Task(
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 10, step 8",
+    read="lesson 10, step 10",
     idea=(
         "A new tensor needs new pages, which the system must find and clear. Finding and clearing pages takes longer "
         "than the computation. With in-place steps, a call allocates two tensors instead of the baseline's nine. If "

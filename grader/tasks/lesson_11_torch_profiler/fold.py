@@ -41,7 +41,7 @@ FOLD = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=30),
     folder=Path(__file__).parent,
-    read="lesson 11, step 4",
+    read="lesson 11, step 5",
     idea=(
         "A profile contains the same few stacks many times, so equal stacks are merged first. Then a sort makes stacks "
         "with the same beginning neighbours, and a running sum of the times gives all left edges. A box opens where "

@@ -42,7 +42,7 @@ SELF_TIMES = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8),
     folder=Path(__file__).parent,
-    read="lesson 11, step 5",
+    read="lesson 11, step 6",
     idea=(
         "A trace does not state which call made which other call. But in one thread, the call that began last returns "
         "first. If you sort events by their beginnings, they open and close like brackets. So a stack of open events "

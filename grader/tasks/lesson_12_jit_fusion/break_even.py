@@ -114,7 +114,7 @@ BREAK_EVEN = Task(
     ),
     exam=SimulatedExam(draw_cases, torch=True, scenario_noun="planted cases"),
     folder=Path(__file__).parent,
-    read="lesson 12, step 7",
+    read="lesson 12, step 10",
     idea=(
         "The savings of the calls must make up for the compile time. So the answer is the compile time divided by the "
         "seconds that a compiled call saves, rounded up to a whole number. There are special cases. If a compiled call "

@@ -90,7 +90,7 @@ POLYNOMIAL = Task(
     ),
     exam=TensorExam(("x",), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 12, step 3",
+    read="lesson 12, step 5",
     idea=(
         "The solution is one loop, compiled by numba. This loop reads each number once, computes with several numbers "
         "at a time in registers, and writes each answer once. The arithmetic is the same as in Horner's method in "

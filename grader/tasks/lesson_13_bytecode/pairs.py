@@ -43,7 +43,7 @@ PAIRS = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20),
     folder=Path(__file__).parent,
-    read="lesson 13, step 3",
+    read="lesson 13, step 5",
     idea=(
         "The interpreter executes opcodes only for Python code, so the solution moves the loop into C: zip (or "
         "itertools.pairwise) and Counter go through the trace in C. The solution does the remaining work once for each "

@@ -48,7 +48,7 @@ RUN = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30),
     folder=Path(__file__).parent,
-    read="lesson 13, step 2",
+    read="lesson 13, step 3",
     idea=(
         "For each instruction, an interpreter fetches the row, decodes it, looks up the name, and moves values to and "
         "from the stack. These steps are the same in every round of a loop, so the solution does them only once: it "

@@ -35,7 +35,7 @@ SCHEDULE = Task(
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="lists of jobs"),
     folder=Path(__file__).parent,
-    read="lesson 15, step 5",
+    read="lesson 15, step 3",
     idea=(
         "Whenever cores become free, the solution begins the largest jobs that fit, and small jobs fill the remaining "
         "cores. Large jobs begin early, because at the end there are no other jobs to run beside them. The solution's "
