@@ -325,7 +325,7 @@ def _(page: Page, found: Threads) -> None:
     )
     warned = sum(each.has_warnings for each in cells.cells.values())
     page.say(
-        "`grid.compare()` lets torch mark a cell with “(! …%)” if the IQR of the cell is 10 % of its median or more.",
+        "In torch's table, `grid.compare()` marks a cell with “(! …%)” if its IQR is 10 % of its median or more.",
         f"In this run, {warned} of {len(cells.cells)} cells have this mark.",
     )
 
@@ -460,8 +460,8 @@ def _(page: Page, found: Shapes) -> None:
         ROWS_COST.words(
             held="Both inputs contain the same number of numbers. For each row, `bmm` starts one product, and each"
             " start takes time. So the number of numbers alone does not determine the time.",
-            refuted="In this run, many short rows took less than 1.5 times as long as a few long rows. On some other"
-            " machines, many short rows take longer.",
+            refuted=f"In this run, many short rows took less than {units.ratio(ROWS_COST.at_least)} as long as a few"
+            " long rows. On some other machines, many short rows take longer.",
             unclear="This run does not show whether many short rows take longer than a few long rows.",
         ),
         "Name both sizes when you report a result, and measure the shapes that your program uses.",

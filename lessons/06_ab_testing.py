@@ -296,8 +296,8 @@ def _(page: Page, results: Results) -> None:
         "environments.",
         PLAIN_SLOWER.words(
             held="",
-            refuted="In this run, B took less than 1.2 times as long as A. For some processors, torch has only one "
-            "kind of kernel.",
+            refuted=f"In this run, B took less than {units.ratio(PLAIN_SLOWER.at_least)} as long as A. For some "
+            "processors, torch has only one kind of kernel.",
             unclear="This run does not show how much the speeds of the two environments differ.",
         ),
     )
@@ -685,8 +685,8 @@ def _(page: Page, said: Decisions) -> None:
             " random, so only chance can explain this. Run the step again.",
             unclear="This run has too few comparisons to confirm how rarely the bet is wrong.",
         ),
-        "For a false alarm in at most 1 % of comparisons, wait until the capital is 100. The bet uses only which of "
-        "the two times is longer, so a very slow call has no more effect than any other call.",
+        "If the rule waits until the capital is 100, the probability of a false alarm is at most 1/100. The bet uses "
+        "only which of the two times is longer, so a very slow call has no more effect than any other call.",
     )
     page.say(
         "`harness.paired.duel` also evaluates its measurements several times. A duel plans the number of evaluations",

@@ -468,8 +468,9 @@ def _(page: Page, turns: dict[int, list[Turn]]) -> None:
         POWERS_HURT_MOST.words(
             held="At size 2000, the cache lines are spread over more places in the cache, and each number takes less "
             "time.",
-            refuted="In this run, each number took less than 1.1 times as long at size 2048 as at size 2000. Perhaps "
-            "the cache is large enough, or chooses places in another way.",
+            refuted="In this run, the time per number at size 2048 was less than "
+            f"{units.ratio(POWERS_HURT_MOST.at_least)} the time at size 2000. Perhaps the cache is large enough, or "
+            "chooses places in another way.",
             unclear="This run does not show clearly whether size 2000 takes less time per number.",
         ),
     )

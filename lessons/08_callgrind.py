@@ -131,7 +131,8 @@ def _(page: Page, run: CountsAndTimes | None) -> None:
             unclear="",
         ),
         TIMES_DO_NOT.words(
-            held="The times above differ by more than 0.1 %, so they cannot show a change of 0.1 %.",
+            held="The times above differ by more than one part in a thousand, so they cannot show a change of one part in"
+            " a thousand.",
             refuted="",
             unclear="",
         ),
@@ -526,7 +527,8 @@ def _(page: Page, found: Places | None) -> None:
         "Only a small part of the instructions multiplies numbers. The other instructions, for example, allocate and",
         "free memory, compare shapes, or release and take Python's global lock (the GIL).",
         NO_HOT_SPOT.words(
-            held="Even without its largest function, `x * y` would execute 85 % of the instructions or more.",
+            held="Even without its largest function, `x * y` would execute at least"
+            f" {units.percent(1 - NO_HOT_SPOT.at_most)} of the instructions.",
             refuted="One function has a large share of the instructions, so look at this function first.",
             unclear="",
         ),

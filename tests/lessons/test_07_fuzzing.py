@@ -69,7 +69,7 @@ def test_a_machine_on_which_transposing_costs_nothing_refutes_the_claims_about_i
     turns = turned({512: [(1e-4, 1e-4)] * 3, 2000: [(2e-3, 2e-3)] * 3, 2048: [(2e-3, 2.1e-3)] * 3})
     printed, standings = explained(prepare, lesson, "the_input_that_hurts", turns)
     assert "Less than 2×. In the repetitions, the ratio of the two times was 1.05× to 1.05×." in printed
-    assert "each number took less than 1.1 times as long at size 2048" in printed
+    assert "the time per number at size 2048 was less than 1.10× the time at size 2000" in printed
     assert standings == {"transposed-hurts": "refuted", "powers-hurt-most": "refuted"}
 
 
