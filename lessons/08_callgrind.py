@@ -131,16 +131,16 @@ def _(page: Page, run: CountsAndTimes | None) -> None:
             unclear="",
         ),
         TIMES_DO_NOT.words(
-            held="The times above differ by more than one part in a thousand, so they cannot show a change of one part in"
-            " a thousand.",
+            held="The times above differ by more than one part in a thousand, so they cannot show a change of this"
+            " size.",
             refuted="",
             unclear="",
         ),
     )
     page.say(
         "Python itself can change the count. Dictionaries find their keys by hashes. As a protection against attacks,",
-        "each Python process computes different hashes for the same strings. The search for a key takes more",
-        "instructions if its hash collides with that of another key. Fix the hashes before you compare counts.",
+        "by default, each Python process computes different hashes for the same strings. The search for a key takes",
+        "more instructions if its hash collides with that of another key. Fix the hashes before you compare counts.",
     )
 
 
