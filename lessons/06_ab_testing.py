@@ -283,10 +283,15 @@ def _(page: Page, results: Results) -> None:
     (a_low, a_high), (b_low, b_high) = (quartiles(each) for each in (one, other))
     by_medians = f"{units.ratio(other.median / one.median)} by the medians"
     page.settle(PLAIN_SLOWER, Interval.every([b_low / a_high, b_high / a_low]), remark=by_medians)
+    differences = "; ".join(results.a.environment.differences(results.b.environment))
     page.say(
-        f"The environments differ in {'; '.join(results.a.environment.differences(results.b.environment))} (the value",
-        "of A is the first one). A fingerprint is a short code for properties that can change times: versions, the",
-        "processor, its cores, and settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
+        PRINTS_DIFFER.words(
+            held=f"The environments differ in {differences} (the value of A is the first one).",
+            refuted="The environments do not differ: process A also has the setting `ATEN_CPU_CAPABILITY=default`.",
+            unclear="",
+        ),
+        "A fingerprint is a short code for properties that can change times: versions, the processor, its cores, and",
+        "settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
         "Without the fingerprint, you cannot know whether the code became slower or the environment changed.",
     )
     page.say(
