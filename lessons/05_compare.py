@@ -71,8 +71,8 @@ class Turn(NamedTuple):
 def one_size(turns: int = 5, seconds: float = 0.05) -> list[Turn]:
     """A usual benchmark compares two functions on one input. We measure the functions alternately.
 
-    `mul_sum` has two steps, and stores all products before it adds them. `bmm` computes a matrix product of a
-    row and a column.
+    `mul_sum` calls two operations, and stores all products before it adds them. `bmm` calls one operation, the matrix
+    product of a row and a column. It also makes four views, such as `a[:, None]`.
     """
     a, b = torch.rand(2, 1, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum, "bmm": bmm}
@@ -147,9 +147,9 @@ def five_sizes(
     """Now we measure five sizes. torch's `Compare` prints all measurements in one table.
 
     `label` is the title of the table, `sub_label` names the row, and `description` names the column. `Compare`
-    merges measurements into one cell if these three names, the statement, the setup, `env` and the number of threads
-    are equal. In this step, a cell contains all repetitions of a measurement. `Compare` ignores `globals`. With the
-    same `description`, it would therefore merge the measurements of our two functions.
+    merges measurements into one cell if these three names, the statement, the setup code, `env` and the number of
+    threads are equal. In this step, a cell contains all repetitions of a measurement. `Compare` ignores `globals`. With
+    the same `description`, it would therefore merge the measurements of our two functions.
     """
     results = []
     for _ in range(turns):
@@ -195,7 +195,7 @@ def _(page: Page, results: list[Measurement]) -> None:
     page.say(
         "On small inputs, the overhead of the calls takes most of the time. `mul_sum` calls two operations of torch.",
         "`bmm` calls one operation, but also makes four views, such as `a[:, None]`.",
-        "On large inputs, access to memory takes most of the time: `mul_sum` stores all products and reads them again.",
+        "On large inputs, access to memory takes much time: `mul_sum` stores all products and reads them again.",
         WINNER_CHANGES.words(
             held="`bmm` adds the products without storing them, and was faster on a million numbers.",
             refuted="`bmm` adds the products without storing them, but was slower on a million numbers in this run.",
@@ -205,8 +205,8 @@ def _(page: Page, results: list[Measurement]) -> None:
     )
     page.table(race("Published: PyTorch's benchmark recipe, and a reader's re-run of its notebook"))
     page.say(
-        "In the recipe, `mul_sum` is faster on small inputs, and `bmm` on large inputs. In the re-run, the faster",
-        "function changes twice as the input grows. A benchmark of one size cannot show such changes.",
+        "In the rows from the recipe, the faster function changes once as the input grows. In the rows from the",
+        "re-run, it changes twice. A benchmark of one size cannot show such changes.",
     )
 
 
@@ -243,7 +243,11 @@ def sizes_and_threads(
     turns: int = 3,
     rounds: int = 25,
 ) -> Threads:
-    """By default, torch's `Timer` uses one thread. We measure with one thread, and with one thread per core.
+    """By default, torch's `Timer` uses one thread. We measure with one thread, and with several threads.
+
+    “Several” is `os.cpu_count()`, but at least two. torch divides a product or a sum of many numbers among the threads.
+    For matrix products, torch usually calls another library (such as MKL or OpenBLAS). This library decides how many
+    threads a product of one row and one column uses.
 
     `grid` makes a Timer for each function, size and number of threads. It measures with all of these Timers
     alternately, so that a disturbance does not affect only one of them. We also compare one thread with several threads
@@ -303,16 +307,16 @@ def _(page: Page, found: Threads) -> None:
     else:
         page.settle(THREADS_MATTER, change_of_ratio(shift).void_if(others.is_high))
     page.say(
-        "torch's elementwise operations and sums use one thread below 32 768 elements (`GRAIN_SIZE` in torch's",
-        "TensorIterator.h), so smaller inputs gain nothing from more threads.",
+        "torch multiplies and adds up fewer than 32 768 numbers with one thread (`GRAIN_SIZE` in torch's",
+        "TensorIterator.h), so `mul_sum` gains nothing from more threads on smaller inputs.",
         "A call waits for its slowest thread. If another program uses the core of a thread, this thread finishes late.",
         f"During this step, other programs used {units.number(others.cores)} cores.",
     )
     page.say(
         THREADS_MATTER.words(
-            held="More threads make the two functions faster by different factors. Compare functions with the number of"
-            " threads that your program uses.",
-            refuted="In this run, more threads changed the times of both functions by the same factor. For other"
+            held="More threads change the times of the two functions by different factors. Compare functions with the"
+            " number of threads that your program uses.",
+            refuted="In this run, more threads changed the times of both functions by nearly the same factor. For other"
             " functions, the factors can differ.",
             unclear="This run does not show whether more threads change the ratio of the two times. Run the step again"
             " when the machine is less busy.",
@@ -321,7 +325,7 @@ def _(page: Page, found: Threads) -> None:
     )
     warned = sum(each.has_warnings for each in cells.cells.values())
     page.say(
-        "torch warns with the mark “(! …%)” if the IQR of a cell is 10 % of its median or more.",
+        "In torch's table, `grid.compare()` marks a cell with “(! …%)” if its IQR is 10 % of its median or more.",
         f"In this run, {warned} of {len(cells.cells)} cells have this mark.",
     )
 
@@ -454,11 +458,10 @@ def _(page: Page, found: Shapes) -> None:
     page.settle(ALL_SHAPES, sum(" x " in line for line in table.splitlines()))
     page.say(
         ROWS_COST.words(
-            held="Both inputs contain the same number of numbers. For each row, `bmm` starts one product, and starting"
-            " it takes longer than multiplying two numbers. So the number of numbers alone does not determine the"
-            " time.",
-            refuted="In this run, the number of rows hardly changed the time of `bmm`. On most machines, many short"
-            " rows take longer than a few long rows.",
+            held="Both inputs contain the same number of numbers. For each row, `bmm` starts one product, and each"
+            " start takes time. So the number of numbers alone does not determine the time.",
+            refuted=f"In this run, many short rows took less than {units.ratio(ROWS_COST.at_least)} as long as a few"
+            " long rows. On some other machines, many short rows take longer.",
             unclear="This run does not show whether many short rows take longer than a few long rows.",
         ),
         "Name both sizes when you report a result, and measure the shapes that your program uses.",
@@ -557,11 +560,11 @@ def _(page: Page, search: Search) -> None:
     lost = not (any(each.duel.high < 1 for each in search.steps) and any(each.duel.low > 1 for each in search.steps))
     for claim, each in ((BELOW, search.quarter), (ABOVE, search.fourfold)):
         page.settle(claim, Interval.duel(each).void_if(lost), remark="speed of `bmm` ÷ speed of `mul_sum`")
-    size_count = math.log(MOST / LEAST) / math.log(NEAR)
+    size_count = 1 + math.floor(math.log(MOST / LEAST) / math.log(NEAR))
     decided = sum(each.duel.verdict in {Finding.FASTER, Finding.SLOWER} for each in search.steps)
     page.say(
-        f"The bisection measured {len(search.steps)} sizes. A search in which each size is a quarter larger than the",
-        f"size before would measure {units.count(size_count)} sizes.",
+        f"The bisection measured {len(search.steps)} sizes. A search of the same range in which each size is a quarter",
+        f"larger than the size before would measure up to {units.count(size_count)} sizes.",
         f"{decided} of the {len(search.steps)} duels had a winner. Near the size where the winner changes, the ratio",
         "is close to 1.",
         f"SAME means that the difference is at most {units.percent(MARGIN)}, so either function is a good choice.",
@@ -709,8 +712,9 @@ def _(page: Page, looks: Looks) -> None:
     page.settle(CODES, codes, remark=f"{before} without `colorize`")
     page.reveal(CODES.answer(held="b", refuted="a"), f"The file contains {units.some(codes, 'control code')}.")
     page.say(
-        "`trim_significant_figures` prints fewer digits if the samples have a large IQR, and at most four digits.",
-        "`highlight_warnings` marks the cells with a large IQR. `colorize()` compares the figures of each column.",
+        "`trim_significant_figures` prints at most four significant digits. It prints fewer digits if the samples",
+        "differ much or the time is short. `highlight_warnings` marks the cells with a large IQR.",
+        "`colorize()` compares the figures of each column.",
         "`colorize(rowwise=True)` compares the figures of each row: use it if each column is an alternative.",
     )
     page.settle(PICKLED_SAME, looks.unpickled == looks.coloured)
@@ -850,7 +854,8 @@ def _(page: Page, found: Copies) -> None:
     page.say(
         WINNERS.words(
             held="At nearly every size, one name has the smaller median, although both names stand for the same code.",
-            refuted="In this run, the two medians are equal at several sizes, which is rare on other machines.",
+            refuted="In this run, the two medians are equal at several sizes. This is rare: two medians are equal only"
+            " if all their digits are equal.",
             unclear="The medians of the two names could not be compared.",
         ),
         "Two medians do not show whether their difference is real. The IQR does not show this either, because an IQR",
@@ -861,10 +866,10 @@ def _(page: Page, found: Copies) -> None:
         "under both names, one directly after the other. The result is a ratio with an interval.",
         SAME.words(
             held=f"All ratios in the interval differ from 1 by at most {units.percent(MARGIN)}, so the result is SAME.",
-            refuted="In this process, the two copies differ in speed, because their addresses in memory differ."
-            " `duel(…, paired_processes=True)` compares the copies in new processes instead.",
+            refuted="In this process, the two copies differ in speed. A possible cause is that their addresses in"
+            " memory differ. `duel(…, paired_processes=True)` compares the copies in new processes instead.",
             unclear=f"The interval is too wide: a difference of more than {units.percent(MARGIN)} is still possible."
-            " A duel with a larger `budget_s` has a narrower interval.",
+            " With a larger `budget_s`, the interval usually becomes narrower.",
         ),
     )
 
@@ -946,8 +951,7 @@ def _(page: Page, results: list[Measurement]) -> None:
         "two rows of 64 numbers.",
         ROWS_ALIKE.words(
             held="So all five rows of the table show the time of the same call.",
-            refuted="All five rows measure the same call. In this run, other work of the machine made the last row"
-            " slower.",
+            refuted="All five rows measure the same call, so a disturbance made the last row slower in this run.",
             unclear="All five rows measure the same call, but disturbances made them differ in this run.",
         ),
         "The repaired line is `globals=tensor`.",

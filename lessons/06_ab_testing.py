@@ -88,6 +88,9 @@ def kept(seconds: float = 0.2) -> Copies:
     We measure a function and save the result in two ways: as a pickle (Python's own format), and as a line of JSON. We
     also save instruction counts as a pickle. Callgrind needs a long time to count instructions, so these counts were
     recorded earlier, in two environments. In lesson 08, you count instructions on your own machine.
+
+    By default, `==` of two Python objects is true only if both are the same object. A class that defines `__eq__` can
+    compare the contents instead.
     """
     result, counts = measure(seconds), recorded()[0].result
     result_copy = pickle.loads(pickle.dumps(result))
@@ -147,7 +150,7 @@ def _(page: Page, copies: Copies) -> None:
     )
     page.say(
         "A pickle is easy to write, but a program that loads it needs the same classes. Loading a pickle can run any",
-        "code, so load only pickles that you trust. A line of JSON is longer, but many programs can read it.",
+        "code, so load only pickles that you trust. A line of JSON contains only data, and many programs can read it.",
     )
     assert isinstance(plain.result, CallgrindStats)
     more = plain.result.counts() / counts.counts() - 1
@@ -280,10 +283,15 @@ def _(page: Page, results: Results) -> None:
     (a_low, a_high), (b_low, b_high) = (quartiles(each) for each in (one, other))
     by_medians = f"{units.ratio(other.median / one.median)} by the medians"
     page.settle(PLAIN_SLOWER, Interval.every([b_low / a_high, b_high / a_low]), remark=by_medians)
+    differences = "; ".join(results.a.environment.differences(results.b.environment))
     page.say(
-        f"The environments differ in {'; '.join(results.a.environment.differences(results.b.environment))} (the value",
-        "of A is the first one). A fingerprint is a short code for everything that is known to change times: versions,",
-        "the processor, its cores, and settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
+        PRINTS_DIFFER.words(
+            held=f"The environments differ in {differences} (the value of A is the first one).",
+            refuted="The environments do not differ: process A also has the setting `ATEN_CPU_CAPABILITY=default`.",
+            unclear="",
+        ),
+        "A fingerprint is a short code for properties that can change times: versions, the processor, its cores, and",
+        "settings such as `ATEN_CPU_CAPABILITY`. Save the fingerprint with each result.",
         "Without the fingerprint, you cannot know whether the code became slower or the environment changed.",
     )
     page.say(
@@ -293,8 +301,8 @@ def _(page: Page, results: Results) -> None:
         "environments.",
         PLAIN_SLOWER.words(
             held="",
-            refuted="In this run, both environments are similarly fast, so the merged median is nearly right for both "
-            "environments. For some processors, torch has only one kind of kernel.",
+            refuted=f"In this run, B took less than {units.ratio(PLAIN_SLOWER.at_least)} as long as A. For some "
+            "processors, torch has only one kind of kernel.",
             unclear="This run does not show how much the speeds of the two environments differ.",
         ),
     )
@@ -392,10 +400,10 @@ def _(page: Page, times_s: list[float]) -> None:
         "If the machine becomes slower between A and B, only the time of B increases. The two times do not show why "
         "the time of B is longer.",
         BACK_TO_BACK_ERRS.words(
-            held="If A and B alternate, each change of the machine's speed affects both A and B, so the error is"
+            held="If A and B alternate, a slow change of the machine's speed affects both A and B, so the error is"
             " smaller.",
-            refuted="In this run, the order ABBA did not help: the speed of the machine changes quickly, so even "
-            "neighbouring times differ. Alternation cancels only slow changes of the machine's speed.",
+            refuted="In this run, the order ABBA did not help. Alternation cancels only slow changes of the machine's "
+            "speed, not quick changes between neighbouring times.",
             unclear="This run does not show that the order of A and B matters. ABBA cancels only slow changes of the "
             "machine's speed.",
         ),
@@ -530,15 +538,15 @@ def _(page: Page, found: dict[str, list[float]]) -> None:
         "drift cancels.",
         ABBA_CANCELS.words(
             held="",
-            refuted="In this run, ABBA showed a difference between A and B: the drift was not steady, because the "
-            "speed of the machine also changed.",
+            refuted="In this run, ABBA showed a difference between A and B. ABBA cancels only a steady drift, but the "
+            "speed of the machine can also change by itself.",
             unclear="The noise of this machine is too large to show whether ABBA cancels the drift.",
         ),
     )
     page.say(
-        "If the drift is not steady, its effects on A and B do not cancel completely. If each pair of measurements has "
-        "a random order, no",
-        "pattern of the drift can favour A or B. `harness.paired.duel` uses such a random order.",
+        "If the drift is not steady, its effects on A and B need not cancel completely. If each pair of measurements "
+        "has a random order, A and B come first equally often on average. Then no pattern of the drift favours A or B",
+        "on average. `harness.paired.duel` uses such a random order.",
     )
 
 
@@ -678,12 +686,12 @@ def _(page: Page, said: Decisions) -> None:
         "inequality).",
         BET_KEEPS.words(
             held="",
-            refuted="In this run, the bet was wrong too often, so wins and losses were not equally likely. Run the step"
-            " again.",
+            refuted="In this run, the bet was wrong in more comparisons than expected. The step assigns the times at"
+            " random, so only chance can explain this. Run the step again.",
             unclear="This run has too few comparisons to confirm how rarely the bet is wrong.",
         ),
-        "For at most one false alarm in 100 comparisons, wait until the capital is 100. The bet uses only which of the "
-        "two times is longer, so a very slow call has no more effect than any other call.",
+        "If the rule waits until the capital is 100, the probability of a false alarm is at most 1/100. The bet uses "
+        "only which of the two times is longer, so a very slow call has no more effect than any other call.",
     )
     page.say(
         "`harness.paired.duel` also evaluates its measurements several times. A duel plans the number of evaluations",

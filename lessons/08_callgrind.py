@@ -63,7 +63,7 @@ class CountsAndTimes(NamedTuple):
 @lesson.step(
     "Count and time the same script",
     predict=Choice(
-        "We count the instructions of one script twice. By how much do the two counts differ?",
+        "We count the instructions of one script twice, with fixed hashes. By how much do the two counts differ?",
         {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
         limits=(1e-9, 1e-3),
     ),
@@ -125,17 +125,22 @@ def _(page: Page, run: CountsAndTimes | None) -> None:
     page.say(
         "Other programs and the temperature of the processor do not change a count.",
         COUNTS_AGREE.words(
-            held="Two counts can therefore show that a change of the code adds one instruction in a thousand. The"
-            " times above vary too much to show such a small change.",
+            held="Two counts can therefore show that a change of the code adds one instruction in a thousand.",
             refuted="In this run, another cause changed the count of the script. Two counts cannot show a change of"
             " your code that is smaller than the difference of the two counts above.",
+            unclear="",
+        ),
+        TIMES_DO_NOT.words(
+            held="The times above differ by more than one part in a thousand, so they cannot show a change of this"
+            " size.",
+            refuted="",
             unclear="",
         ),
     )
     page.say(
         "Python itself can change the count. Dictionaries find their keys by hashes. As a protection against attacks,",
-        "each Python process computes different hashes for the same strings. The search for a key takes more",
-        "instructions if its hash collides with that of another key. Fix the hashes before you compare counts.",
+        "by default, each Python process computes different hashes for the same strings. The search for a key takes",
+        "more instructions if its hash collides with that of another key. Fix the hashes before you compare counts.",
     )
 
 
@@ -235,15 +240,15 @@ def _(page: Page, found: Orders | None) -> None:
         "almost every number is in a different block, far away from the block of the number before.",
         NO_FIXED_PRICE.words(
             held="The processor waits for memory, and Callgrind does not count this waiting.",
-            refuted="On this machine the difference is small. Its caches contain the whole list, or the processor does"
-            " other work while it waits.",
+            refuted="On this machine the difference is small. Perhaps its caches contain the whole list, or the"
+            " processor does other work while it waits.",
             unclear="This run does not show clearly how much longer the jumping order takes.",
         ),
     )
     page.say(
-        "A count of instructions leaves out waiting, the work of the operating system, and the work of other cores. It",
-        "shows whether your code executes more or fewer instructions, and in which functions. Only a clock shows",
-        "whether the code became faster.",
+        "A count of instructions leaves out waiting and the work of the operating system. If several cores share the",
+        "work, the time can decrease, but the count does not. A count shows whether your code executes more or fewer",
+        "instructions, and in which functions. Only a clock shows whether the code became faster.",
     )
 
 
@@ -327,6 +332,9 @@ def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
     For example, `Timer("x * y", setup="x, y = torch.ones(2, 128)").collect_callgrind(number=100, repeats=3)` returns
     one `CallgrindStats` for each of three repeats. With `language="cpp"`, the statement is written in C++.
 
+    PyTorch's quick start measured 2.34 µs for one `x * y` of 128 numbers. In a nanosecond, a processor often executes
+    two to ten instructions.
+
     Each of these counts takes tens of seconds. Python imports torch on the simulated processor, and C++ code must be
     compiled first. We therefore start all four counts of this lesson together. The C++ program reads the length of `y`
     from an environment variable, so we compile only one program for two lengths. `harness.callgrind` calls
@@ -373,8 +381,8 @@ def _(page: Page, counted: dict[str, Counted]) -> None:
     least = min(each.sum() for each in removed)
     page.settle(LOOKUPS_ARE_NOISE, least, remark="the instructions of searches in the smallest count")
     page.say(
-        "The count of a Python statement can change even with fixed hashes, because the contents of memory and of the",
-        "interpreter's internal caches change from repeat to repeat.",
+        "The count of a Python statement can change even with fixed hashes, for example because the contents of memory",
+        "and of the interpreter's internal caches change from repeat to repeat.",
         PYTHON_VARIES.words(
             held="",
             refuted="In this run all repeats have equal counts, but another run can differ.",
@@ -400,7 +408,10 @@ def repeats(python: Counted) -> Table:
 
 def torch_denoise(removed: float) -> str:
     """Return sentences about torch's option `denoise=True`, which removed `removed` instructions from the count."""
-    purpose = "The counts of searches in dictionaries vary most. The option `denoise=True` should remove the searches."
+    purpose = (
+        "PyTorch's manual describes the counts of searches in dictionaries as noisy. The option `denoise=True` should"
+        " remove the searches."
+    )
     if removed:
         return f"{purpose} In this run it removed {units.some(removed, 'instruction')}."
     return (
@@ -489,7 +500,7 @@ INCLUSIVE_IS_NO_SUM = where_it_is.claim(
 )
 FILES_ARE_MISSING = where_it_is.claim(
     "files-are-missing",
-    "more than a tenth of the instructions of `x * y` have no source file, because torch has no debug symbols",
+    "more than a tenth of the instructions of `x * y` are in functions without a known source file",
     at_least=0.1,
     unit=units.percent,
 )
@@ -513,26 +524,27 @@ def _(page: Page, found: Places | None) -> None:
     nameless = own.filter(lambda function: function.startswith("???")).sum() / total
     page.settle(FILES_ARE_MISSING, nameless)
     page.say(
-        "Only a small part of the instructions multiplies numbers. The other instructions allocate and free memory,",
-        "compare shapes, and release and take Python's global lock (the GIL).",
+        "Only a small part of the instructions multiplies numbers. The other instructions, for example, allocate and",
+        "free memory, compare shapes, or release and take Python's global lock (the GIL).",
         NO_HOT_SPOT.words(
-            held="No single function would be worth optimizing.",
+            held="Even without its largest function, `x * y` would execute at least"
+            f" {units.percent(1 - NO_HOT_SPOT.at_most)} of the instructions.",
             refuted="One function has a large share of the instructions, so look at this function first.",
             unclear="",
         ),
     )
     page.say(
         "Inclusive counts show which caller causes the instructions. But they count an instruction several times: in",
-        "the function that executes it, and in each function that called this function. Exclusive counts add up to the",
-        "total. Compare exclusive counts, as step 7 does.",
+        "the function that executes it, and in each direct or indirect caller of this function. Exclusive counts add",
+        "up to the total. Compare exclusive counts, as step 7 does.",
     )
     page.say(
         FILES_ARE_MISSING.words(
-            held="Instead of torch's file names, the counts contain “???”, because torch's packages are built without"
-            " debug symbols. The names of the functions are known. To get files and lines, build torch yourself with"
-            " REL_WITH_DEB_INFO=1.",
-            refuted="The installed torch contains the file names of nearly all its functions. The official packages"
-            " are built without debug symbols and do not contain file names.",
+            held="Instead of the names of these files, the counts contain “???”, because a library was built without"
+            " debug symbols. The official packages of torch are built like this. To get files and"
+            " lines, build torch yourself with REL_WITH_DEB_INFO=1.",
+            refuted="The source files of nearly all instructions are known. The official packages of torch are built"
+            " without debug symbols and do not contain file names.",
             unclear="",
         )
     )
@@ -681,7 +693,7 @@ class Languages(NamedTuple):
     fast={"compiling": 0},
 )
 def the_same_in_cpp(compiling: int = 1) -> Languages:
-    """With `language="cpp"`, `Timer` compiles the statement and the setup into a program without Python.
+    """To count with `language="cpp"`, `Timer` compiles the statement and the setup into a program without Python.
 
     The Python statement takes additional instructions. The interpreter executes some of these instructions. The other
     instructions belong to torch's functions that pass a call from Python to C++.
@@ -733,8 +745,8 @@ def _(page: Page, found: Languages) -> None:
     page.settle(PYTHON_HAS_A_PRICE, python.stats.counts() / cpp.stats.counts())
     page.say(
         "PyTorch's quick start counts 563 600 instructions for 100 runs of the same C++ statement. This run counted",
-        f"{units.count(cpp.stats.counts())}. Its compiler, its release of torch and its processor differ from those of",
-        "this run. Compare only counts from one environment, and name the environment.",
+        f"{units.count(cpp.stats.counts())}. Its release of torch differs from that of this run, and its compiler and",
+        "its processor can differ too. Compare only counts from one environment, and name the environment.",
     )
 
 
@@ -864,7 +876,10 @@ class Loops(NamedTuple):
     fast={"compiling": 0},
 )
 def by_value_by_reference(compiling: int = 1) -> Loops | str:
-    """We count a difference that is too small for a clock. The C++ extension of step 3 has four loops of 100 calls.
+    """We count a small difference. The C++ extension of step 3 has four loops of 100 calls.
+
+    A Tensor in C++ is a handle with a reference count. A call by value copies the handle and destroys the copy at the
+    end.
 
     Two loops call a function that returns the number of dimensions of a tensor. Two loops call a batched dot product of
     two tensors. The inclusive count of a loop contains the instructions of the functions that it calls.
@@ -915,16 +930,16 @@ def _(page: Page, found: Loops | str) -> None:
     page.settle(COPY_COSTS, Interval.exact(value / reference) if reference else Interval.unknown())
     page.settle(DOT_HIDES_COPY, Interval.exact(dots[0] / dots[1] - 1) if dots[1] else Interval.unknown())
     page.say(
-        "A Tensor in C++ is a handle with a reference count. A copy of the handle increments the reference count, and",
-        "the end of the copy decrements it. Both operations use atomic instructions, which other cores cannot",
-        "interrupt. An atomic instruction takes longer than most other instructions, but a count does not show this.",
+        "A copy of the handle increments the reference count, and the end of the copy decrements it. Both operations",
+        "use atomic instructions, which other cores cannot interrupt. An atomic instruction takes longer than most",
+        "other instructions, but a count does not show this.",
     )
     page.say(
         DOT_HIDES_COPY.words(
-            held="The batched dot product copies two handles, but its multiplications and sums take most instructions."
-            " The allocator does not take equally many instructions in each call. This difference can be larger than"
-            " the cost of the copies.",
-            refuted="In this run the copies are a visible part of the batched dot product.",
+            held="The batched dot product copies two handles, but its operations `mul` and `sum` take most"
+            " instructions. The allocator does not take equally many instructions in each call. This difference can be"
+            " larger than the cost of the copies.",
+            refuted="In this run, the difference is a visible part of the batched dot product.",
             unclear="",
         ),
         "In a small function that is called very often, use `const Tensor&`.",
@@ -940,7 +955,7 @@ def per_call(loops: Loops, name: str) -> float:
 lesson.key_points = (
     "Counts show which functions execute more or fewer instructions. Counts vary much less than times.",
     "Use fixed hashes and discard the first repeat. Compare exclusive counts from one machine, release and compiler.",
-    "A count leaves out waiting, the operating system and other cores. Only a clock shows which code is faster.",
+    "A count leaves out waiting and the operating system. Only a clock shows which code is faster.",
 )
 lesson.references = (
     "PyTorch, `Timer.collect_callgrind`: docs.pytorch.org/docs/stable/benchmark_utils.html",

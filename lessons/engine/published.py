@@ -32,6 +32,31 @@ All programs used one thread. The first four rows are from PyTorch's benchmark r
 reader who ran the recipe's notebook again. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
 """
 
+RECIPE_SHAPES: Final = (
+    ("1 × 1", 5.9e-6, 11.2e-6),
+    ("1 × 64", 6.4e-6, 11.4e-6),
+    ("1 × 1024", 6.7e-6, 14.2e-6),
+    ("1 × 10000", 10.2e-6, 23.7e-6),
+    ("64 × 1", 6.3e-6, 11.5e-6),
+    ("64 × 64", 8.6e-6, 15.4e-6),
+    ("64 × 1024", 39.4e-6, 204.4e-6),
+    ("64 × 10000", 274.9e-6, 748.5e-6),
+    ("1024 × 1", 7.7e-6, 17.8e-6),
+    ("1024 × 64", 40.3e-6, 76.4e-6),
+    ("1024 × 1024", 432.4e-6, 2795.9e-6),
+    ("1024 × 10000", 22_657.3e-6, 11_899.5e-6),
+    ("10000 × 1", 16.9e-6, 74.8e-6),
+    ("10000 × 64", 300.3e-6, 609.4e-6),
+    ("10000 × 1024", 23_098.6e-6, 27_246.1e-6),
+    ("10000 × 10000", 267_073.7e-6, 118_823.7e-6),
+)
+RECIPE_FUZZED: Final = ("2140 × 1296", 2000e-6, 41_000e-6)
+"""The times of mul-sum and of bmm with one thread, on an input that a fuzzer drew and that is not contiguous.
+
+`RECIPE_SHAPES` are the times on the sixteen shapes that the author chose. Both are in seconds, from PyTorch's benchmark
+recipe. docs.pytorch.org/tutorials/recipes/recipes/benchmark.html
+"""
+
 LECTURE_RUNS_S: Final = (3.47, 2.99, 2.99, 2.03, 2.98)
 LECTURE_LOOPS: Final = 20
 """The number of loops behind each time of `LECTURE_RUNS_S`, the times in seconds that `python -m timeit` printed.

@@ -63,7 +63,17 @@ def test_a_crossing_is_claimed_only_where_the_way_there_was_clear(
     steps = [module.Compared(numbers, duel) for numbers, duel in found.items()]
     explain(module.where, page, module.Search(steps, fought(quarter, 0.1), fought(fourfold, 0.1)))
     assert {str(claim.standing) for claim in page.claims} == standings
-    assert "the winner changes between 27 555 and 92 682 numbers" in " ".join(played.out.getvalue().split())
+    printed = " ".join(played.out.getvalue().split())
+    assert "the winner changes between 27 555 and 92 682 numbers" in printed
+    assert "would measure up to 44 sizes" in printed
+
+
+def test_the_search_with_a_constant_factor_measures_the_stated_number_of_sizes() -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    sizes = [module.LEAST]
+    while sizes[-1] * module.NEAR <= module.MOST:
+        sizes.append(sizes[-1] * module.NEAR)
+    assert len(sizes) == 44
 
 
 def test_a_winner_that_never_changes_has_no_crossing(prepare: Play) -> None:
@@ -199,6 +209,14 @@ def test_a_pickled_table_keeps_each_setting(change: str) -> None:
     getattr(table, change)()
     loaded = pickle.loads(pickle.dumps(table))  # noqa: S301 - made in this test
     assert str(loaded) == str(table) != str(plain)
+
+
+@pytest.mark.parametrize(("median_s", "printed"), [(2e-6, "2"), (2.34567e-3, "2.346")])
+def test_a_short_time_is_trimmed_to_fewer_digits_even_if_all_samples_are_equal(median_s: float, printed: str) -> None:
+    module = importlib.import_module(f"lessons.{NAME}")
+    table = Compare([Measurement(1, [median_s] * 30, TaskSpec("f", "pass", description="d"))])
+    table.trim_significant_figures()
+    assert module.figures_in(str(table)) == [printed]
 
 
 def test_a_table_that_loses_its_settings_refutes_the_claim(prepare: Play) -> None:

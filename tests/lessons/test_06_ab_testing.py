@@ -1,9 +1,11 @@
 import importlib
 import math
 import random
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
+from sessions import Play, explained
 
 from harness.torch_benchmark.result_store import load
 from lessons.engine.catalogue import FOLDER
@@ -19,6 +21,27 @@ def test_the_recorded_counts_come_from_two_environments_and_contain_no_absolute_
     path = FOLDER / "recorded" / "06_counts.jsonl"
     assert load(path) == (first, second)
     assert '"/' not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("plain", "standing", "words"),
+    [
+        (True, "held", "ATEN_CPU_CAPABILITY=default (the value of A is the first one)"),
+        (False, "refuted", "The environments do not differ"),
+    ],
+)
+def test_the_text_lists_differences_of_the_environments_only_if_there_are_any(
+    prepare: Play, monkeypatch: pytest.MonkeyPatch, plain: bool, standing: str, words: str
+) -> None:
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
+    a = b = MODULE.here("A", 1e-4)
+    if plain:
+        settings = (*a.environment.settings, ("ATEN_CPU_CAPABILITY", "default"))
+        b = replace(a, environment=replace(a.environment, settings=settings))
+    b = replace(b, result=replace(b.result, task_spec=replace(b.result.task_spec, env="B")))
+    printed, standings = explained(prepare, MODULE.lesson, "two_environments", MODULE.Results(a, b))
+    assert standings["prints-differ"] == standing
+    assert words in printed
 
 
 def test_a_steady_drift_cancels_only_in_the_order_abba() -> None:

@@ -80,6 +80,18 @@ def test_the_two_loops_of_the_second_step_execute_as_many_instructions() -> None
     assert by_function.filter(lambda function: "memset" in function or "memcpy" in function).sum() < 0.01 * loop
 
 
+@pytest.mark.skipif(bool(lacking()), reason="needs valgrind")
+def test_a_count_contains_the_instructions_of_all_threads() -> None:
+    """So the lesson must not state that a count leaves out the work of other cores."""
+    work = "import threading\ndef work():\n    for _ in range(100_000): pass\n"
+    threads = "each = [threading.Thread(target=work) for _ in range(NUMBER)]\n[t.start() for t in each]\n"
+    one, three = count_scripts([work + threads.replace("NUMBER", number) for number in ("1", "3")])
+    (alone,) = count_scripts([work + "work()\n"])
+    (nothing,) = count_scripts([work])
+    loop = alone.instructions - nothing.instructions
+    assert three.instructions - one.instructions > 1.9 * loop
+
+
 def test_both_lists_of_the_second_step_contain_the_same_numbers_in_different_orders() -> None:
     names: dict[str, list[int]] = {}
     exec(MODULE.two_orders(5_000), names)  # noqa: S102 - code of the lesson
@@ -157,7 +169,7 @@ def test_a_function_that_two_filters_keep_is_added_up_once(prepare: Play, lesson
 
 @pytest.mark.parametrize(
     ("by_value", "standing", "words"),
-    [(170, "held", "multiplications and sums take most instructions"), (300, "refuted", "a visible part")],
+    [(170, "held", "operations mul and sum take most instructions"), (300, "refuted", "a visible part")],
 )
 def test_the_copies_of_a_batched_dot_product_are_compared_with_its_work(
     prepare: Play, lesson: Lesson, by_value: int, standing: str, words: str
