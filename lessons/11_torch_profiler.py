@@ -19,6 +19,7 @@ import torch
 import torch._inductor  # imported here because the first profile would import it, which takes time in the first step
 from torch import Tensor, nn
 from torch.autograd.profiler_util import EventList
+from torch.multiprocessing.spawn import start_processes
 from torch.profiler import (
     ProfilerActivity,
     profile,
@@ -1111,38 +1112,39 @@ lesson.recorder = record_board
 
 def write_trace(folder: Path) -> None:
     """Write the trace of two training steps with shapes and memory."""
-    write_steps(Training(16), folder, "rank0", profile_memory=True)
+    write_steps(Training(16), folder, "rank0", memory=True)
 
 
 def write_stacks(folder: Path) -> None:
     """Write the trace of two training steps with stacks. The plugin's view of the modules needs the stacks."""
-    write_steps(Training(16), folder, "rank0", with_stack=True)
+    write_steps(Training(16), folder, "rank0", stacks=True)
 
 
 def write_two_traces(folder: Path) -> None:
     """Write the traces of two processes that train one network together."""
     with TemporaryDirectory() as meeting:
-        torch.multiprocessing.start_processes(train_together, (folder, Path(meeting, "store")), 2)
+        arguments = (folder, Path(meeting, "store"))
+        start_processes(train_together, arguments, 2)  # type: ignore[no-untyped-call]  # torch's function has no types
 
 
 def train_together(rank: int, folder: Path, store: Path) -> None:
     """Train as the process `rank` of two processes, which meet at the file `store`, and write its trace."""
-    together = torch.distributed
-    together.init_process_group("gloo", store=together.FileStore(str(store), 2), rank=rank, world_size=2)
+    torch.distributed.init_process_group("gloo", init_method=store.as_uri(), rank=rank, world_size=2)
     training = Training(16)
-    training.network = nn.parallel.DistributedDataParallel(training.network)
+    training.network = nn.Sequential(nn.parallel.DistributedDataParallel(training.network))
     write_steps(training, folder, f"rank{rank}")
-    together.destroy_process_group()
+    torch.distributed.destroy_process_group()
 
 
-def write_steps(training: Training, folder: Path, worker: str, **options: bool) -> None:
+def write_steps(training: Training, folder: Path, worker: str, *, memory: bool = False, stacks: bool = False) -> None:
     """Profile two training steps after a warm-up, and write their trace into `folder`."""
     with profile(
         activities=[ProfilerActivity.CPU],
         schedule=schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=1),
         on_trace_ready=tensorboard_trace_handler(str(folder), worker_name=worker, use_gzip=True),
         record_shapes=True,
-        **options,
+        profile_memory=memory,
+        with_stack=stacks,
     ) as found:
         for _ in range(6):
             training.step()

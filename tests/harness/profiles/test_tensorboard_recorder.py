@@ -41,8 +41,8 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_npm_without_a_network_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = subprocess.CompletedProcess([], 1)
-    monkeypatch.setattr(tensorboard_recorder.subprocess, "run", lambda *_arguments, **_options: failed)
+    failed = subprocess.CompletedProcess[str]([], 1)
+    monkeypatch.setattr(subprocess, "run", lambda *_arguments, **_options: failed)
     with pytest.raises(MachineError, match="npm could not fetch webcomponents"):
         tensorboard_recorder._trace_library(tmp_path)
 
