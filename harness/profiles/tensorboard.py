@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from harness.errors import MachineError
 from harness.profiles.snakeviz import LOOPBACK, Server
 
 INSTALL: Final = "python -m pip install 'fairclock[tensorboard]'"
@@ -40,8 +41,11 @@ _PLUGIN: Final = "/data/plugin/pytorch_profiler"
 _GZIP: Final = b"\x1f\x8b"
 
 
-class NotStartedError(Exception):
+class NotStartedError(MachineError):
     """TensorBoard has ended before it printed its address."""
+
+    def __init__(self) -> None:
+        super().__init__("TensorBoard does not start. To see the reason, run: python -m tensorboard.main --logdir .")
 
 
 @dataclass(frozen=True, slots=True)
