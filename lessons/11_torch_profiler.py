@@ -1078,6 +1078,7 @@ def show_recorded(page: Page, pages: BoardPages) -> None:
         f"{machine.torch} and Python {machine.python}, on the CPU {machine.cpu} with",
         f"{units.some(machine.cores, 'core')}. One process made the traces of all views except “Distributed”. For this",
         "view, two processes trained copies of the network, and exchanged their gradients with gloo.",
+        "The times only show what the pages contain, because other programs may have run during the record.",
     )
     for view in pages.views:
         if view.rows:
