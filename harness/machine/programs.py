@@ -36,6 +36,8 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "PyPy": {"": "pypy3"},
         "util-linux": {},
         "bubblewrap": {"brew": ""},
+        "chromium": {"brew": ""},
+        "npm": {"brew": "node"},
         "libc debug symbols": {"apt-get": "libc6-dbg", "": "glibc-debuginfo", "pacman": "", "brew": ""},
     }
 )

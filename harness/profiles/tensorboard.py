@@ -4,6 +4,7 @@ The server listens only on the loopback address. It ends with the call, and also
 """
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
@@ -12,12 +13,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import urlencode
 
+from harness.errors import MachineError
 from harness.profiles.snakeviz import LOOPBACK, Server
 
 INSTALL: Final = "python -m pip install 'fairclock[tensorboard]'"
@@ -35,6 +38,14 @@ run_main()
 """The program of the server process. It runs TensorBoard, and ends when its standard input is closed."""
 
 _PLUGIN: Final = "/data/plugin/pytorch_profiler"
+_GZIP: Final = b"\x1f\x8b"
+
+
+class NotStartedError(MachineError):
+    """TensorBoard has ended before it printed its address."""
+
+    def __init__(self) -> None:
+        super().__init__("TensorBoard does not start. To see the reason, run: python -m tensorboard.main --logdir .")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,21 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
         return TensorBoard(f"{missing}: {INSTALL}", board, plugin)
     if not start:
         return TensorBoard("a short run does not start TensorBoard", board, plugin)
+    try:
+        with serving(folder) as server:
+            return _read(server, board, plugin)
+    except NotStartedError:
+        return TensorBoard("a TensorBoard that starts on this machine", board, plugin)
+    except (OSError, ValueError, http.client.HTTPException):
+        return TensorBoard("a TensorBoard that answers on this machine", board, plugin)
+
+
+@contextlib.contextmanager
+def serving(folder: Path | str, *, limit_s: float = START_S) -> Iterator[Server]:
+    """Start TensorBoard on a folder of traces for the time of a `with` block, for at most `limit_s` seconds.
+
+    Raise `NotStartedError` if TensorBoard ends before it prints its address.
+    """
     options = ["--logdir", str(folder), "--host", LOOPBACK, "--port", "0", "--load_fast", "false"]
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", _CHILD, *options],
@@ -71,22 +97,31 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
         encoding="utf-8",
         start_new_session=True,
     )
-    deadline = threading.Timer(START_S, _end, [process])
+    deadline = threading.Timer(limit_s, _end, [process])
     deadline.start()
+    reader = threading.Thread(target=_discard_output, args=[process])
     try:
         url = _address(process)
         if not url:
-            return TensorBoard("a TensorBoard that starts on this machine", board, plugin)
-        return _read(Server(process.pid, url), board, plugin)
-    except (OSError, ValueError, http.client.HTTPException):
-        return TensorBoard("a TensorBoard that answers on this machine", board, plugin)
+            raise NotStartedError
+        reader.start()
+        yield Server(process.pid, url)
     finally:
         deadline.cancel()
         _end(process)
         process.wait()
+        if reader.ident is not None:
+            reader.join()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
+
+
+def _discard_output(process: subprocess.Popen[str]) -> None:
+    """Read the server's messages until it ends. A full pipe would stop the server."""
+    assert process.stdout is not None
+    for _ in process.stdout:
+        pass
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -115,20 +150,37 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 def _read(server: Server, board: str, plugin: str) -> TensorBoard:
     page = server.fetch("/") or b""
-    ends_s = time.monotonic() + START_S
-    while (found := _json(server, "/runs")).get("loading", False) and time.monotonic() < ends_s:
-        time.sleep(_POLL_S)
-    runs = tuple(map(str, found.get("runs", ())))
+    runs = loaded_runs(server)
     workers, views = list[str](), list[str]()
     for run in runs:
-        shown = [str(view) for view in _json(server, f"/views?run={quote(run)}").get("views", ())]
+        shown = views_of(server, run)
         views += [view for view in shown if view not in views]
         for view in shown[:1]:
-            names = _json(server, f"/workers?run={quote(run)}&view={quote(view)}").get("workers", ())
-            workers += map(str, names)
+            names = _as_list(ask(server, "/workers", run=run, view=view), "workers")
+            workers += names
     return TensorBoard("", board, plugin, len(page), runs, tuple(workers), tuple(views))
 
 
-def _json(server: Server, path: str) -> dict[str, Any]:
-    answer: Any = json.loads(server.fetch(_PLUGIN + path) or b"{}")
-    return answer if isinstance(answer, dict) else {"views": answer, "workers": answer}  # older plugins send a list
+def loaded_runs(server: Server) -> tuple[str, ...]:
+    """Wait until the plugin has loaded the folders of traces, and return their names."""
+    ends_s = time.monotonic() + START_S
+    while (found := ask(server, "/runs") or {}).get("loading", False) and time.monotonic() < ends_s:
+        time.sleep(_POLL_S)
+    return tuple(map(str, found.get("runs", ())))
+
+
+def views_of(server: Server, run: str) -> list[str]:
+    """Return the names of the views that the plugin offers for a folder of traces."""
+    return _as_list(ask(server, "/views", run=run), "views")
+
+
+def ask(server: Server, path: str, **options: str) -> Any:
+    """Return the data that the plugin sends for one of its pages, or None if it has no such page."""
+    query = f"?{urlencode(options)}" if options else ""
+    body = server.fetch(f"{_PLUGIN}{path}{query}") or b"null"
+    return json.loads(gzip.decompress(body) if body.startswith(_GZIP) else body)
+
+
+def _as_list(answer: Any, key: str) -> list[str]:
+    found = answer.get(key, ()) if isinstance(answer, dict) else answer or ()  # older plugins send a list
+    return [str(each) for each in found]

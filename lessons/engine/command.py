@@ -76,12 +76,18 @@ def _app(lesson: Lesson) -> typer.Typer:
         plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the pictures in DIR, as SVG.")] = None,
         force: Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")] = False,
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List the steps and claims, and exit.")] = False,
+        record: Annotated[
+            bool,
+            typer.Option("--record", hidden=lesson.recorder is None, help="Record the lesson's data again, and exit."),
+        ] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
         version: Version = False,
     ) -> int:
         del debug, version  # `guarded` reads `debug` from the arguments, and the callback of `version` has already run
         if list_steps:
             return _list_steps(lesson)
+        if record:
+            return _record(lesson)
         if notebook is not None:
             notebooks.write(lesson, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
@@ -105,6 +111,14 @@ def _imports_frozen() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
+
+
+def _record(lesson: Lesson) -> int:
+    if lesson.recorder is None:
+        raise UsageError(f"Lesson {lesson.number} has no recorded data. Run it without --record.")
+    for path in lesson.recorder(lesson.recorded):
+        print(f"Wrote {path}.")
+    return 0
 
 
 def _list_steps(lesson: Lesson) -> int:

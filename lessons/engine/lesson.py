@@ -99,6 +99,9 @@ class Lesson:
     `prerequisites` are the names of the lessons that a student should take before this lesson. `longest_s` are the
     longest times in seconds of a usual and of a short run. The header shows these times until a run on this machine is
     complete. `title` and these two arguments are literals, because the list of lessons does not import the file.
+
+    `recorder` writes the lesson's recorded data into a folder and returns the written files. The option `--record` runs
+    it. A lesson without recorded data has none.
     """
 
     file: str
@@ -109,6 +112,7 @@ class Lesson:
     steps: list[Step[object]] = field(default_factory=list)
     key_points: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    recorder: Callable[[Path], list[Path]] | None = None
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -121,6 +125,11 @@ class Lesson:
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @property
+    def recorded(self) -> Path:
+        """The folder of the data that `recorder` has recorded on the machine of a maintainer."""
+        return Path(self.file).parent / "recorded" / self.name
 
     @cached_property
     def entry(self) -> Entry:

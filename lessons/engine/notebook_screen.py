@@ -1,5 +1,7 @@
 """The screen that lessons use in a notebook. It prints paragraphs as Markdown, and all other parts as plain text."""
 
+from pathlib import Path
+
 from rich.console import Console
 
 from lessons.engine.screen import WIDTH, Screen
@@ -14,6 +16,13 @@ class NotebookScreen(Screen):
         del style  # Markdown has no colours
         words = f"**{label}** {markdown(text)}" if label else markdown(text)
         display(Markdown(words))  # type: ignore[no-untyped-call]  # IPython's functions have no types
+
+    def photo(self, path: Path, caption: str) -> None:
+        """Show the picture in the PNG file `path` below its caption."""
+        from IPython.display import Image, display  # noqa: PLC0415 - only notebooks have IPython
+
+        self._prose(caption)
+        display(Image(data=path.read_bytes(), format="png"))  # type: ignore[no-untyped-call]  # as above
 
 
 def markdown(text: str) -> str:

@@ -6,6 +6,7 @@ earlier steps and the machine's noise.
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
 from harness.rendering import plots
@@ -79,6 +80,10 @@ class Page:
     def output(self, text: str, *, caption: str) -> None:
         """Print the output of a program below its caption. Line breaks are kept."""
         self.screen.picture(text, caption)
+
+    def photo(self, path: Path, *, caption: str) -> None:
+        """Show the picture in a PNG file below its caption. A terminal shows the path of the file instead."""
+        self.screen.photo(path, caption)
 
     def result(self, step: EarlierStep[R_co]) -> R_co:
         """Return the result of an earlier step."""

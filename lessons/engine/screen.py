@@ -4,6 +4,7 @@ Lines are at most as wide as the terminal, and have at most 100 columns. Without
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -148,6 +149,12 @@ class Screen:
         self._part("picture")
         self._print(styled(caption, "dim"))
         self._print(Text.from_ansi(text, style="blue") if "\033[" in text else Text(text, "blue"))
+
+    def photo(self, path: Path, caption: str) -> None:
+        """Print the caption of a picture and the path of its file, because a terminal cannot show the picture."""
+        self._part("photo")
+        self._print(styled(caption, "dim"))
+        self._print(Text(str(path), "blue", overflow="fold"))
 
     def claim(self, settled: SettledClaim, remark: str) -> None:
         """Print a claim: a mark for its result, its sentence, and the measured value."""

@@ -1,14 +1,18 @@
 """Tests of the explanations of lesson 11, for made-up results."""
 
+import gzip
 import importlib
+import tomllib
 from collections import Counter
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 from sessions import Play, explained
 
-from harness.profiles import Event, NamedModules, Operator, TensorBoard, Trace
+from harness.profiles import VIEWS, BoardPages, Event, NamedModules, Operator, TensorBoard, Trace, tensorboard_recorder
+from harness.profiles.tensorboard_pages import NUMBERS
 from lessons.engine.lesson import Lesson
 
 TABLE = """\
@@ -215,6 +219,72 @@ def test_the_lesson_prints_what_tensorboard_shows(
     printed, standings = explained(prepare, lesson, "not_all_of_it", found)
     assert standings["board-shows"] == standing
     assert words in printed
+
+
+def test_without_tensorboard_the_lesson_shows_the_recorded_pages_with_versions_and_date(
+    prepare: Play, lesson: Lesson, module: ModuleType
+) -> None:
+    pages = BoardPages.load(lesson.recorded)
+    trace = Trace((event("ProfilerStep#5", 0, 5),), Counter(X=1))
+    found = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], TensorBoard("TensorBoard"))
+    printed, _ = explained(prepare, lesson, "not_all_of_it", found)
+    assert f"TensorBoard {pages.board} with version {pages.plugin} of the plugin showed them on {pages.date}" in printed
+    assert f"torch {pages.environment.torch} and Python {pages.environment.python}" in printed
+    assert pages.environment.cpu in printed
+    for view in pages.views:
+        assert f"{view.name}: {view.title or view.note}"[:60] in printed
+        assert (f"{view.name}: a picture of the page" in printed) == bool(view.picture)
+    ran = module.Scheduled(["NONE", "RECORD"], [trace], ["lesson.json"], 3, 0, [5, 5], TensorBoard())
+    assert "a picture of the page" not in explained(prepare, lesson, "not_all_of_it", ran)[0]
+
+
+def test_the_recorded_pages_are_complete_small_and_name_no_path(lesson: Lesson) -> None:
+    pages = BoardPages.load(lesson.recorded)
+    assert tuple(view.name for view in pages.views) == VIEWS
+    assert [view.name for view in pages.views if not view.rows] == ["Kernel"]
+    pictures = {view.picture for view in pages.views if view.picture}
+    assert {path.name for path in lesson.recorded.iterdir()} == {NUMBERS, *pictures}
+    assert all((lesson.recorded / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
+    assert sum(path.stat().st_size for path in lesson.recorded.iterdir()) < 600_000
+    assert '"/' not in (lesson.recorded / NUMBERS).read_text(encoding="utf-8")
+
+
+def test_the_recorded_pages_are_part_of_the_wheel(lesson: Lesson) -> None:
+    lessons = Path(lesson.file).parent
+    project = tomllib.loads((lessons.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["lessons"]
+    packed = {path for pattern in patterns for path in lessons.glob(pattern)}
+    assert set(lesson.recorded.iterdir()) <= packed
+
+
+def test_each_view_is_recorded_from_a_run_that_is_written(
+    lesson: Lesson, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def record(folder: Path, writers: dict[str, object], runs: dict[str, str]) -> list[Path]:
+        assert tuple(runs) == VIEWS
+        assert set(runs.values()) == set(writers)
+        return [folder]
+
+    monkeypatch.setattr(tensorboard_recorder, "record_pages", record)
+    assert lesson.recorder is not None
+    assert lesson.recorder(tmp_path) == [tmp_path]
+
+
+@pytest.mark.slow
+def test_the_traces_for_the_record_contain_what_the_views_need(module: ModuleType, tmp_path: Path) -> None:
+    contents = {}
+    for kind, write in (
+        ("memory", module.write_trace),
+        ("stacks", module.write_stacks),
+        ("two", module.write_two_traces),
+    ):
+        (tmp_path / kind).mkdir()
+        write(tmp_path / kind)
+        contents[kind] = [gzip.decompress(path.read_bytes()) for path in sorted((tmp_path / kind).iterdir())]
+    assert b"[memory]" in contents["memory"][0]
+    assert b"nn.Module: Block_0" in contents["stacks"][0]
+    assert [text.count(b'"rank": ') for text in contents["two"]] == [1, 1]
+    assert all(b"gloo:all_reduce" in text for text in contents["two"])
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import generated_class
 import pytest
-from browser import Page, chromium
 from test_reports_gradescope import roll, submission
 
 from grader import reports
 from grader.course.roll import folder_name
 from grader.reports import class_page, pseudonyms
+from harness.rendering.chromium import Page, chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Page, chromium
 from matplotlib.image import imread
 
 from harness.profiles import flame_graph_svg, fold_up
+from harness.rendering.chromium import Page, chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

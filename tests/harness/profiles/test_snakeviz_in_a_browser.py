@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from browser import Page, chromium
 from matplotlib.image import imread
 
 from harness.profiles import ProfiledFunction, Server, rows, served
+from harness.rendering.chromium import Page, chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
+from harness.errors import MachineError
 from harness.profiles import look_at, tensorboard
 
 
@@ -32,6 +33,8 @@ def test_a_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(tensorboard, "installed", lambda _package: "1.0")
     monkeypatch.setattr(tensorboard, "_CHILD", "print('no address')")
     assert look_at(tmp_path).reason == "a TensorBoard that starts on this machine"
+    with pytest.raises(MachineError, match="To see the reason, run"), tensorboard.serving(tmp_path):
+        pass
     assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"
 
 

@@ -77,6 +77,31 @@ def test_garbage_collection_is_on_while_a_lesson_runs() -> None:
     assert gc.isenabled()
 
 
+def test_a_lesson_without_recorded_data_cannot_record(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(small_lesson.lesson, ["--record"]) == 2
+    assert "has no recorded data. Run it without --record." in capsys.readouterr().err
+    assert run_command(small_lesson.lesson, ["--help"]) == 0
+    assert "--record" not in capsys.readouterr().out
+
+
+def test_the_option_record_runs_the_recorder_of_the_lesson(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def recorder(folder: Path) -> list[Path]:
+        asked.append(folder)
+        return [folder / "a.json", folder / "b.png"]
+
+    monkeypatch.setattr(small_lesson.lesson, "recorder", recorder)
+    assert run_command(small_lesson.lesson, ["--record"]) == 0
+    folder = Path(small_lesson.__file__).parent / "recorded" / "small_lesson"
+    assert asked == [folder]
+    assert capsys.readouterr().out.splitlines() == [f"Wrote {folder / name}." for name in ("a.json", "b.png")]
+    assert run_command(small_lesson.lesson, ["--help"]) == 0
+    assert "--record" in capsys.readouterr().out
+
+
 def test_no_object_stays_frozen_after_a_lesson() -> None:
     assert run_command(small_lesson.lesson, ["--no-input", "--fast"]) == 0
     assert gc.get_freeze_count() == 0

@@ -1,6 +1,7 @@
 """Tests that a lesson's output fits the terminal, also if the terminal's size changes."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -13,6 +14,7 @@ WORDS = "A block need only be long enough for the clock, and no longer. " * 4
 CODE = (
     "def f(values):\n    return [value * value + 1 for value in values if value > 100 and value % 7 == 3 or not value]"
 )
+FILE = Path("/home/student/a_folder_with_a_long_name/of_a_project/lessons/recorded/11_torch_profiler/overview.png")
 URL = "https://docs.pytorch.org/tutorials/recipes/recipes/a_very_long_name_of_a_page_that_no_terminal_of_60_holds.html"
 
 
@@ -20,6 +22,7 @@ def printed(screen: Screen, file: io.StringIO) -> list[str]:
     screen.say(WORDS)
     screen.code(CODE)
     screen.table(Table.of("A table", {"what": None, "value": None}, [(URL, 1.0)]))
+    screen.photo(FILE, WORDS)
     screen.closing([WORDS], [URL])
     lines = file.getvalue().splitlines()
     file.truncate(0)
@@ -35,6 +38,7 @@ def test_all_text_is_shown_within_the_width(width: int) -> None:
     text = "".join(line.strip().removeprefix("│").strip() for line in lines)
     assert "…" not in text
     assert URL in text
+    assert str(FILE) in text
     assert "not value]" in text
 
 

@@ -7,9 +7,9 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-_FLAGS = (
+_FLAGS: Final = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run", "--remote-debugging-pipe",
 )  # fmt: skip
@@ -23,6 +23,7 @@ class Page:
         self._session = ""
         self.said: list[str] = []
         """The messages on the page's console, and the browser's messages about refused requests."""
+        self._answers: dict[str, bytes] = {}
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -30,20 +31,29 @@ class Page:
 
     def ask(self, method: str, **parameters: Any) -> Any:
         """Send one command and return its result. Events that arrive before it are recorded."""
-        self._id += 1
-        message = {"id": self._id, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        while (got := self._next()).get("id") != self._id:
+        number = self._send(method, parameters)
+        while (got := self._next()).get("id") != number:
             pass
         assert "error" not in got, got
         return got["result"]
 
     def open(self, path: Path) -> None:
         """Open a file and wait until it is loaded."""
-        self.ask("Page.navigate", url=path.as_uri())
+        self.go(path.as_uri())
+
+    def go(self, url: str) -> None:
+        """Open an address and wait until it is loaded."""
+        self.ask("Page.navigate", url=url)
         self.loaded()
+
+    def answer(self, url: str, script: bytes) -> None:
+        """Answer the page's later requests for the JavaScript file `url` with `script`, without the network."""
+        self._answers[url] = script
+        self.ask("Fetch.enable", patterns=[{"urlPattern": each} for each in self._answers])
+
+    def before_each_page(self, script: str) -> None:
+        """Run a script in each page and frame that is opened later, before the scripts of the page."""
+        self.ask("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def loaded(self) -> None:
         """Wait until a page is loaded."""
@@ -81,6 +91,23 @@ class Page:
         data = self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
 
+    def _send(self, method: str, parameters: dict[str, Any]) -> int:
+        """Send one command, and return the number of the answer to wait for."""
+        self._id += 1
+        message = {"id": self._id, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        unsent = memoryview(json.dumps(message).encode() + b"\0")
+        while unsent:
+            unsent = unsent[os.write(self._write, unsent) :]
+        return self._id
+
+    def _fulfil(self, request: dict[str, Any]) -> None:
+        body = base64.b64encode(self._answers[request["request"]["url"]]).decode()
+        headers = [{"name": "Content-Type", "value": "text/javascript"}]
+        found = {"requestId": request["requestId"], "responseCode": 200, "responseHeaders": headers, "body": body}
+        self._send("Fetch.fulfillRequest", found)
+
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             got = os.read(self._read, 1 << 16)
@@ -94,6 +121,8 @@ class Page:
             self.said += [str(one.get("value")) for one in message["params"]["args"]]
         if message.get("method") == "Runtime.exceptionThrown":
             self.said.append(str(message["params"]["exceptionDetails"]))
+        if message.get("method") == "Fetch.requestPaused":
+            self._fulfil(message["params"])
         return message
 
 
