@@ -450,6 +450,7 @@ def _(page: Page, found: Shapes) -> None:
         "The number of operations alone does not determine the time. A call with few operations per byte waits for",
         "memory. In a small call, the fixed cost of the call matters. If a convolution computes few operations per",
         "second for one shape, a change of its code may make it faster for this shape.",
+        "In task (c) of the exercise, a table by shapes shows you the expensive calls.",
     )
 
 
@@ -863,7 +864,7 @@ def _(page: Page, found: Exported) -> None:
     page.say(
         "The file does not name the caller of an event. But on one thread, a called operator ends before its caller.",
         "The time of an event therefore contains the times of the events that it called. The own time of an event is",
-        "its duration without the durations of these events. In the exercise, you compute own times.",
+        "its duration without the durations of these events. In task (a) of the exercise, you compute own times.",
     )
     page.say(
         MODULES_NEED_SCRIPT.words(
