@@ -177,7 +177,7 @@ def without_echo(x: "Tensor", hall: "Tensor", door: "Tensor", room: "Tensor", mi
     """Return the same sounds as `plain`, in less time.
 
     `x` has shape (n, m), with a sound in each column. The filters have these shapes: hall (a, n), door (b, a), room
-    (c, b). mix has shape (m, m), and m may be 0. All tensors are float32, or all are float64. They may be not
+    (c, b). The shape of mix is (m, m). Only m may be 0. All tensors are float32, or all are float64. They may be not
     contiguous, and all numbers are finite. The answer is a new tensor with the shape and dtype of x. Do not change any
     argument.
 
