@@ -453,6 +453,7 @@ def _(page: Page, found: Shapes) -> None:
         "The number of operations alone does not determine the time. A call with few operations per byte may wait for",
         "memory. In a small call, the fixed cost of the call matters. If a convolution computes few operations per",
         "second for one shape, a change of its code may make it faster for this shape.",
+        "In task (c) of the exercise, a table by shapes shows you the expensive calls.",
     )
 
 
@@ -898,8 +899,8 @@ def _(page: Page, found: Exported) -> None:
     page.say(
         "The file does not name the caller of an event. But on one thread, a called operator ends before its caller.",
         "The time of an event therefore contains the times of the events that it called. The own time of an event is",
-        "its duration without the durations of the events that it called directly. In the exercise, you compute own",
-        "times.",
+        "its duration without the durations of the events that it called directly. In task (a) of the exercise, you",
+        "compute own times.",
     )
     page.say(
         MODULES_NEED_SCRIPT.words(
@@ -981,7 +982,7 @@ def not_all_of_it(images: int = 16, tensorboard: int = 1) -> Scheduled:
     """A trace of a training that takes hours would be too large. `schedule` selects the training steps to record.
 
     The program calls the profiler's method `step` at the end of each training step. In the `warmup` steps, the profiler
-    runs and discards its events. At the end of each cycle, the profiler calls `on_trace_ready` with itself as argument.
+    prepares to record, and keeps no events. At the end of each cycle, the profiler calls `on_trace_ready` with itself as argument.
     Our `Handler` stores a number from the table, and then calls the function from `tensorboard_trace_handler`. This
     function writes a file whose name begins with `worker_name`. The methods `start` and `stop` begin and end a profile,
     as a `with` block does. `look_at` starts TensorBoard on the folder, if it is installed, and reads its pages.

@@ -1,12 +1,16 @@
-"""Exercises of lesson 11: compute own times from the events of a trace, and the boxes of a flame graph.
+"""Exercises of lesson 11: compute a profiler's own times and a flame graph, and find an expensive call.
 
-Both tasks are plain Python. The cost of task (a) is the number of processor instructions, counted by valgrind. The cost
-of task (b) is the number of opcodes that the interpreter executes.
+Tasks (a) and (b) are plain Python. The cost of task (a) is the number of processor instructions, counted by valgrind.
+The cost of task (b) is the number of opcodes that the interpreter executes. Task (c) is timed. Its baseline is the
+function `plain` below, so profile `plain` first.
 
 Check your work with      python -m grader check 11_torch_profiler
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # tasks (a) and (b) are counted without torch, and task (c) needs only the methods of tensors
+    from torch import Tensor
 
 Row = list[str | int]
 
@@ -36,7 +40,7 @@ def self_times(trace: list[dict[str, Any]]) -> list[Row]:
     events. Sort equal own times by name. Events may be nested thousands deep.
 
     During the count, your code can import only array, bisect, collections, dataclasses, functools, heapq, itertools,
-    math, operator, re, string and typing.
+    math, operator, re, string and typing. If task (c) needs another module, import it inside `without_echo`.
 
     Points: 4 of 10 for right answers. The baseline searches the outer event of each event among all events. You get 6
     points for 4 times fewer instructions than the baseline, 8 for 10 times fewer, and all 10 for 20 times fewer. The
@@ -75,3 +79,70 @@ def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
     grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
     """
     raise NotImplementedError("Return rows of depth, name, left edge and width.")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Task (c), 10 points
+#
+# These five functions are the baseline. Do not change them, because your function is compared with them.
+
+ROUNDS = 6
+
+
+def product(first: "Tensor", *others: "Tensor") -> "Tensor":
+    """Return the matrix product of all arguments."""
+    for other in others:
+        first = first @ other
+    return first
+
+
+def outward(x: "Tensor", hall: "Tensor", door: "Tensor", room: "Tensor") -> "Tensor":
+    """Return the sounds in the columns of `x` after their way through the hall, the door and the room."""
+    return product(room, door, hall, x)
+
+
+def mixed(y: "Tensor", mix: "Tensor") -> "Tensor":
+    """Return `y` after `ROUNDS` rounds. In each round, a matrix product mixes the columns."""
+    for _ in range(ROUNDS):
+        y = 0.5 * (y + product(y, mix))
+    return y
+
+
+def back(y: "Tensor", hall: "Tensor", door: "Tensor", room: "Tensor") -> "Tensor":
+    """Return the sounds in the columns of `y` after their way back through the room, the door and the hall."""
+    return product(y.T, room, door, hall).T
+
+
+def plain(x: "Tensor", hall: "Tensor", door: "Tensor", room: "Tensor", mix: "Tensor") -> "Tensor":
+    """Return the sounds without their echo. This is the baseline, which computes the echo step by step."""
+    echo = outward(x, hall, door, room)
+    echo = mixed(echo.clamp(-1, 1), mix)
+    return x - back(echo, hall, door, room)
+
+
+def without_echo(x: "Tensor", hall: "Tensor", door: "Tensor", room: "Tensor", mix: "Tensor") -> "Tensor":
+    """Return the same sounds as `plain`, in less time.
+
+    `x` has shape (n, m), with a sound in each column. The filters have these shapes: hall (a, n), door (b, a), room
+    (c, b). The shape of mix is (m, m). Only m may be 0. All tensors are float32, or all are float64. They may be not
+    contiguous, and all numbers are finite. The answer is a new tensor with the shape and dtype of x. Do not change any
+    argument.
+
+    `plain` calls aten::mm, the operator for matrix products, 12 times. A table by operator adds up these calls. Only a
+    table by shapes shows which calls are expensive. Run `python -i lessons/exercises/11_torch_profiler.py`, and then
+
+        import torch
+        from torch.profiler import profile
+        torch.set_num_threads(1)
+        sizes = (640, 16), (640, 640), (640, 640), (640, 640), (16, 16)
+        given = [torch.randn(size) / 25 for size in sizes]
+        answer = plain(*given)  # the warm-up
+        found = profile(record_shapes=True)
+        found.start(); answers = [plain(*given) for _ in range(10)]; found.stop()
+        print(found.key_averages(group_by_input_shape=True).table(sort_by="self_cpu_time_total", row_limit=6))
+
+    The timed input has these shapes and dtype float32, on one thread. Then profile your own function in the same way.
+
+    Points: 4 of 10 for right answers, all 10 when 3 times as fast as `plain`.
+    """
+    raise NotImplementedError("Return the same sounds as plain, without its expensive products.")

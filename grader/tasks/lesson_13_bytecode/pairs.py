@@ -47,8 +47,8 @@ PAIRS = Task(
     idea=(
         "The interpreter executes opcodes only for Python code, so the solution moves the loop into C: zip (or "
         "itertools.pairwise) and Counter go through the trace in C. The solution does the remaining work once for each "
-        "different pair. Do not mistake the count for a time: a call of a builtin is one opcode, whether it takes "
-        "nanoseconds or minutes."
+        "different pair. Do not mistake the count for a time: a call of a builtin is one opcode, or two in Python "
+        "3.11, whether it takes nanoseconds or minutes."
     ),
     references=(
         "The documentation of the module dis lists all opcodes. The developers of Python chose its superinstructions, "

@@ -1,0 +1,110 @@
+"""Task (c) of lesson 11: the drawn inputs, the allowed errors, and the shapes that a profile of the exercise shows."""
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playing import agrees_with_its_oracle, find_task
+from torch.profiler import ProfilerActivity, profile
+
+from grader import overlays, paths
+from grader.seeds import generator
+from grader.task import Inputs, TensorExam
+from grader.trials.correctness import right
+
+TASK = find_task("11_torch_profiler", "without_echo")
+SOLUTION = paths.solution("11_torch_profiler")
+RIGHT = [SOLUTION, *sorted(TASK.known.glob("[bt]*.py"))]
+LARGE = [640, 640]
+
+
+def exam() -> TensorExam:
+    assert isinstance(TASK.exam, TensorExam)
+    return TASK.exam
+
+
+def function_of(path: Path, name: str = "without_echo") -> Callable[..., torch.Tensor]:
+    names: dict[str, Callable[..., torch.Tensor]] = {}
+    exec(overlays.whole(path), names)  # noqa: S102 - the kit's file
+    return names[name]
+
+
+def as_tensors(inputs: Inputs) -> list[torch.Tensor]:
+    return [torch.from_numpy(array.copy()) for array in inputs]
+
+
+def large_products(path: Path, name: str = "without_echo") -> int:
+    """Return how many products of two large matrices a profile of one call contains."""
+    function, given = function_of(path, name), as_tensors(next(exam().timed(generator("a seed"))))
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as found:
+        function(*given)
+    rows = found.key_averages(group_by_input_shape=True)
+    return sum(row.count for row in rows if row.key == "aten::mm" and row.input_shapes == [LARGE, LARGE])
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_right_answers_agree_with_the_oracle(path: Path) -> None:
+    assert agrees_with_its_oracle(TASK, overlays.whole(path))
+
+
+def test_the_plain_function_of_the_stub_is_right() -> None:
+    plain = function_of(paths.stub("11_torch_profiler"), "plain")
+    for inputs in exam().cases(generator("a seed")):
+        answer = plain(*as_tensors(inputs)).numpy()
+        assert right(exam().oracle(*inputs), answer, exam().allowed(*inputs)).all()
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_rounding_needs_less_than_a_third_of_the_allowed_error(path: Path) -> None:
+    function = function_of(path)
+    timed = next(exam().timed(generator("a seed")))
+    for inputs in (*exam().cases(generator("another seed")), timed):
+        answer = function(*as_tensors(inputs)).numpy()
+        assert right(exam().oracle(*inputs), answer, exam().allowed(*inputs) / 3).all()
+
+
+def test_products_in_bfloat16_are_wrong_in_the_timed_size_too() -> None:
+    """A submission could choose the precision by the size."""
+    inputs = next(exam().timed(generator("a seed")))
+    answer = function_of(TASK.known / "wrong_bfloat16.py")(*as_tensors(inputs)).numpy()
+    allowed = np.full_like(answer, 2 * exam().allowed(*inputs).max(), dtype=np.float64)  # as timed calls are checked
+    assert not right(exam().oracle(*inputs), answer, allowed).all()
+
+
+def test_a_profile_by_shapes_shows_the_expensive_products() -> None:
+    assert large_products(paths.stub("11_torch_profiler"), "plain") == 2
+    assert large_products(SOLUTION) == 0
+
+
+def test_only_submissions_without_large_products_reach_the_tier() -> None:
+    assert {path.stem: large_products(path) == 0 for path in RIGHT[1:]} == {
+        path.stem: path.stem.startswith("tier1_") for path in RIGHT[1:]
+    }
+
+
+def test_cases_have_no_columns_views_both_dtypes_and_limited_numbers() -> None:
+    cases = exam().cases(generator("a seed"))
+    assert any(case[0].size == 0 for case in cases)
+    assert any(not array.flags.c_contiguous for case in cases for array in case)
+    assert any(len({len(array) for array in case[:4]}) == 4 for case in cases)
+    assert {str(array.dtype) for case in cases for array in case} == {"float32", "float64"}
+    echoes = [np.abs(room @ door @ hall @ x) for x, hall, door, room, _ in cases if x.size]
+    assert any((echo > 1).all() for echo in echoes)
+    assert any((echo < 1).all() for echo in echoes)
+
+
+def test_timed_inputs_are_new_each_time_and_of_one_shape() -> None:
+    first, second = islice(exam().timed(generator("a seed")), 2)
+    assert [array.shape for array in first] == [(640, 16), (640, 640), (640, 640), (640, 640), (16, 16)]
+    for one, other in zip(first, second, strict=True):
+        assert one.shape == other.shape
+        assert one.strides == other.strides
+        assert not np.array_equal(one, other)
+
+
+def test_the_shapes_in_the_exercise_are_the_timed_ones() -> None:
+    shapes = ", ".join(str(array.shape) for array in next(exam().timed(generator("a seed"))))
+    assert f"sizes = {shapes}\n" in paths.stub("11_torch_profiler").read_text(encoding="utf-8")
