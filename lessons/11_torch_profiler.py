@@ -982,10 +982,11 @@ def not_all_of_it(images: int = 16, tensorboard: int = 1) -> Scheduled:
     """A trace of a training that takes hours would be too large. `schedule` selects the training steps to record.
 
     The program calls the profiler's method `step` at the end of each training step. In the `warmup` steps, the profiler
-    prepares to record, and keeps no events. At the end of each cycle, the profiler calls `on_trace_ready` with itself as argument.
-    Our `Handler` stores a number from the table, and then calls the function from `tensorboard_trace_handler`. This
-    function writes a file whose name begins with `worker_name`. The methods `start` and `stop` begin and end a profile,
-    as a `with` block does. `look_at` starts TensorBoard on the folder, if it is installed, and reads its pages.
+    prepares to record, and keeps no events. At the end of each cycle, the profiler calls `on_trace_ready` with itself
+    as argument. Our `Handler` stores a number from the table, and then calls the function from
+    `tensorboard_trace_handler`. This function writes a file whose name begins with `worker_name`. The methods `start`
+    and `stop` begin and end a profile, as a `with` block does. `look_at` starts TensorBoard on the folder, if it is
+    installed, and reads its pages.
     """
     training = Training(images)
     plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)

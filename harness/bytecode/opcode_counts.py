@@ -1,8 +1,8 @@
 """Count executed opcodes with `sys.monitoring`, or with `sys.settrace` before Python 3.12.
 
 All Python code that runs during the call is counted, also Python code that C code calls. A call of a C function counts
-as one opcode (two in Python 3.11), even if it takes a long time. So the number of opcodes is not a measure of time. Specialised (adaptive)
-instructions are counted under the name of the general instruction.
+as one opcode (two in Python 3.11), even if it takes a long time. So the number of opcodes is not a measure of time.
+Specialised (adaptive) instructions are counted under the name of the general instruction.
 """
 
 import dis
