@@ -389,10 +389,11 @@ def _(page: Page, times_s: list[float]) -> None:
     slower = b_slower(back)
     off = units.percent(sum(abs(x) >= NOTICEABLE for x in back) / len(back))
     page.reveal(slower, f"In {off} of the comparisons, A and B differ by {units.percent(NOTICEABLE)} or more.")
-    ratios = [math.log(max(abs(x), 1e-6) / max(abs(y), 1e-6)) for x, y in zip(back, turn, strict=True)]
+    # ABAB and ABBA both alternate, so most of the difference between their errors is chance.
+    chance = log_ratio(errors["alternating, ABAB"], turn)
     page.settle(
         BACK_TO_BACK_ERRS,
-        Interval.median(ratios).mapped(math.exp),
+        log_ratio(back, turn).widened(max(abs(chance.low), abs(chance.high))).mapped(math.exp),
         remark="error back to back ÷ error in ABBA order, median",
     )
     page.settle(BOTH_SIGNS, slower)
@@ -413,6 +414,12 @@ def _(page: Page, times_s: list[float]) -> None:
         f"be measured on this machine. In this run, {units.percent(TAIL)} of the A/A tests had an error below",
         f"{units.percent(within(back))} back to back, and below {units.percent(within(turn))} in ABBA order.",
     )
+
+
+def log_ratio(errors: Sequence[float], others: Sequence[float]) -> Interval:
+    """Return the median of log(|error| / |other error|) over pairs of errors."""
+    ratios = (math.log(max(abs(x), 1e-6) / max(abs(y), 1e-6)) for x, y in zip(errors, others, strict=True))
+    return Interval.median(ratios)
 
 
 def show_errors(page: Page, errors: Mapping[str, Sequence[float]]) -> None:

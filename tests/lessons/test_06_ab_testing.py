@@ -65,6 +65,21 @@ def test_an_aa_test_of_a_record_with_drift_errs_back_to_back_and_not_in_abba_ord
     assert max(map(abs, errors["alternating, ABBA"])) < 0.001
 
 
+def test_a_quick_pattern_of_the_noise_refutes_nothing_about_the_order(prepare: Play) -> None:
+    """In each four times, the first and the last are slower. In the order ABBA, these are the two times of A."""
+    rng = random.Random(3)
+    times = [1 + 0.05 * (at % 4 in {0, 3}) + abs(rng.gauss(0, 0.01)) for at in range(5000)]
+    _, standings = explained(prepare, MODULE.lesson, "same_again", times)
+    assert standings["back-to-back-errs"] == "inconclusive"
+
+
+def test_a_slow_change_of_speed_shows_that_the_order_matters(prepare: Play) -> None:
+    rng = random.Random(4)
+    times = [math.exp(0.2 * math.sin(at / 60) + rng.gauss(0, 0.005)) for at in range(5000)]
+    _, standings = explained(prepare, MODULE.lesson, "same_again", times)
+    assert standings["back-to-back-errs"] == "held"
+
+
 def test_with_peeking_the_bet_keeps_its_error_rate_on_normal_values_and_the_t_test_does_not() -> None:
     rng = random.Random(1)
     tosses = [[rng.gauss(0, 1) for _ in range(100)] for _ in range(1500)]
