@@ -22,7 +22,7 @@ from grader.task import Scenario, SimulatedExam, Task
 from grader.trials import cpu_time, speed
 from harness.paired.decide import Rules
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 QUICK = Rules(min_pairs=1, max_pairs=1, cap_s=2.0)
 FEWEST_ROUNDS = 1

@@ -153,7 +153,7 @@ def test_compiled_forms_of_statements_and_modules_are_timed_and_not_counted(
     assert any((tmp_path / "cache" / "inductor").rglob("*.so"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.valgrind
 @pytest.mark.program("c++")
 def test_every_kind_is_compiled_timed_and_counted_and_counts_repeat(
