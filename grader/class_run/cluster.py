@@ -106,6 +106,8 @@ def start(workers: int, hidden: Sequence[Path], *, sandboxed: bool) -> Iterator[
         private = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "security": security}
         cluster = stack.enter_context(dask.LocalCluster(n_workers=workers, **private, **one_lane_each, **unseen))
         client = stack.enter_context(dask.Client(cluster, set_as_default=False))
+        with suppress(TimeoutError):  # a worker that connects later grades too, but the line does not count it
+            client.wait_for_workers(workers, timeout=START_S)
         yield _enlist(client, hidden, sandboxed=sandboxed)
 
 

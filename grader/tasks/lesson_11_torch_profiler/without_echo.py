@@ -144,7 +144,7 @@ WITHOUT_ECHO = Task(
     ),
     exam=TensorExam(("x", "hall", "door", "room", "mix"), cases, timed, oracle, allowed),
     folder=Path(__file__).parent,
-    read="lesson 11, step 3",
+    read="lesson 11, “Which convolution?”",
     idea=(
         "A matrix product does not depend on where you put the parentheses, but its cost does. Each product of two "
         "large matrices needs 640 · 640 · 640 multiplications. Each product of a large and a small matrix needs only "

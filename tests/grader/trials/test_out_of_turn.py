@@ -140,12 +140,19 @@ def play_the_baseline_alone(pair: TensorPair) -> None:
 def test_a_thread_that_never_rests_ends_its_submission(
     stretch: Callable[[TensorPair], None], session: Session, task: Task
 ) -> None:
-    """The submission is blamed, not the machine, although controls would fail beside its thread."""
-    with (
-        pair_of(task, doing(BURNS, STARTS), session) as pair,
-        pytest.raises(WorkerFault, match="kept computing while it was not its turn"),
-    ):
-        stretch(pair)
+    """The submission is blamed, not the machine, although controls would fail beside its thread.
+
+    On a busy machine, the thread sometimes gets no share of the core, and disturbs nothing. Then the test tries again.
+    """
+    found = ""
+    for _ in range(4):
+        with pair_of(task, doing(BURNS, STARTS), session) as pair:
+            try:
+                stretch(pair)
+            except WorkerFault as fault:
+                found = str(fault)
+                break
+    assert "kept computing while it was not its turn" in found
 
 
 @LINUX
