@@ -827,7 +827,7 @@ class Groups(NamedTuple):
         "A recording of n samples has a margin of error. A second recording has four times as many samples. What is "
         "the margin of the first recording divided by the margin of the second?",
         {"a": "about 1", "b": "about 2", "c": "about 4"},
-        limits=(1.4, 2.9),
+        limits=(1.2, 3.0),
     ),
     fast={"seconds": 0.8},
 )

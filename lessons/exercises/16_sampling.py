@@ -22,9 +22,12 @@ def share(sample: Callable[[], list[str]], name: str, margin: float) -> float:
     wrong if it is farther from the true share than `margin`. At most 10 of the 72 answers may be wrong. You may take up
     to 20 000 samples of each program.
 
+    A lucky answer from too few samples is also wrong. From your samples and Jeffreys' prior distribution, the grader
+    computes the probability that the share is within `margin` of your answer. It must be at least 90 %.
+
     Points: 4 of 10 if enough answers are right. The baseline takes samples until the program was not idle in 4 /
     margin² of them. You get 6 points for 1.4 times fewer samples than the baseline, 8 for 3 times fewer, and all 10 for
-    5.4 times fewer.
+    6.8 times fewer.
     """
     raise NotImplementedError("Take samples, and return the share of those that contain the name.")
 

@@ -39,7 +39,7 @@ CHANGES = Task(
         "recordings of the same program are never exactly equal."
     ),
     references=(
-        "Two proportions are compared with the pooled two-sample z-test. Brendan Gregg's script difffolded.pl makes the input "
-        "of a differential flame graph from two files with such lines."
+        "Compare two proportions with the pooled two-sample z-test. Brendan Gregg's script difffolded.pl makes the "
+        "input of a differential flame graph from two files with such lines."
     ),
 )

@@ -28,9 +28,19 @@ OF_EACH: Final = 18
 FORGIVEN: Final = 10
 """The number of the 72 scenarios in which an answer may be wrong.
 
-Half of the shares are so small or so large that a right method misses them very rarely. With the allowed 5 % of misses
-in the other 36 scenarios, more than 10 misses have a probability below 1 in 100 000.
+Half of the shares are so small or so large that a right method misses them very rarely. With 5 % of misses in the
+other 36 scenarios, more than 10 misses have a probability below 1 in 100 000.
 """
+
+MOST_DOUBT: Final = 0.1
+"""An answer counts as wrong if the true share is outside the margin with a larger probability than this.
+
+The probability follows from the samples that the submission took. A method with too few samples could pass otherwise:
+10 answers may be wrong, and shares near 0 or 1 are hardly ever missed. A right method has about 5 %.
+"""
+
+GRID: Final = (np.arange(4000) + 0.5) / 4000
+"""The shares at which the posterior distribution is computed."""
 
 PLAIN: Final = 4.0
 """The baseline takes this number divided by the square of the margin as busy samples."""
@@ -70,6 +80,8 @@ class LiveScenario(PlainScenario):
     outside: tuple[Names, ...]
     chance: random.Random
     samples: int = 0
+    busy: int = 0
+    hits: int = 0
     function: str = "share"
     arguments: tuple[Value | SimulatedFunction, ...] = field(init=False)
 
@@ -92,7 +104,10 @@ class LiveScenario(PlainScenario):
         self.samples += 1
         if self.chance.random() < self.idle:
             return []
-        return list(self.chance.choice(self.within if self.chance.random() < self.share else self.outside))
+        hit = self.chance.random() < self.share
+        self.busy += 1
+        self.hits += hit
+        return list(self.chance.choice(self.within if hit else self.outside))
 
     def judge(self, answer: Value) -> Mismatch | None:
         """Return None if the answer is within the margin of the true share, else a `Mismatch`."""
@@ -100,9 +115,24 @@ class LiveScenario(PlainScenario):
         expected = f"{units.percent(self.share)}, within {units.percent(self.margin)}"
         if got is None:
             return Mismatch(expected, shown(answer), "Return one number from 0 to 1.")
-        if abs(got - self.share) <= self.margin:
+        taken = f"You took {units.some(self.samples, 'sample')}"
+        if abs(got - self.share) > self.margin:
+            return Mismatch(expected, units.percent(got), f"{taken}.")
+        doubt = miss_probability(self.hits, self.busy, got, self.margin)
+        if doubt <= MOST_DOUBT:
             return None
-        return Mismatch(expected, units.percent(got), f"You took {units.some(self.samples, 'sample')}.")
+        remark = f"{taken}. From these, the true share is outside the margin with a probability of"
+        return Mismatch(f"more samples than {self.samples}", units.percent(got), f"{remark} {units.percent(doubt)}.")
+
+
+def miss_probability(hits: int, samples: int, answer: float, margin: float) -> float:
+    """Return the probability that a share is farther from `answer` than `margin`, given the hits among the samples.
+
+    The prior distribution of the share is that of Jeffreys, Beta(1/2, 1/2).
+    """
+    log = (hits - 0.5) * np.log(GRID) + (samples - hits - 0.5) * np.log1p(-GRID)
+    weights = np.exp(log - log.max())
+    return float(weights[np.abs(GRID - answer) > margin].sum() / weights.sum())
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[LiveScenario, ...]:
@@ -125,7 +155,7 @@ def _drawn(rng: np.random.Generator, share: float, margin: float, *, recursive: 
     order = list(dict.fromkeys(name for names in known for name in names))
     new = dict(zip(order, _names(rng, len(order)), strict=True))
     often = [names for names in known if names.count(target) > 1] if recursive else known
-    within = [_renamed(new, names) for names in often if target in names[:-1]]
+    within = [_renamed(new, names) for names in often if target in names and names[-1] != target]
     outside = [_renamed(new, tuple(name for name in names if name != target)) for names in known]
     title = f"a program {'that calls itself' if recursive else 'with a training loop'}{', sometimes idle' * idles}"
     idle = float(rng.uniform(0.35, 0.6)) if idles else 0.0

@@ -164,7 +164,8 @@ def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
 
 
 def test_a_torch_without_this_setting_has_no_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)  # called with an argument, it raises TypeError
+    # Called with an argument, this function raises TypeError.
+    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)
     assert every_thread() is None
 
 

@@ -1,4 +1,4 @@
-"""Takes 30 samples, computes from them how many samples the margin needs, and takes the rest."""
+"""Takes 25 samples, computes from them how many samples the margin needs, and takes the rest."""
 
 import math
 
@@ -11,9 +11,9 @@ def busy(sample):
 
 
 def share(sample, name, margin):
-    seen = [name in busy(sample) for _ in range(30)]
+    seen = [name in busy(sample) for _ in range(25)]
     p = (sum(seen) + 1) / (len(seen) + 2)
-    wanted = math.ceil(4.5 * p * (1 - p) / margin**2)
+    wanted = math.ceil(4.2 * p * (1 - p) / margin**2)
     while len(seen) < wanted:
         seen.append(name in busy(sample))
     return sum(seen) / len(seen)
