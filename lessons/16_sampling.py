@@ -428,7 +428,8 @@ def costs(turns: int = 5, seconds: float = 0.25) -> list[dict[str, float]] | str
     """
     if lacking():
         return lacking()
-    plain, sampled = calls() + "rounds()", calls() + own_sampler() + "rounds()"
+    plain = calls() + "rounds()"
+    sampled = calls() + own_sampler() + "rounds()"
     found: list[dict[str, float]] = []
     for _ in range(turns):
         found.append({})
@@ -446,7 +447,8 @@ def costs(turns: int = 5, seconds: float = 0.25) -> list[dict[str, float]] | str
                 else:
                     time.sleep(seconds)
                 program.wait_for(3)
-                found[-1][way] = mean_s(program.lines(), seconds)
+                mean = mean_s(program.lines(), seconds)
+            found[-1][way] = mean
     return found
 
 
@@ -850,7 +852,10 @@ def how_many(seconds: float = 2.5) -> Groups | str:
     for size in (10, 40):
         starts = range(0, len(hits) - size + 1, size)
         counts = [sum(hits[at : at + size]) for at in starts]
-        contained = sum(low <= share <= high for low, high in (interval(count, size) for count in counts))
+        contained = 0
+        for count in counts:
+            low, high = interval(count, size)
+            contained += low <= share <= high
         shares = [count / size for count in counts]
         groups.append(Group(size, shares, contained))
     return Groups(share, groups, busy)
@@ -1100,10 +1105,12 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
         busy, lines = program.busy(), program.lines()
     rows = [[float(number) for number in line.split()] for line in lines]
     python_s, c_s = (sum(row[at] for row in rows) for at in (0, 1))
-    both = [sum(count for stack, count in stacks.items() if name in stack)
-            for name in ("in_python", "in_c")]  # fmt: skip
-    true, total = c_s / (python_s + c_s), sum(both)
-    return Standard(total, both[1] / max(total, 1), true, busy)
+    python, c = 0, 0
+    for stack, count in stacks.items():
+        python += count * ("in_python" in stack)
+        c += count * ("in_c" in stack)
+    true, total = c_s / (python_s + c_s), python + c
+    return Standard(total, c / max(total, 1), true, busy)
 
 
 STANDARD_AGREES = from_the_standard_library.claim(

@@ -21,7 +21,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are in a separate pac
 
 from harness.errors import MachineError
 
-START_S: Final = 120.0
+START_S: Final = 400.0
 """Time limit for the first printed line of a live program, in seconds."""
 
 CPU_S: Final = 300
@@ -30,14 +30,17 @@ CPU_S: Final = 300
 _POLL_S: Final = 0.01
 
 # With Linux's security module Yama, only a parent process may read the memory of a process. `prctl` with
-# PR_SET_PTRACER (0x59616d61) and the argument -1 allows it to every process of the same user. The permission and the
-# limit of CPU time stay valid after `execv`, so the program itself runs exactly as with `python script.py`.
+# PR_SET_PTRACER (0x59616d61) and the argument -1 allows it to every process of the same user. With PR_SET_PDEATHSIG
+# (1), the system ends the program when the thread that started it ends. These settings and the limit of CPU time stay
+# valid after `execv`, so the program itself runs exactly as with `python script.py`.
 _START: Final = f"""
 import os, sys
 if sys.platform == "linux":
     import ctypes, resource
     resource.setrlimit(resource.RLIMIT_CPU, ({CPU_S}, {CPU_S}))
-    ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)
+    prctl = ctypes.CDLL(None).prctl
+    prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)
+    prctl(1, ctypes.c_ulong(9), 0, 0, 0)
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 

@@ -1,8 +1,10 @@
 """Tests of live programs: start, suspend, resume, end."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from harness.errors import MachineError
 from harness.sampling import end_all, live
 
+ROOT = Path(__file__).parents[3]
 COUNTS = """
 import time
 number = 0
@@ -106,3 +109,18 @@ def test_busy_is_near_0_for_a_program_that_waits_and_larger_for_one_that_compute
 def test_a_program_that_nobody_ends_has_a_limit_of_cpu_time() -> None:
     with live(COUNTS) as program:
         assert psutil.Process(program.pid).rlimit(psutil.RLIMIT_CPU) == (300, 300)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process together with its parent")
+def test_a_program_ends_if_the_process_that_started_it_is_killed() -> None:
+    starter = (
+        "import os, signal\nfrom harness.sampling import live\n"
+        f"with live({COUNTS!r}) as program:\n"
+        "    print(program.pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=False, cwd=ROOT)
+    pid, deadline_s = int(done.stdout), time.monotonic() + 30
+    while psutil.pid_exists(pid) and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
