@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 import pytest
 
 from harness.errors import MachineError
