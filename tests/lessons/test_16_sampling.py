@@ -94,7 +94,7 @@ def test_no_samples_decide_nothing(prepare: Play, lesson: Lesson) -> None:
 
 
 def test_c_frames_without_the_option_refute_and_none_with_it_are_skipped(prepare: Play, lesson: Lesson) -> None:
-    python, native = samples((50, ("train",))), samples((50, ("train", "gemm")), file="libtorch_cpu.so")
+    python, native = samples((50, ("backward",))), samples((50, ("backward", "gemm")), file="libtorch_cpu.so")
     _, standings = explained(prepare, lesson, "c_frames", MODULE.Native(native, native, 9.0, 5.0))
     assert standings == {"no-c-without": "refuted", "c-with-native": "held"}
     _, standings = explained(prepare, lesson, "c_frames", MODULE.Native(python, python, 9.0, 5.0))
@@ -221,3 +221,19 @@ def test_wilsons_interval_is_never_empty_and_contains_the_share(count: int, tota
 def test_the_mean_of_the_last_rounds_covers_the_given_seconds() -> None:
     assert MODULE.mean_s(["9.0", "0.1", "0.1", "0.1", "0.1"], 0.35) == pytest.approx(0.1)
     assert MODULE.mean_s(["0.2", "0.4"], 100.0) == pytest.approx(0.3)
+
+
+def test_without_the_global_lock_the_claim_about_it_is_skipped(
+    prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys._is_gil_enabled", lambda: False, raising=False)
+    rows = [[3.0, 7.0, 0, 0, 0, 0], [3.0, 7.0, 300, 700, 900, 100]]
+    taken = samples((300, ("in_python",)), (700, ("in_c",)))
+    _, standings = explained(prepare, lesson, "inside_and_outside", MODULE.Biased(taken, rows, 0.95))
+    assert standings == {"thread-misses-c": "skipped", "signal-misses-c": "held", "outside-agrees": "held"}
+
+
+def test_too_few_samples_do_not_show_that_the_child_is_missed(prepare: Play, lesson: Lesson) -> None:
+    few = samples((10, ("run", "in_main")))
+    _, standings = explained(prepare, lesson, "threads_and_children", MODULE.Places(few, few, traced("in_main")))
+    assert standings["child-seen"] == "inconclusive"
