@@ -743,10 +743,10 @@ def _(page: Page, found: Biased | str) -> None:
     ]
     page.table(Table.of("The share of `in_c`", {"measured by": None, "share": units.percent}, lines))
     if getattr(sys, "_is_gil_enabled", lambda: True)():
-        page.settle(THREAD_MISSES_C, thread.mapped(lambda share: share - true).void_if(disturbed))
+        page.settle(THREAD_MISSES_C, thread.mapped(lambda share: share - true))
     else:
         page.skip(THREAD_MISSES_C, "needs a Python with a GIL. Run the lesson with the usual build of Python")
-    page.settle(SIGNAL_MISSES_C, handler.mapped(lambda share: share - true).void_if(disturbed))
+    page.settle(SIGNAL_MISSES_C, handler.mapped(lambda share: share - true))
     page.settle(OUTSIDE_AGREES, outer.mapped(lambda share: share - true).void_if(disturbed))
     page.reveal(THREAD_MISSES_C.answer(held="b", refuted="a"))
     page.say(
@@ -877,9 +877,9 @@ INTERVALS_HOLD = how_many.claim(
 )
 SPREAD_AS_COMPUTED = how_many.claim(
     "spread-as-computed",
-    "the shares of groups of 10 differ 0.5 to 2 times as much as the binomial distribution says",
+    "the shares of groups of 10 differ 0.5 to 2.5 times as much as the binomial distribution says",
     at_least=0.5,
-    at_most=2,
+    at_most=2.5,
     unit=units.ratio,
 )
 
