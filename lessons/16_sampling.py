@@ -358,7 +358,7 @@ def _(page: Page, found: Native | str) -> None:
     )
 
 
-def cut(name: str, most: int = 60) -> str:
+def cut(name: str, most: int = 50) -> str:
     """Return a name in at most `most` characters."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
