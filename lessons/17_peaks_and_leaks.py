@@ -7,6 +7,7 @@ this machine. The lesson uses at most about 200 MiB at a time. The steps with me
 import gc
 import math
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from statistics import median
@@ -275,10 +276,11 @@ def two_levels(texts: int = 100_000) -> TwoLevels | None:
     """
     if lacking_memray():
         return None
+    make = partial(make_texts, texts)
     return TwoLevels(
         texts,
-        record_allocations(lambda: make_texts(texts)),
-        record_allocations(lambda: make_texts(texts), python_allocator=True),
+        record_allocations(make),
+        record_allocations(make, python_allocator=True),
     )
 
 
@@ -341,8 +343,8 @@ def native_frames(native: int = 1) -> Allocated | None:
     """
     if lacking_memray() or not native:
         return None
-    found = record_allocations(lambda: torch.ones(10_000_000), native=True)
-    return found.at_peak[0]
+    make = partial(torch.ones, 10_000_000)
+    return record_allocations(make, native=True).at_peak[0]
 
 
 CPP_BELOW = native_frames.claim(
@@ -680,6 +682,13 @@ def double(x: Tensor) -> Tensor:
 
 
 @lesson.given
+def six_calls(function: Callable[[Tensor], Tensor]) -> None:
+    x = torch.ones(2_000_000)
+    for _ in range(6):
+        function(x.clone())
+
+
+@lesson.given
 class Cached(NamedTuple):
     unbounded: TensorMemory
     hits: int
@@ -701,15 +710,11 @@ def leak_through_a_cache() -> Cached:
     Two tensors with equal numbers are different keys, because torch computes the hash of a tensor from its identity.
     With `maxsize=None`, the cache has no limit.
     """
-    x = torch.ones(2_000_000)
     cached = lru_cache(maxsize=None)(double)
     bounded = lru_cache(maxsize=2)(double)
-    unbounded = tensor_memory(lambda: [cached(x.clone()).sum() for _ in range(6)])
-    return Cached(
-        unbounded,
-        cached.cache_info().hits,
-        tensor_memory(lambda: [bounded(x.clone()).sum() for _ in range(6)]),
-    )
+    unbounded = tensor_memory(lambda: six_calls(cached))
+    few = tensor_memory(lambda: six_calls(bounded))
+    return Cached(unbounded, cached.cache_info().hits, few)
 
 
 NO_HITS = leak_through_a_cache.claim(
@@ -819,8 +824,8 @@ def _(page: Page, found: Faults) -> None:
             unclear="This run does not show whether small tensors use the same block.",
         ),
         LARGE_IS_NEW.words(
-            held="A block of more than 32 MiB goes back to the system at once (mallopt(3), M_MMAP_THRESHOLD), so the"
-            " next tensor needs new pages. If the system uses large pages, a tensor has fewer page faults.",
+            held="A large block goes back to the system at once (mallopt(3), M_MMAP_THRESHOLD), so the next tensor"
+            " needs new pages. If the system uses large pages, a tensor has fewer page faults.",
             refuted="In this run, large tensors use their memory again, so the process has another allocator.",
             unclear="This run does not show whether large tensors use the same block.",
         ),
@@ -831,13 +836,14 @@ def _(page: Page, found: Faults) -> None:
 # ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
 def network() -> nn.Sequential:
-    return nn.Sequential(*(nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(16)))
+    layers = [(nn.Linear(64, 64), nn.Tanh()) for _ in range(16)]
+    return nn.Sequential(*(nn.Sequential(*layer) for layer in layers))
 
 
 @lesson.given
 def in_segments(model: nn.Sequential, x: Tensor, segments: int) -> Tensor:
-    y: Tensor = checkpoint_sequential(model, segments, x, use_reentrant=False)
-    return y
+    checkpointed: Callable[..., Tensor] = checkpoint_sequential
+    return checkpointed(model, segments, x, use_reentrant=False)
 
 
 @lesson.given
@@ -969,8 +975,8 @@ def checkpointing(rows: int = 8192) -> list[Checkpointed]:
     x, found = torch.ones(rows, 64), []
     for segments in (0, 2, 4, 16):
         step = partial(train_step, network(), x, segments)
-        memory = tensor_memory(step)
-        found.append(Checkpointed(segments, memory, layer_calls(segments)))
+        memory, calls = tensor_memory(step), layer_calls(segments)
+        found.append(Checkpointed(segments, memory, calls))
     return found
 
 

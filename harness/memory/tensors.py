@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
+import torch
 from torch.profiler import ProfilerActivity, profile
 
 from harness.profiles import kineto  # noqa: F401 - hides the messages of torch's profiler
@@ -44,11 +45,19 @@ class TensorMemory:
 
 
 def tensor_memory(call: Callable[[], object]) -> TensorMemory:
-    """Call a function once, and return each change of the memory of torch's CPU tensors. Exceptions are not caught."""
+    """Call a function once, and return each change of the memory of torch's CPU tensors. Exceptions are not caught.
+
+    The call runs on one thread of torch. On a busy machine, threads that wait for each other take much longer.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="fairclock-tensors-") as folder:
         file = Path(folder) / "trace.json"
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
-            call()
+        try:
+            with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+                call()
+        finally:
+            torch.set_num_threads(threads)
         found.export_chrome_trace(str(file))
         whole = json.loads(file.read_text(encoding="utf-8"))
     return TensorMemory(changes_in(whole["traceEvents"]))

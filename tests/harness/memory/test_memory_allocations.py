@@ -51,7 +51,9 @@ def test_the_result_of_the_call_exists_until_the_end() -> None:
 
 @needs_memray
 def test_each_block_of_pythons_allocator_is_recorded_on_request() -> None:
-    few, many = (record_allocations(lambda: [f"{n} x" for n in range(5000)], python_allocator=on) for on in (0, 1))
+    few, many = (
+        record_allocations(lambda: [f"{n} x" for n in range(5000)], python_allocator=on) for on in (False, True)
+    )
     assert few.allocations < 500
     assert many.allocations >= 5000
 
