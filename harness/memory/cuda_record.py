@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from harness.errors import MachineError
 
-FILE: Final = Path(__file__).parent.parent.parent / "lessons" / "recorded" / "17_cuda_memory.json"
+FILE: Final = Path(__file__).parent.parent.parent / "lessons" / "recorded" / "cuda_memory.json"
 COMMAND: Final = "python -m harness.memory.cuda_record"
 STEPS: Final = 5
 
