@@ -31,8 +31,8 @@ LIMIT_S: Final = 300.0
 TRACE_LIBRARY: Final = "webcomponents.js@0.7.24"
 """The npm package of the library that the plugin's trace viewer loads."""
 
-TRACE_LIBRARY_URL: Final = "https://cdnjs.cloudflare.com/ajax/libs/webcomponentsjs/0.7.24/webcomponents.min.js"
-"""The address from which the plugin's trace viewer loads the library."""
+TRACE_LIBRARY_URL: Final = "*/webcomponents.min.js"
+"""A pattern of the address from which the plugin's trace viewer loads the library. `*` stands for any text."""
 
 WIDTH: Final = 1400
 HEIGHT: Final = 1200

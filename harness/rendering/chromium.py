@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,9 +47,12 @@ class Page:
         self.ask("Page.navigate", url=url)
         self.loaded()
 
-    def answer(self, url: str, script: bytes) -> None:
-        """Answer the page's later requests for the JavaScript file `url` with `script`, without the network."""
-        self._answers[url] = script
+    def answer(self, pattern: str, script: bytes) -> None:
+        """Answer later requests for the JavaScript files that match `pattern` with `script`, without the network.
+
+        In the pattern, `*` stands for any text.
+        """
+        self._answers[pattern] = script
         self.ask("Fetch.enable", patterns=[{"urlPattern": each} for each in self._answers])
 
     def before_each_page(self, script: str) -> None:
@@ -103,7 +107,9 @@ class Page:
         return self._id
 
     def _fulfil(self, request: dict[str, Any]) -> None:
-        body = base64.b64encode(self._answers[request["request"]["url"]]).decode()
+        url = request["request"]["url"]
+        script = next(script for pattern, script in self._answers.items() if fnmatchcase(url, pattern))
+        body = base64.b64encode(script).decode()
         headers = [{"name": "Content-Type", "value": "text/javascript"}]
         found = {"requestId": request["requestId"], "responseCode": 200, "responseHeaders": headers, "body": body}
         self._send("Fetch.fulfillRequest", found)
