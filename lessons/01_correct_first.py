@@ -527,8 +527,10 @@ def rejecting_kind(seen: Mapping[str, Mapping[str, Look]]) -> str | None:
     kinds = {
         kind for looks in seen.values() for kind, each in looks.items() if each.finding == "ok" and not each.allclose
     }
+    if not kinds:
+        return "a"
     letters = {"no rows": "b", "NaN": "c", "strided": "d"}
-    return letters.get(kinds.pop()) if len(kinds) == 1 else None if kinds else "a"
+    return letters.get(kinds.pop()) if len(kinds) == 1 else None
 
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -156,8 +156,7 @@ def _read(server: Server, board: str, plugin: str) -> TensorBoard:
         shown = views_of(server, run)
         views += [view for view in shown if view not in views]
         for view in shown[:1]:
-            names = _as_list(ask(server, "/workers", run=run, view=view), "workers")
-            workers += names
+            workers += workers_of(server, run, view)
     return TensorBoard("", board, plugin, len(page), runs, tuple(workers), tuple(views))
 
 
@@ -172,6 +171,11 @@ def loaded_runs(server: Server) -> tuple[str, ...]:
 def views_of(server: Server, run: str) -> list[str]:
     """Return the names of the views that the plugin offers for a folder of traces."""
     return _as_list(ask(server, "/views", run=run), "views")
+
+
+def workers_of(server: Server, run: str, view: str) -> list[str]:
+    """Return the names of the workers, the processes whose traces a view of a folder of traces shows."""
+    return _as_list(ask(server, "/workers", run=run, view=view), "workers")
 
 
 def ask(server: Server, path: str, **options: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from harness.errors import UsageError
 from harness.machine.environment import Environment
 from harness.profiles.snakeviz import Server
-from harness.profiles.tensorboard import ask, views_of
+from harness.profiles.tensorboard import ask, views_of, workers_of
 from harness.rendering.tables import Cell, Row, Table
 
 NUMBERS: Final = "pages.json"
@@ -100,7 +100,7 @@ def read_view(server: Server, name: str, run: str) -> BoardView:
     """Return a view of one folder of traces, without a picture. `run` is the plugin's name of the folder."""
     if name not in views_of(server, run):
         return BoardView(name, note=NO_KERNELS if name == "Kernel" else "The plugin does not offer this view.")
-    worker = str((ask(server, "/workers", run=run, view=name) or ["All"])[0])
+    worker = (workers_of(server, run, name) or ["All"])[0]
     span = str((ask(server, "/spans", run=run, worker=worker) or [""])[0])
 
     def data(path: str) -> Any:
