@@ -100,11 +100,11 @@ def upper_bound(hits: int, tries: int) -> float:
     low, high = hits / tries, 1.0
     while high - low > 1e-7:
         middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(hits, tries, middle) > 1 - CONFIDENCE else (low, middle)
+        low, high = (middle, high) if at_most(hits, tries, middle) > 1 - CONFIDENCE else (low, middle)
     return high
 
 
-def _at_most(hits: int, tries: int, p: float) -> float:
+def at_most(hits: int, tries: int, p: float) -> float:
     """Return the probability of at most `hits` in `tries`, each a hit with probability `p`."""
     if hits == tries or p == 0:
         return 1.0

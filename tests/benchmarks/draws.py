@@ -66,30 +66,32 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes")
     options = parser.parse_args()
     draws, unfair = range(options.first, options.first + options.draws), False
-    with ProcessPoolExecutor(options.jobs, initializer=_begin) as pool:
-        for task in (task for target in options.targets for task in _named(target)):
+    with ProcessPoolExecutor(options.jobs, initializer=begin) as pool:
+        for task in (task for target in options.targets for task in tasks_of(target)):
             if isinstance(task.exam, TensorExam):
                 if not task.exam.in_c:
-                    unfair |= _tell_odd(task, list(_drawn(pool, _odd, task, draws, options.seconds)))
+                    unfair |= _tell_odd(task, list(results(pool, _odd, task, draws, options.seconds)))
             else:
-                unfair |= _tell_grades(task, list(_drawn(pool, _grades, task, draws, options.seconds)))
+                unfair |= _tell_grades(task, list(results(pool, _grades, task, draws, options.seconds)))
     return int(unfair)
 
 
-def _named(target: str) -> list[Task]:
+def tasks_of(target: str) -> list[Task]:
+    """Return the tasks of a lesson, or the one task that `LESSON.TASK` names."""
     lesson, name = catalogue.load().target(target)
     return [task for task in catalogue.load().tasks(lesson) if name in (None, task.name)]
 
 
-def _begin() -> None:
+def begin() -> None:
+    """Prepare a process of the pool."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
 
 
-def _drawn(
+def results(
     pool: ProcessPoolExecutor, judged: Callable[[str, str, int], T], task: Task, draws: range, seconds: float
 ) -> Iterator[T]:
-    """Yield the result of `grade` for each draw, computed by a process pool, until the time is over."""
+    """Yield the result of `judged` for each draw, computed by a process pool, until the time is over."""
     end_s = time.monotonic() + seconds
     for at in range(0, len(draws), BATCH):
         yield from pool.map(partial(judged, task.lesson, task.name), draws[at : at + BATCH])
@@ -98,7 +100,8 @@ def _drawn(
 
 
 @cache
-def _known(lesson: str, name: str) -> tuple[Task, Known]:
+def known_files(lesson: str, name: str) -> tuple[Task, Known]:
+    """Return a task and its known submissions, the solution included."""
     task = find_task(lesson, name)
     files = [*sorted(task.known.glob("*.py")), paths.solution(task.lesson)]
     return task, {path.stem: overlays.whole(path) for path in files}
@@ -106,7 +109,7 @@ def _known(lesson: str, name: str) -> tuple[Task, Known]:
 
 def _grades(lesson: str, name: str, draw: int) -> dict[str, str]:
     """Return the grade of each known submission in one draw: wrong, right, or its tier."""
-    task, known = _known(lesson, name)
+    task, known = known_files(lesson, name)
     if isinstance(task.exam, CountedExam):
         task = replace(
             task, exam=SimulatedExam(task.exam.scenarios), tiers=()
@@ -130,7 +133,7 @@ def _tell_grades(task: Task, drawn: list[dict[str, str]]) -> bool:
     odd, unfair = [], False
     for stem in drawn[0]:
         got = Counter(grades[stem] for grades in drawn)
-        as_named = got[_grade_in_name(task, stem)] / len(drawn)
+        as_named = got[grade_in_name(task, stem)] / len(drawn)
         unfair |= as_named < ONE_GRADE
         if as_named < 1:
             told = ", ".join(f"{grade}: {times}" for grade, times in got.most_common())
@@ -142,7 +145,7 @@ def _tell_grades(task: Task, drawn: list[dict[str, str]]) -> bool:
     return unfair
 
 
-def _grade_in_name(task: Task, stem: str) -> str:
+def grade_in_name(task: Task, stem: str) -> str:
     """Return the grade in a known submission's name. The solution's grade is the top tier."""
     if stem.startswith("wrong_"):
         return WRONG
@@ -166,7 +169,7 @@ def _tell_odd(task: Task, drawn: list[dict[str, int]]) -> bool:
 
 def _odd(lesson: str, name: str, draw: int) -> dict[str, int]:
     """Return the irregularities in one draw of a tensor task."""
-    task, known = _known(lesson, name)
+    task, known = known_files(lesson, name)
     assert isinstance(task.exam, TensorExam)
     found = Counter[str]()
     for stem, explained_by in _failed_tensors(task.name, task.exam, known, draw).items():

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from near_clones import CLONES, Family, family_chance, timed, told, value
+from draws import tasks_of
+from near_clones import CLONES, Draw, Family, family, family_chance, timed, told, value
 
 
 def test_a_rare_mistake_is_likely_in_a_large_family() -> None:
@@ -11,6 +12,7 @@ def test_a_rare_mistake_is_likely_in_a_large_family() -> None:
     assert math.isclose(family_chance(0.005), 1 - 0.995**50)
     assert family_chance(0.005) > 0.2
     assert math.isclose(family_chance(0.01, clones=1), 0.01)
+    assert family_chance(1.0) == 1.0
 
 
 def test_grades_are_ordered() -> None:
@@ -26,3 +28,22 @@ def test_a_family_that_is_graded_too_well_too_often_ends_with_1(capsys: pytest.C
 
 def test_no_timed_clone_is_graded_too_well_in_a_small_run() -> None:
     assert [one.line() for one in timed(60) if one.too_good] == []
+
+
+def test_wrong_code_needs_luck_in_every_scenario() -> None:
+    (task,) = tasks_of("04.blocked_autorange")
+    often = family(task, "wrong_x", "wrong", [Draw(8, 20, "wrong", math.nan)] * 60)
+    seldom = family(task, "wrong_x", "wrong", [Draw(1, 20, "wrong", math.nan)] * 60)
+    assert often.too_good == seldom.too_good == 0
+    assert often.bound < 0.01
+    assert seldom.bound > 0.9
+
+
+def test_a_ratio_far_below_the_next_tier_with_little_spread_never_reaches_it() -> None:
+    (task,) = tasks_of("04.blocked_autorange")
+    near = math.log(task.tiers[1].ratio)
+    apart = [Draw(0, 20, "tier 1", near - 0.3 + 0.02 * (number % 3)) for number in range(60)]
+    close = [Draw(0, 20, f"tier {1 + (number % 3 == 2)}", near - 0.03 + 0.02 * (number % 3)) for number in range(60)]
+    assert family(task, "tier1_x", "tier 1", apart).bound < 1e-6
+    assert family(task, "tier1_x", "tier 1", close).too_good == 20
+    assert family(task, "tier1_x", "tier 1", close).chance > 0.9
