@@ -9,8 +9,8 @@ run in one process, as `duel` does by default. Some use paired processes. Each d
 measurements. Every batch of duels has a new process, and so a new memory layout.
 
 The file has a line for each duel. The line of a false verdict contains all rounds, and `--explain` prints a line for
-each pair of it. A verdict is *false* if it names the wrong side as the faster one, or if it calls code
-SAME that is 3 % or 5 % slower. UNDECIDED is never false. The bound is one-sided, 95 % (Clopper and Pearson 1934). The
+each pair of it. A verdict is *false* if the named side is not the faster side. SAME is false for code
+that is 3 % or 5 % slower. UNDECIDED is never false. The bound is one-sided, 95 % (Clopper and Pearson 1934). The
 exit code is 1 if more than `MOST_FALSE` verdicts on equal code are FASTER or SLOWER.
 """
 
@@ -83,7 +83,7 @@ class Fought:
 
     @property
     def found(self) -> bool:
-        """Whether the verdict is the one that the true slowdown deserves."""
+        """Whether the verdict states the true slowdown."""
         return self.verdict == (Finding.SAME if self.truth == EQUAL else Finding.SLOWER)
 
     @property
