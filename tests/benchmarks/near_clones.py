@@ -25,6 +25,7 @@ contests or draws.
 """
 
 import argparse
+import gc
 import math
 import os
 import statistics
@@ -152,6 +153,7 @@ def _next_tier(task: Task, named: str, drawn: Sequence[Draw]) -> float:
 
 
 def _judged(lesson: str, name: str, draw: int) -> dict[str, Draw]:
+    gc.collect()
     task, known = draws.known_files(lesson, name)
     return {stem: _one(task, source, draw) for stem, source in known.items()}
 
