@@ -86,8 +86,8 @@ def tasks_of(target: str) -> list[Task]:
 def begin() -> None:
     """Prepare a process of the pool.
 
-    Python's cyclic garbage collection is off while a draw is judged, because it visits each of a million measurements
-    again and again: it took half of the time.
+    Python's cyclic garbage collection is off. It would visit each of a million measurements again and again, which
+    took half of the time.
     """
     gc.disable()
     torch.set_num_threads(1)

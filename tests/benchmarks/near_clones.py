@@ -12,9 +12,9 @@ Simulated scenarios: a grade is too good when it is better than the grade in a k
 many scenarios, so a few draws are enough to bound its chance:
 
 - Wrong code passes only if it is wrong in at most a few of n scenarios. The draws give the share of scenarios in which
-  it is wrong, with a lower confidence bound p. The scenarios are independent. Few
-  wrong answers are most likely if the chance p is equal in all of them (Hoeffding 1956, for fewer than n * p - 1 wrong
-  answers). So the binomial distribution bounds the chance.
+  it is wrong, with a lower confidence bound p. The scenarios are independent. With
+  n * p - 1 wrong answers or fewer, few wrong answers are most likely if all chances are equal (Hoeffding 1956). So the
+  binomial distribution bounds the chance.
 - A tier depends on the mean of the scenarios' logarithms. A normal distribution with the mean and the spread of the
   draws gives the chance that the mean reaches the next tier.
 - Where neither applies, such as for an error rate over all scenarios, only the draws count.
