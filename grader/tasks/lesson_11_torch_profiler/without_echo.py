@@ -81,8 +81,8 @@ def allowed(x: Array, hall: Array, door: Array, room: Array, mix: Array) -> NDAr
 def operations(x: Array, hall: Array, door: Array, room: Array, mix: Array) -> float:
     """Return the operations of the products in the cheapest order: two with each filter, and `ROUNDS` with `mix`.
 
-    Strassen's algorithm saves at most a sixth of them, because the sums of blocks of a large matrix are expensive when
-    the other matrix has only 16 columns.
+    Strassen's algorithm saves at most a quarter of them: it adds blocks of the large matrix, and the other matrix has
+    only 16 columns.
     """
     columns = x.shape[1]
     filters = 2 * columns * (hall.size + door.size + room.size)
