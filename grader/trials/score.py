@@ -18,6 +18,12 @@ EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
 RIGHT = EARNS | {Status.IMPOSSIBLE}
 """The statuses of a submission with right answers, whose cost was measured."""
 
+LEAST_SHARE: Final = 0.01
+"""The smallest share of the physical limit that is printed.
+
+A smaller share only shows that most of the task's work is not certain, so the limit does not count it.
+"""
+
 ONE_DIGIT_BELOW: Final = 0.1
 """A share of the physical limit below this number is printed with one digit, because the limit is known to 10 %."""
 
@@ -87,8 +93,11 @@ def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:
 
 
 def reached_share(speed: Speed, control: Control | None) -> str:
-    """Return the ratio as a share of the physical limit, rounded to what is known ("57 %"), or "" without a limit."""
-    if control is None or not control.most_ratio:
+    """Return the ratio as a share of the physical limit, rounded to what is known: "57 %".
+
+    Return "" without a known limit, or if the share is below `LEAST_SHARE`.
+    """
+    if control is None or not control.most_ratio or speed.ratio < LEAST_SHARE * control.most_ratio:
         return ""
     share = min(speed.ratio / control.most_ratio, 1.0)
     return percent(share, 2 if share >= ONE_DIGIT_BELOW else 1)

@@ -54,7 +54,7 @@ def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
 
 @pytest.mark.parametrize(
     ("most_ratio", "known"),
-    [(None, ""), (5.263, "57 %"), (300.0, "1 %"), (311.0, "1 %"), (8000.0, "0.04 %"), (2.9, "100 %")],
+    [(None, ""), (5.263, "57 %"), (300.0, "1 %"), (301.0, ""), (200.0, "2 %"), (2.9, "100 %")],
 )
 def test_the_share_of_the_limit_has_the_digits_that_are_known(most_ratio: float | None, known: str) -> None:
     held = replace(CALM, most_ratio=most_ratio)
