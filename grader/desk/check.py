@@ -112,6 +112,7 @@ def as_json(reports: Sequence[Report]) -> str:
             "help": verdict.attempt.help,
             "ratio": verdict.attempt.speed.ratio if verdict.attempt.speed else None,
             "tier": verdict.attempt.speed.tier if verdict.attempt.speed else None,
+            "most_ratio": verdict.attempt.control.most_ratio if verdict.attempt.control else None,
             "idea": task.idea if verdict.points == verdict.max_points else "",
         }
         for report in reports

@@ -17,7 +17,7 @@ from grader.reports.student_table import Cell, cell, css_class
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
-from grader.trials.score import compared
+from grader.trials.score import compared, reached_share
 from harness.machine.environment import Environment
 from harness.paired.rounds import HIDDEN_WORK, Round
 from harness.rendering import measured, units
@@ -201,6 +201,7 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
     if info and (coming := info.next_tier(speed)):
         yield "Next tier", coming
     if attempt.control:
+        yield from _limit(speed, attempt.control)
         yield "Control", _control(attempt.control)
 
 
@@ -209,6 +210,12 @@ def _interval(speed: Speed) -> str:
         return " (exact count)"
     low, high = measured.interval(speed.ratio, speed.low, speed.high)
     return f" (interval: {low} to {high})"
+
+
+def _limit(speed: Speed, control: Control) -> Iterator[tuple[str, str]]:
+    if control.most_ratio and (share := reached_share(speed, control)):
+        most = units.ratio(control.most_ratio, 2)
+        yield "Physical limit", f"{most} on this core. The submission reaches {share} of this limit."
 
 
 def _control(control: Control) -> str:

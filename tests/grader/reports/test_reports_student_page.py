@@ -118,6 +118,15 @@ def test_the_control_and_a_void_duel_are_told() -> None:
     assert "the duel was repeated 2 times because the control failed" in text
 
 
+def test_the_physical_limit_is_told_if_it_is_known() -> None:
+    known = Control(1.001, 1.049, 0.05, True, most_ratio=7.5)
+    assert (
+        "Physical limit 7.5× on this core. The submission reaches 40 % of this limit."
+        in Outline(page(control=known)).text
+    )
+    assert "Physical limit" not in Outline(page(control=replace(known, most_ratio=None))).text
+
+
 def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names() -> None:
     class_ = roll(submission("right"))
     began = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
