@@ -1,0 +1,17 @@
+"""Begins with all layers kept, and removes the largest checkpoints as long as the peak does not grow."""
+
+
+def peak_of(sizes, kept):
+    ends = kept[1:] + [len(sizes)]
+    return sum(sizes[i] for i in kept) + max(sum(sizes[a + 1 : b]) for a, b in zip(kept, ends))
+
+
+def checkpoints(sizes):
+    kept = list(range(len(sizes)))
+    best = [kept, peak_of(sizes, kept)]
+    for layer in sorted(range(1, len(sizes)), key=lambda i: -sizes[i]):
+        kept = [i for i in kept if i != layer]
+        peak = peak_of(sizes, kept)
+        if peak < best[1]:
+            best = [kept, peak]
+    return best
