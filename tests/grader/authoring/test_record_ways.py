@@ -11,7 +11,7 @@ from grader import catalogue
 from grader.authoring import record_ways, tier_records
 from grader.errors import UsageError
 from grader.task import Task, tier_of
-from grader.ways import Way, ways_of
+from grader.ways import TaskWays, Way, ways_of
 
 TASKS = [pytest.param(task, id=task.full_name) for task in catalogue.all_tasks()]
 WRITE = "run `python -m grader.authoring.record_ways`"
@@ -104,7 +104,7 @@ def test_a_quiet_machine_is_preferred_and_then_the_newest_record(monkeypatch: py
 
 def test_a_lesson_has_one_file_with_its_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(record_ways, "file_of", lambda lesson: tmp_path / "ways" / f"{lesson}.json")
-    monkeypatch.setattr(record_ways, "record_ways", lambda _task: record_ways.TaskWays("here", 2.0, (WAY,)))
+    monkeypatch.setattr(record_ways, "record_ways", lambda _task: TaskWays("here", 2.0, (WAY,)))
     written = json.loads(record_ways.write("02_timeit_vs_timer").read_text(encoding="utf-8"))
     assert list(written) == ["time_per_call", "repair"]
     assert written["repair"]["ways"] == [{"name": "a", "idea": "Adds.", "trade": "Short.", "ratio": 3.0}]

@@ -1,6 +1,8 @@
 """The recorded run of a step is shown if the current run cannot decide the step's claims."""
 
 import json
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from sessions import Play
 
 from harness.errors import UsageError
 from lessons.engine import Choice, Interval, Lesson, Page
+from lessons.engine.notebook import Guide
 from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
 from lessons.engine.recorded_run import FILE, RecordedOn, RecordedRun, RecordedStep
 
@@ -116,6 +119,17 @@ def test_a_skipped_or_unclear_claim_shows_only_its_recorded_result(prepare: Play
         text = words(shown(prepare, recorded, value, 0.5))
         assert f"Recorded On {MACHINE.describe()}, the result was: ✓ it is fast 3.00×" in text
         assert "A counter counts" not in text
+
+
+def test_a_notebook_shows_the_recorded_explanation(
+    prepare: Play, recorded: Lesson, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown(prepare, recorded, None, None)
+    module = types.ModuleType("lessons.99_test")
+    monkeypatch.setattr(module, "lesson", recorded, raising=False)
+    monkeypatch.setitem(sys.modules, "lessons.99_test", module)
+    Guide("lessons.99_test").explain("count", {})
+    assert "this step showed: A counter counts one." in words(capsys.readouterr().out)
 
 
 def test_a_claim_that_the_record_does_not_decide_either_shows_nothing(prepare: Play, recorded: Lesson) -> None:
