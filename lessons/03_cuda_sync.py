@@ -19,20 +19,30 @@ from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.published import ON_GPUS
+from lessons.engine.recorded_run import RecordedRun
 
 ON_A_GPU = torch.cuda.is_available()
-WHERE = (
-    f"This lesson runs on a GPU, {torch.cuda.get_device_name()}."
-    if ON_A_GPU
-    else "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU."
-)
 
 lesson = Lesson(
     __file__,
     title="The call returned before the work was done",
-    objective=f"{WHERE} You can time work that runs on a GPU after the call has returned.",
+    objective="You can time work that runs on a GPU after the call has returned.",
     prerequisites=("02_timeit_vs_timer",),
+    simulated="" if ON_A_GPU else "GPU",
 )
+
+
+def where(*, recorded: bool) -> str:
+    """Return sentences about the device of this run. `recorded` states whether there is a recorded run on a GPU."""
+    if ON_A_GPU:
+        return f"This lesson runs on a GPU, {torch.cuda.get_device_name()}."
+    simulated = "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU."
+    if recorded:
+        return f"{simulated} Each step also shows the figures of a recorded run on a GPU."
+    return f"{simulated} There is no recorded run on a GPU yet."
+
+
+lesson.objective = f"{where(recorded=bool(RecordedRun.load(lesson.recorded).steps))} {lesson.objective}"
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from harness.rendering.tables import Table
 from harness.storage.user_state import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
+from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
@@ -1129,6 +1131,7 @@ def _(page: Page, pictures: Pictures) -> None:
     page.settle(SERVER_ENDED, pictures.ended)
     profile = pictures.saved_page.with_suffix(".prof")
     page.say(f"Open {pictures.saved_page} in a browser, or run `snakeviz {profile}`.")
+    show_recorded_page(page)
     page.say(
         "Follow the widest boxes downwards until you find a wide box without boxes below it. The function of this box",
         "does the work. SnakeViz draws the own time of a function as an additional box below the function. Click on a",
@@ -1144,6 +1147,18 @@ def _(page: Page, pictures: Pictures) -> None:
         "The page of SnakeViz's server first tries to load two libraries from a public server. If that fails, it uses",
         "copies that SnakeViz contains. The saved page contains both libraries.",
     )
+
+
+def show_recorded_page(page: Page) -> None:
+    """Show a recorded picture of SnakeViz's page, for students who cannot open a browser."""
+    recorded = RecordedRun.load(lesson.recorded).steps.get("in_pictures")
+    picture, profile = (lesson.recorded / name for name in ("snakeviz.png", "train.prof"))
+    if recorded is not None and picture.is_file():
+        page.photo(picture, caption="A recorded picture of SnakeViz's page: the icicle of 200 training steps")
+        page.say(
+            f"The picture was recorded on {recorded.made_on.describe()}. If you can open a browser, run",
+            f"`snakeviz {profile}` to see the same profile.",
+        )
 
 
 def icicle(functions: Sequence[ProfiledFunction]) -> str:
@@ -1170,6 +1185,18 @@ def drawn_in(page: str) -> dict[str, object]:
     data = re.search(r"var stats = (\{.*\});", page)
     return dict(ast.literal_eval(data[1])) if data else {}
 
+
+def record_page(folder: Path) -> list[Path]:
+    """Record the profile of a training and a picture of its page in SnakeViz. Return the written files."""
+    from harness.profiles.snakeviz_recorder import record_profile  # noqa: PLC0415 - only maintainers record
+
+    with TemporaryDirectory() as scratch:
+        file = Path(scratch, "train.prof")
+        profiled(200)[1].dump_stats(file)
+        return record_profile(file, folder)
+
+
+lesson.recorder = record_page
 
 lesson.key_points = (
     "Own time shows which functions do the work. Cumulative time shows which calls lead to the work.",

@@ -1122,6 +1122,9 @@ def show_recorded(page: Page, pages: BoardPages) -> None:
             page.say(f"{view.name}: {view.note}")
         if view.picture:
             page.photo(lesson.recorded / view.picture, caption=f"{view.name}: a picture of the page")
+    trace = lesson.recorded / "trace.json.gz"
+    if trace.is_file():
+        page.say(f"Perfetto can open the recorded trace behind these pages: {trace}")
     page.say(
         "The plugin draws its charts with a library that it loads from a public host. The record was made without this",
         "host, so the pictures contain other drawings of the same numbers. A line below each drawing marks it.",

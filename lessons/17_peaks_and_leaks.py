@@ -1087,6 +1087,8 @@ def _(page: Page, found: cuda_record.CudaMemory | None) -> None:
     )
 
 
+lesson.recorder = cuda_record.write
+
 lesson.key_points = (
     "Samples miss short peaks. A recording of each allocation shows the peak, and the line that caused it.",
     "Memory that is freed late is a leak, too: look for cycles and for caches without a limit.",

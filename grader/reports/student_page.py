@@ -18,6 +18,7 @@ from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import compared, reached_share
+from grader.ways import TaskWays
 from harness.machine.environment import Environment
 from harness.paired.rounds import HIDDEN_WORK, Round
 from harness.rendering import measured, units
@@ -43,6 +44,7 @@ class TaskView:
     hints: tuple[str, ...]
     read: str
     idea: str
+    ways: TaskWays | None
     references: str
     ladder: Chart | None
     rounds: Chart | None
@@ -114,6 +116,7 @@ def task_view(verdict: Verdict, info: TaskInfo | None) -> TaskView:
         hints=() if full or info is None else info.hints,
         read=info.read if info and not full else "",
         idea=info.idea if info and full else "",
+        ways=info.ways if info and full and info.ways.ways else None,
         references=info.references if info and full else "",
         ladder=_ladder(verdict, speed, marks) if speed else None,
         rounds=_rounds(verdict, speed, marks) if speed and attempt.rounds else None,

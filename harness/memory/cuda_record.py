@@ -1,11 +1,10 @@
 """Record how torch's allocator for a GPU uses memory during training, and read such a record.
 
-On a machine with a GPU, `python -m harness.memory.cuda_record` writes the record that lesson 17 shows. torch asks CUDA
+On a machine with a GPU, `python -m lessons.17_peaks_and_leaks --record` writes the record of lesson 17. torch asks CUDA
 for large segments and divides them into blocks. When a tensor is freed, torch keeps its block for later tensors.
 """
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,8 +14,9 @@ from typing import Any, Final
 
 from harness.errors import MachineError
 
-FILE: Final = Path(__file__).parent.parent.parent / "lessons" / "recorded" / "cuda_memory.json"
-COMMAND: Final = "python -m harness.memory.cuda_record"
+NAME: Final = "cuda_memory.json"
+FOLDER: Final = Path(__file__).parents[2] / "lessons" / "recorded" / "17_peaks_and_leaks"
+COMMAND: Final = "python -m lessons.17_peaks_and_leaks --record"
 STEPS: Final = 5
 
 Change = tuple[str, int]
@@ -51,8 +51,9 @@ class CudaMemory:
         return tuple(accumulate(signs.get(name, 0) * n_bytes for name, n_bytes in self.changes))
 
 
-def read(file: Path = FILE) -> CudaMemory | None:
-    """Return the record in a file, or None if the file does not exist."""
+def read(folder: Path = FOLDER) -> CudaMemory | None:
+    """Return the record in a folder, or None if the folder does not contain one."""
+    file = folder / NAME
     if not file.exists():
         return None
     kept = json.loads(file.read_text(encoding="utf-8"))
@@ -87,6 +88,13 @@ def record() -> dict[str, object]:
     return {"made by": made, "changes": changes_in(snapshot["device_traces"][torch.cuda.current_device()])}
 
 
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(record()) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{FILE}\n")
+def write(folder: Path) -> list[Path]:
+    """Write the record of this machine's GPU into a folder, and return the written files: [] if torch finds no GPU."""
+    try:
+        made = record()
+    except MachineError:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / NAME
+    file.write_text(json.dumps(made) + "\n", encoding="utf-8")
+    return [file]

@@ -227,7 +227,7 @@ def test_the_number_of_segments_follows_the_peaks(
 def test_a_missing_record_of_a_gpu_names_the_command(prepare: Play, lesson: Lesson) -> None:
     printed, standings = explained(prepare, lesson, "a_snapshot", None)
     assert set(standings.values()) == {"skipped"}
-    assert "python -m harness.memory.cuda_record" in printed
+    assert "python -m lessons.17_peaks_and_leaks --record" in printed
 
 
 def test_a_record_of_a_gpu_is_shown(prepare: Play, lesson: Lesson) -> None:

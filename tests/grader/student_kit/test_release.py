@@ -87,6 +87,7 @@ def test_a_student_can_check_with_the_kit_alone(kit: Path, tmp_path: Path) -> No
     done = subprocess.run(command, cwd=own, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "10 / 10" in done.stdout
+    assert "Other right ways" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,13 @@ TRACE = [
 
 
 def test_a_missing_record_is_none(tmp_path: Path) -> None:
-    assert cuda_record.read(tmp_path / "missing.json") is None
+    assert cuda_record.read(tmp_path) is None
 
 
 def test_a_record_has_the_memory_of_tensors_and_of_segments(tmp_path: Path) -> None:
-    file = tmp_path / "record.json"
+    file = tmp_path / cuda_record.NAME
     file.write_text(json.dumps({"made by": "a GPU", "changes": cuda_record.changes_in(TRACE)}), encoding="utf-8")
-    found = cuda_record.read(file)
+    found = cuda_record.read(tmp_path)
     assert found is not None
     assert found.made_by == "a GPU"
     assert found.tensor_bytes == (0, 60, 0, 30, 30)
@@ -36,6 +36,15 @@ def test_a_record_has_the_memory_of_tensors_and_of_segments(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="tests a machine without a GPU")
-def test_without_a_gpu_nothing_is_recorded() -> None:
+def test_without_a_gpu_nothing_is_recorded(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="torch finds no GPU"):
         cuda_record.record()
+    assert cuda_record.write(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_record_is_written_into_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_record, "record", lambda: {"made by": "a GPU", "changes": [["alloc", 60]]})
+    folder = tmp_path / "recorded" / "17"
+    assert cuda_record.write(folder) == [folder / cuda_record.NAME]
+    assert cuda_record.read(folder) == cuda_record.CudaMemory("a GPU", (("alloc", 60),))

@@ -1,4 +1,7 @@
-"""Keeps each recording in an object, and asks the object for each function."""
+"""Keeps each recording in an object, and asks the object for each function.
+
+Trade: The object can also answer other questions about a recording. It is more code.
+"""
 
 
 class Profile:

@@ -1,4 +1,7 @@
-"""Compares squares of whole numbers, so no rounding is possible."""
+"""Compares squares of whole numbers, so no rounding is possible.
+
+Trade: The result has no rounding errors. The formula is harder to compare with a textbook.
+"""
 
 
 def plain(frame):

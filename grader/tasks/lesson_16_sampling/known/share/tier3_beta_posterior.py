@@ -1,4 +1,7 @@
-"""Stops when two standard deviations of the posterior distribution are within the margin."""
+"""Stops when two standard deviations of the posterior distribution are within the margin.
+
+Trade: The first few samples alone cannot stop it. It moves the result slightly towards one half.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Takes 25 samples, computes from them how many samples the margin needs, and takes the rest."""
+"""Takes 25 samples, computes from them how many samples the margin needs, and takes the rest.
+
+Trade: After 25 samples, the number of samples is known. It cannot correct a wrong first estimate.
+"""
 
 import math
 

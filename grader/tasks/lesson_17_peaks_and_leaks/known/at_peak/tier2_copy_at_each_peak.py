@@ -1,4 +1,7 @@
-"""Keeps the bytes of each function, and copies them at each new peak."""
+"""Keeps the bytes of each function, and copies them at each new peak.
+
+Trade: It needs one pass, so it also works while a program runs. It copies the bytes of all functions at each new peak.
+"""
 
 
 def at_peak(events):

@@ -1,4 +1,7 @@
-"""Writes down the change of each event, and takes back the changes after the peak."""
+"""Writes down the change of each event, and adds up the changes until the peak.
+
+Trade: It looks up each block only once. It keeps a list of all changes.
+"""
 
 
 def at_peak(events):

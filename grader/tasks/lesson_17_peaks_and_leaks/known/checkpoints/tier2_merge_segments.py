@@ -1,4 +1,7 @@
-"""Begins with all layers kept, and removes the largest checkpoints as long as the peak does not grow."""
+"""Begins with all layers kept, and removes the largest checkpoints as long as the peak does not grow.
+
+Trade: It needs no limit. A removed checkpoint never comes back, so the result may not be the best.
+"""
 
 
 def peak_of(sizes, kept):

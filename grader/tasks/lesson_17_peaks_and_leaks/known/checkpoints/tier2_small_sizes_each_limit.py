@@ -1,4 +1,7 @@
-"""Keeps all tensors up to some size, and tries each size that occurs."""
+"""Keeps all tensors up to some size, and tries each size that occurs.
+
+Trade: A single number describes the choice. Only sizes count, so a long row of large tensors has no checkpoint.
+"""
 
 
 def peak_of(sizes, kept):

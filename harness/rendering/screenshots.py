@@ -1,0 +1,22 @@
+"""Make screenshots of pages small enough to be stored in the project."""
+
+from pathlib import Path
+from typing import Final
+
+from PIL import Image, ImageChops
+
+COLOURS: Final = 64
+MARGIN: Final = 16
+"""The rows of pixels that remain below the last drawn part of a page."""
+
+
+def compressed(picture: Path, folder: Path) -> Path:
+    """Write a picture with fewer colours and without its empty end into `folder`, and return its path."""
+    target = folder / picture.name
+    with Image.open(picture) as opened:
+        full = opened.convert("RGB")
+    last_row = full.crop((0, full.height - 1, full.width, full.height)).resize(full.size)
+    filled = ImageChops.difference(full, last_row).getbbox() or (0, 0, *full.size)
+    shown = full.crop((0, 0, full.width, min(filled[3] + MARGIN, full.height)))
+    shown.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    return target
