@@ -88,6 +88,7 @@ def _axis(low: float, high: float, height: int) -> list[str]:
     return [
         svg.line((at_one, _TOP - 8), (at_one, height - 30), stroke=svg.RED),
         svg.label(at_one, height - 12, "bound", text_anchor="middle"),
+        svg.label(8, height - 12, "blue: held, red: not held, on a logarithmic axis"),
     ]
 
 

@@ -14,6 +14,17 @@ from lessons.guide.rendering import render
 MOST_LINES: Final = 26
 """The largest number of lines of code on one slide."""
 
+CODE_BESIDE_TEXT: Final = 740
+CODE_ALONE: Final = 1130
+CODE_HEIGHT: Final = 545
+"""The place for code on a slide, in CSS pixels."""
+
+CHARACTER: Final = 0.605
+LINE: Final = 1.34
+"""The width of a character and the height of a line, in sizes of the font."""
+
+LARGEST_FONT: Final = 22
+
 GAP: Final = "\n\n\n"
 """The text between two functions in shown code."""
 
@@ -28,6 +39,14 @@ class Slide:
     text: str = ""
     code: str = ""
     pictures: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def code_px(self) -> int:
+        """The size of the code's font in CSS pixels, at which the code fills its part of the slide."""
+        lines = self.code.splitlines()
+        width = CODE_BESIDE_TEXT if self.text else CODE_ALONE
+        by_width = width / (max(map(len, lines), default=1) * CHARACTER)
+        return int(min(LARGEST_FONT, by_width, CODE_HEIGHT / (len(lines) * LINE)))
 
 
 def slides_page(page: LessonPage) -> str:
@@ -52,7 +71,7 @@ def _step(step: StepPage) -> Iterator[Slide]:
     chunks = list(in_chunks(step.given_code, step.code))
     for number, code in enumerate(chunks, start=1):
         title = f"{step.number}. {step.title}" + (f" ({number}/{len(chunks)})" if len(chunks) > 1 else "")
-        yield Slide("code", title, step, text=step.introduction if number == len(chunks) else "", code=code)
+        yield Slide("code", title, step, text=step.introduction if number == 1 else "", code=code)
     if step.asked:
         yield Slide("question", f"{step.number}. {step.title}", step)
     if step.asked or step.claims:

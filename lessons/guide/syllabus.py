@@ -110,9 +110,8 @@ def divided(path: Sequence[LessonPage], minutes: Sequence[int], count: int) -> l
 
     If there are fewer lessons than parts, the last parts are empty.
     """
-    count = min(count, len(path))
-    empty: list[list[LessonPage]] = [[] for _ in range(max(0, count - len(path)))]
-    ends = best_ends(tuple(minutes), count)
+    empty: list[list[LessonPage]] = [[] for _ in range(count - len(path))]
+    ends = best_ends(tuple(minutes), min(count, len(path)))
     starts = [0, *ends[:-1]]
     return [list(path[start:end]) for start, end in zip(starts, ends, strict=True)] + empty
 
