@@ -12,7 +12,7 @@ from typing import Final
 from harness.glossary import Term
 from lessons.engine.markup import plain
 from lessons.guide.contents import LessonPage
-from lessons.guide.exercises import Task, WrongAnswer
+from lessons.guide.task_texts import Task, WrongAnswer
 
 RECALL, MISTAKE, WORD = "recall", "mistake", "word"
 POINTS: Final = {RECALL: 2, MISTAKE: 4, WORD: 1}

@@ -15,10 +15,10 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Choice, Guess, Prediction
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
-from lessons.guide import claim_texts, exercises
+from lessons.guide import claim_texts, task_texts
 from lessons.guide.claim_texts import Said
-from lessons.guide.exercises import Task
 from lessons.guide.results import ClaimResult, LessonResults
+from lessons.guide.task_texts import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class LessonPage:
 
 def load_all(results: Mapping[str, LessonResults]) -> dict[str, LessonPage]:
     """Return the pages of all lessons, by the lesson's name."""
-    tasks, questions = exercises.load(), recall.load()
+    tasks, questions = task_texts.load(), recall.load()
     terms = glossary.load(glossary_screen.FILE).terms
     return {
         name: page_of(

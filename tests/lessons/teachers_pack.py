@@ -13,8 +13,8 @@ from lessons.engine.predict import Choice
 from lessons.engine.recall import Recall
 from lessons.guide import command, contents, results
 from lessons.guide.contents import LessonPage
-from lessons.guide.exercises import Task, Threshold, WrongAnswer
 from lessons.guide.results import ClaimResult, LessonResults
+from lessons.guide.task_texts import Task, Threshold, WrongAnswer
 
 RESULTS = LessonResults(
     machine="a machine",

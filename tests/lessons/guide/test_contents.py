@@ -1,4 +1,4 @@
-"""What the pack says about each lesson. The catalogue finds the lessons, so these tests include new ones."""
+"""The content of the pack about each lesson. The catalogue finds the lessons, so these tests include new ones."""
 
 import pytest
 from teachers_pack import pages, small_page

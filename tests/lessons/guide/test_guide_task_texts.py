@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from lessons.guide import exercises
+from lessons.guide import task_texts
 
 
 def test_the_tasks_of_each_lesson_come_from_the_grader() -> None:
-    (task,) = exercises.load()["04_autorange"]
+    (task,) = task_texts.load()["04_autorange"]
     assert task.name == "blocked_autorange"
     assert task.points == 10
     assert task.points_if_right == 4
@@ -25,7 +25,7 @@ def test_the_tasks_of_each_lesson_come_from_the_grader() -> None:
 
 def test_another_format_is_an_error() -> None:
     with pytest.raises(UsageError, match="has the format 0, and not 1"):
-        exercises.from_json(json.dumps({"format": 0, "tasks": []}))
+        task_texts.from_json(json.dumps({"format": 0, "tasks": []}))
 
 
 def test_a_grader_that_fails_is_named_with_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,4 +34,4 @@ def test_a_grader_that_fails_is_named_with_its_last_line(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(subprocess, "run", fail)
     with pytest.raises(UsageError, match=r"cannot be listed \(ImportError: no grader\)\. Run: python -m grader"):
-        exercises.load()
+        task_texts.load()
