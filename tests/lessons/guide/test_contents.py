@@ -62,6 +62,6 @@ def test_without_results_a_page_has_no_answers() -> None:
 
 def test_a_lesson_that_is_added_later_needs_nothing_but_its_file() -> None:
     lesson = Lesson(__file__, title="Later", objective="You know it.")
-    lesson.entry = small_page().entry  # type: ignore[misc]  # this file calls no Lesson with literals
+    lesson.entry = small_page().entry  # this file calls no Lesson with literals
     page = contents.page_of(lesson, (), (), (), None)
     assert (page.steps, page.points, page.minutes) == ((), 0, small_page().minutes)

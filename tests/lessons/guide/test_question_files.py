@@ -133,7 +133,7 @@ def test_moodle_gets_each_question_with_one_right_answer() -> None:
     assert "$course$/top/all questions/04_autorange/recall" in places
     for element, question in zip(found, questions(), strict=True):
         assert element.get("type") == "multichoice"
-        fractions = [answer.get("fraction") for answer in element.iter("answer")]
+        fractions = [answer.attrib["fraction"] for answer in element.iter("answer")]
         assert sorted(fractions) == ["0"] * (len(fractions) - 1) + ["100"]
         right = element.findall("answer")[question.right]
         assert right.get("fraction") == "100"
