@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,16 +73,17 @@ def run_all(names: Iterable[str], folder: Path, report: Callable[[str], None]) -
     `report` is called with the name of each lesson before its run. The student's progress is not changed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "progress")}
     failed = []
-    for name in names:
-        report(name)
-        options = ["--no-input", "--force", "--json", str(folder / f"{name}.json"), "--plots", str(folder)]
-        command = [sys.executable, "-m", f"lessons.{name}", *options]
-        ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
-        if ran.returncode:
-            failed.append(name)
-            (folder / f"{name}.json").unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as state:
+        environment = {**os.environ, FOLDER_VARIABLE: state}
+        for name in names:
+            report(name)
+            options = ["--no-input", "--force", "--json", str(folder / f"{name}.json"), "--plots", str(folder)]
+            command = [sys.executable, "-m", f"lessons.{name}", *options]
+            ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+            if ran.returncode:
+                failed.append(name)
+                (folder / f"{name}.json").unlink(missing_ok=True)
     return failed
 
 
