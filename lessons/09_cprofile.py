@@ -121,6 +121,8 @@ class Looks(NamedTuple):
         "program costs the most CPU time?",
         {"a": "counting each call", "b": "sampling about every millisecond", "c": "tracing each call with cProfile"},
     ),
+    wrong_reasoning="Students choose tracing, because it measures times and also counts. But this counter is a Python "
+    "function, and `cProfile` is written in C.",
     fast={"turns": 3, "calls": 200_000},
 )
 def three_ways_to_look(
@@ -312,6 +314,8 @@ class Taken(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a profiler keeps each call. But `cProfile` keeps only one entry per function "
+    "and caller, and adds up the times.",
     fast={"times": 1},
 )
 def memory_of_a_profiler(times: int = 4) -> list[Taken]:
@@ -428,6 +432,8 @@ class ScriptProfile(NamedTuple):
         "once by cumulative time (`cumtime`). In which of these two orders is `main` near the top?",
         {"a": "in both orders", "b": "only by cumulative time", "c": "in neither order"},
     ),
+    wrong_reasoning="Students think that the most important function is at the top of each table. But `main` does "
+    "nothing itself, so its own time is small.",
     fast={"numbers": 5_000},
 )
 def own_and_cumulative(
@@ -558,6 +564,8 @@ class Callers(NamedTuple):
         "profile divide the time of `clean`?",
         {"a": "it contains only the sum of all calls", "b": "one part for each caller", "c": "one part for each call"},
     ),
+    wrong_reasoning="Students think that a profile keeps each call or only a sum. But `cProfile` keeps one sum for "
+    "each pair of caller and function.",
     fast={"numbers": 5_000},
 )
 def who_called_it(
@@ -637,6 +645,8 @@ class CommandRuns(NamedTuple):
         "its time under `cProfile`?",
         "times",
     ),
+    wrong_reasoning="Students think that two profilers with the same output cost the same. But `profile` runs Python "
+    "code at each event, and `cProfile` runs C code.",
     fast={"turns": 1, "numbers": 5_000},
 )
 def from_the_command_line(
@@ -794,6 +804,8 @@ class Training(NamedTuple):
             "d": "another function",
         },
     ),
+    wrong_reasoning="Students choose the training loop, because everything happens in it. But the loop only calls "
+    "other functions, so its own time is small.",
     fast={"steps": 100},
 )
 def a_network_trained(
@@ -943,6 +955,8 @@ class Turn(NamedTuple):
         "time without a profiler?",
         "times",
     ),
+    wrong_reasoning="Students think that a profiler slows each line equally. But it adds its cost at each call, so "
+    "code with many small calls is slowed the most.",
     fast={"turns": 3, "n": 50_000},
 )
 def what_asking_changes(
@@ -1062,6 +1076,8 @@ class Pictures(NamedTuple):
         "box?",
         {"a": "own time", "b": "cumulative time", "c": "cumulative time per call"},
     ),
+    wrong_reasoning="Students think that a wide box does much work itself. But the width also contains the time of "
+    "all functions that it calls.",
     fast={"steps": 50},
 )
 def in_pictures(

@@ -89,6 +89,8 @@ class Dumped(NamedTuple):
         "so that py-spy can print the stack of its functions?",
         {"a": "an import of py-spy", "b": "a thread that waits for py-spy", "c": "nothing"},
     ),
+    wrong_reasoning="Students think that a program must prepare for a profiler. But py-spy reads the memory of the "
+    "process from outside.",
     fast={"lines": 3},
 )
 def one_look(lines: int = 20) -> Dumped | str:
@@ -172,6 +174,8 @@ PARTS = ("load", "forward", "backward", "update")
         "with them. Which function do most samples contain?",
         {"a": "`load`", "b": "`forward`", "c": "`backward`", "d": "`update`"},
     ),
+    wrong_reasoning="Students choose the backward pass, because it computes the most. But the network is small, and "
+    "the loader computes each number in Python.",
     fast={"seconds": 0.5},
 )
 def a_recording(seconds: float = 2.0) -> Recorded | str:
@@ -297,6 +301,8 @@ class Native(NamedTuple):
         "of the stack in this sample, without the option `--native`?",
         {"a": "the C++ function", "b": "the Python function that called it", "c": "none: there is no such sample"},
     ),
+    wrong_reasoning="Students think that the sample shows the running C++ function. But without `--native`, py-spy "
+    "knows only Python's functions, so the caller is at the top.",
     fast={"seconds": 0.5},
 )
 def c_frames(seconds: float = 1.5) -> Native | str:
@@ -420,6 +426,8 @@ def mean_s(lines: list[str], seconds: float) -> float:
             "d": "cProfile",
         },
     ),
+    wrong_reasoning="Students think that more samples per second cost the most. But `cProfile` works at each call, "
+    "and samples stop the program only now and then.",
     fast={"turns": 3, "seconds": 0.1},
 )
 def costs(turns: int = 5, seconds: float = 0.25) -> list[dict[str, float]] | str:
@@ -548,6 +556,8 @@ class Places(NamedTuple):
             "c": "those of both threads and of the child process",
         },
     ),
+    wrong_reasoning="Students think that a process and its children are one program. But py-spy reads one process, "
+    "with all its threads.",
     fast={"seconds": 0.3},
 )
 def threads_and_children(seconds: float = 1.0) -> Places | str:
@@ -684,6 +694,8 @@ class Biased(NamedTuple):
             "c": "too large a share of `sum`",
         },
     ),
+    wrong_reasoning="Students think that a sampler always sees the right shares. But a thread of the same program can "
+    "only take samples when it gets the lock.",
     fast={"seconds": 0.4},
 )
 def inside_and_outside(seconds: float = 1.5) -> Biased | str:
@@ -839,6 +851,8 @@ class Groups(NamedTuple):
         {"a": "about 1", "b": "about 2", "c": "about 4"},
         limits=(1.2, 3.0),
     ),
+    wrong_reasoning="Students think that four times as many samples make the margin four times as small. But the "
+    "margin shrinks with the square root of the number.",
     fast={"seconds": 0.8},
 )
 def how_many(seconds: float = 2.5) -> Groups | str:
@@ -990,6 +1004,8 @@ class Version(NamedTuple):
         {"a": "it is larger, like the share", "b": "it is the same", "c": "it is smaller"},
         limits=(0.6, 1.6),
     ),
+    wrong_reasoning="Students think that a larger share means more time. But a share is a part of a whole, and the "
+    "whole is smaller now.",
     fast={"seconds": 0.3},
 )
 def two_runs(seconds: float = 1.5) -> list[Version] | str:

@@ -89,6 +89,8 @@ class Sampled(NamedTuple):
         {"a": "fewer than 5", "b": "5 to 15", "c": "16 or more"},
         limits=(5, 16),
     ),
+    wrong_reasoning="Students think that many samples show each tensor. But each tensor exists for a few "
+    "milliseconds, much shorter than the time between two samples.",
     fast={"peaks": 10},
 )
 def between_two_samples(peaks: int = 20) -> Sampled:
@@ -167,6 +169,8 @@ class Recorded(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to a half", "c": "more than a half"},
         limits=(0.1, 0.5),
     ),
+    wrong_reasoning="Students think that the imports hold most memory, as at the start of a program. But at the peak, "
+    "the tensor is larger than everything else.",
     fast={"peaks": 5},
 )
 def each_allocation(peaks: int = 20) -> Recorded | None:
@@ -266,6 +270,8 @@ class TwoLevels(NamedTuple):
         {"a": "fewer than 10 000", "b": "10 000 to 99 999", "c": "100 000 or more"},
         limits=(10_000, 100_000),
     ),
+    wrong_reasoning="Students think that each string is an allocation of the C library. But Python's allocator asks "
+    "for large pieces and divides them itself.",
     fast={"texts": 20_000},
 )
 def two_levels(texts: int = 100_000) -> TwoLevels | None:
@@ -333,6 +339,8 @@ def _(page: Page, found: TwoLevels | None) -> None:
             "c": "the compiled bytecode of `torch.ones`",
         },
     ),
+    wrong_reasoning="Students think that Python allocates everything that a Python program uses. But torch's C++ code "
+    "asks the C library directly.",
     fast={"native": 0},
 )
 def native_frames(native: int = 1) -> Allocated | None:
@@ -409,6 +417,8 @@ def filled(blocks: list[Tensor]) -> Tensor:
         (3, 20, 80),
         units.ratio,
     ),
+    wrong_reasoning="Students count each appended block once. But each append makes a new, longer result and copies "
+    "the old one.",
 )
 def temporary_allocations(length: int = 10_000) -> dict[str, Recording] | None:
     """An allocation is temporary if the program frees it soon. Temporary allocations take time, but raise no peak.
@@ -505,6 +515,8 @@ pause("prepared")
         " view list with at least 1 MB?",
         {"a": "`load` and `prepare`", "b": "only `prepare`", "c": "none, because the program has not ended"},
     ),
+    wrong_reasoning="Students think that a profile exists only after the end of the program. But the live view shows "
+    "what is allocated now, and `load` has freed its memory.",
 )
 def live_view() -> tuple[LiveStage, ...] | None:
     """A recording on disk is read after the program. A server runs for weeks, so you want to look into it before.
@@ -594,6 +606,8 @@ class Leaks(NamedTuple):
         {"a": "0", "b": "1", "c": "8"},
         limits=(0.5, 4.5),
     ),
+    wrong_reasoning="Students think that the loop keeps only the last object. But each object refers to itself, so "
+    "only the garbage collector can free it.",
 )
 def leak_through_cycles() -> Leaks:
     """Each `Batch` has a lambda function as an attribute, which uses `self`. `PlainBatch` has a method instead.
@@ -703,6 +717,8 @@ class Cached(NamedTuple):
         {"a": "1", "b": "2", "c": "6", "d": "12"},
         limits=(1.5, 4, 9),
     ),
+    wrong_reasoning="Students think that equal tensors share one entry. But a cache recognizes a tensor by its "
+    "identity, and it keeps the argument and the result.",
 )
 def leak_through_a_cache() -> Cached:
     """`lru_cache` stores the result of each call. The arguments are the key under which it finds the result.
@@ -782,6 +798,8 @@ class Faults(NamedTuple):
         {"a": "fewer than 100", "b": "100 to 600", "c": "more than 600"},
         limits=(100, 600),
     ),
+    wrong_reasoning="Students think that each new tensor gets new pages. But the allocator keeps freed memory of this "
+    "size and uses it again.",
 )
 def used_again() -> Faults:
     """For the CPU, torch has no store of free blocks. It calls the C library's `malloc` and `free` for each tensor.
@@ -867,6 +885,8 @@ class StepMemory(NamedTuple):
         {"a": "fewer than 8", "b": "8 to 26", "c": "more than 26"},
         limits=(8, 26),
     ),
+    wrong_reasoning="Students count each output of the 32 operations. But a `Linear` does not need its own output for "
+    "the backward pass, so only some outputs are kept.",
     fast={"rows": 2048},
 )
 def peak_of_a_step(rows: int = 8192) -> StepMemory:
@@ -964,6 +984,8 @@ class Checkpointed(NamedTuple):
         " peak?",
         {"a": "2 segments", "b": "4 segments", "c": "16 segments"},
     ),
+    wrong_reasoning="Students think that more segments always save more. But the inputs of all segments are kept, "
+    "and more segments have more inputs.",
     fast={"rows": 2048},
 )
 def checkpointing(rows: int = 8192) -> list[Checkpointed]:

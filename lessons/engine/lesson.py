@@ -148,21 +148,32 @@ class Lesson:
         title: str,
         *,
         predict: Question = None,
+        wrong_reasoning: str = "",
         fast: Mapping[str, Number] | None = None,
         needs: Step[Any] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
-        `fast` gives the arguments of the short run. Raise `TypeError` if the function has no such parameter with a
-        default. `needs` is an earlier step whose code writes a file for this step. A run that starts at this step runs
-        the step `needs` too.
+        `wrong_reasoning` is a sentence or two for instructors: the reasoning with which students often answer the
+        question wrongly, and why it fails. `fast` gives the arguments of the short run. Raise `TypeError` if the
+        function has no such parameter with a default. `needs` is an earlier step whose code writes a file for this
+        step. A run that starts at this step runs the step `needs` too.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
             unknown = set(fast or {}) - set(defaults_of(function))
             if unknown:
                 raise TypeError(f"{function.__name__} has no parameter {', '.join(sorted(unknown))} with a default.")
-            step = Step(function, title, dict(fast or {}), predict, tuple(self._given), needs, self._ids)
+            step = Step(
+                function,
+                title,
+                dict(fast or {}),
+                predict,
+                tuple(self._given),
+                wrong_reasoning=wrong_reasoning,
+                needs=needs,
+                ids=self._ids,
+            )
             self._given.clear()
             self.steps.append(step)  # type: ignore[arg-type]  # a list of steps with results of all types
             return step

@@ -36,6 +36,7 @@ def test_the_kit_has_stubs_and_nothing_that_solves_them(kit: Path) -> None:
     assert not {"solutions", "tests"} & {path.name for path in kit.iterdir()}
     assert not [path for path in kit.rglob("*") if path.name.startswith("tier") and "known" in path.parts]
     assert (kit / "lessons" / "glossary.toml").is_file()
+    assert not (kit / "lessons" / "guide").exists()
     recorded = {path.relative_to(ROOT) for path in (ROOT / "lessons" / "recorded").rglob("*") if path.is_file()}
     assert ".png" in {path.suffix for path in recorded}
     assert {path.relative_to(kit) for path in (kit / "lessons" / "recorded").rglob("*.*")} == recorded

@@ -1,0 +1,131 @@
+"""The results of runs of lessons: what was measured, on which machine, and the pictures that the lessons drew.
+
+A folder of results has the file `LESSON.json` for each lesson (option `--json` of the lesson) and its pictures (option
+`--plots`). `recorded` is such a folder in this kit. `python -m lessons guide OUT --run` makes a new one.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from harness.errors import UsageError
+from harness.storage.user_state import FOLDER_VARIABLE
+from lessons.engine.record import FORMAT
+
+RECORDED: Final = Path(__file__).parent / "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """The result of one claim: the measured value as text, and "held", "refuted", "inconclusive" or "skipped"."""
+
+    verdict: str
+    shown: str
+    reason: str
+    sentence: str
+    measured: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LessonResults:
+    """The results of one run of a lesson.
+
+    `questions` and `truths` are the question and the right answer of each step, by the name of the step. `pictures` are
+    the SVG texts of each step.
+    """
+
+    machine: str
+    date: str
+    questions: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, ClaimResult] = field(default_factory=dict)
+    pictures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def load(folder: Path = RECORDED) -> dict[str, LessonResults]:
+    """Return the results of each lesson in a folder, by the lesson's name.
+
+    Raise `UsageError` if the folder has no results, or if a file cannot be read.
+    """
+    files = sorted(folder.glob("[0-9][0-9]_*.json"))
+    if not files:
+        raise UsageError(f"{folder} contains no results of lessons. Write some: python -m lessons guide OUT --run")
+    found = {}
+    for file in files:
+        try:
+            found[file.stem] = _read(file)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{file} is not a file that `python -m lessons {file.stem} --json` wrote.") from error
+    return found
+
+
+def run_all(names: Iterable[str], folder: Path, report: Callable[[str], None]) -> list[str]:
+    """Run lessons, and write their results and pictures to `folder`. Return the names of the lessons that failed.
+
+    `report` is called with the name of each lesson before its run. The student's progress is not changed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = []
+    with tempfile.TemporaryDirectory() as state:
+        environment = {**os.environ, FOLDER_VARIABLE: state}
+        for name in names:
+            report(name)
+            options = ["--no-input", "--force", "--json", str(folder / f"{name}.json"), "--plots", str(folder)]
+            command = [sys.executable, "-m", f"lessons.{name}", *options]
+            ran = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+            if ran.returncode:
+                failed.append(name)
+                (folder / f"{name}.json").unlink(missing_ok=True)
+    return failed
+
+
+def _read(file: Path) -> LessonResults:
+    whole: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    if whole["format"] != FORMAT:
+        raise ValueError(whole["format"])
+    asked = {step["name"]: step["prediction"] for step in whole["steps"] if step["prediction"]}
+    return LessonResults(
+        machine=_machine(whole["environment"]),
+        date=str(whole["started_utc"]).partition("T")[0],
+        questions={name: each["question"] for name, each in asked.items()},
+        truths={name: each["truth"] for name, each in asked.items() if each["truth"]},
+        claims={each["id"]: _claim(each) for each in whole["claims"]},
+        pictures=_pictures(file),
+    )
+
+
+def _claim(claim: Mapping[str, Any]) -> ClaimResult:
+    return ClaimResult(
+        claim["verdict"],
+        claim["shown"],
+        claim["reason"],
+        claim["sentence"],
+        claim["measured"],
+        claim["low"],
+        claim["high"],
+    )
+
+
+def _machine(environment: Mapping[str, Any]) -> str:
+    gpu = environment.get("cuda_device") or "no GPU"
+    return (
+        f"{environment['cpu']}, {environment['cores']} cores, {gpu}, Python {environment['python']}, "
+        f"torch {environment['torch']}"
+    )
+
+
+def _pictures(file: Path) -> dict[str, tuple[str, ...]]:
+    """Return the SVG texts of each step. A picture's file name is `LESSON-STEP-NAME.svg`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(file.parent.glob(f"{file.stem}-*.svg")):
+        step = path.stem.split("-")[1]
+        found[step] = (*found.get(step, ()), path.read_text(encoding="utf-8"))
+    return found
