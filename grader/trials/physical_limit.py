@@ -13,12 +13,12 @@ submission did not compute its answers. Then the duel is void. The check never b
 - The limit is divided by `MARGIN`.
 - A call's time includes the request overhead, and the shortest request of the duel counts.
 
-So a task with little data has a limit that the overhead hides, and its check finds nothing. The sizes of such tasks are
-in tests/benchmarks/README.md.
+So a task with little data has a limit that the overhead hides, and its check finds nothing. tests/benchmarks/README.md
+lists such tasks. A task for several threads or a GPU has no limit here, because more than one core may work.
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -84,14 +84,14 @@ def seconds(exam: TensorExam, inputs: Inputs, answer_bytes: int, trusted: ForkSe
 
 
 def is_impossible(
-    turns: Mapping[int, Sequence[Reading]], asked: Iterable[Reading], limit_s: float, *, by_wall: bool = False
+    turns: Sequence[Sequence[Reading]], asked: Iterable[Reading], limit_s: float, *, by_wall: bool = False
 ) -> bool:
     """Return whether a submission's timed calls are too short for any right function.
 
     `turns` are the submission's turns in each pair of processes, with the request overhead. `asked` are the costs of
     no-op calls. The median of the pairs' medians counts. CPU times are compared, or wall times if `by_wall`.
     """
-    call_s = median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns.values())
+    call_s = median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns)
     return call_s < min(one.call_s(by_wall=by_wall) for one in asked) + limit_s / MARGIN
 
 

@@ -130,21 +130,22 @@ class Contestants:
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
-                limit_s = self.limit_s(supply.first)
-            impossible = physical_limit.is_impossible(
-                {pair.number: pair.turns for pair in pairs},
-                [one for side in sides for one in side.asked],
-                limit_s,
-                by_wall=self.by_wall or outcome.hidden_work,
-            )
-            holds = checked.holds and queueing(sides) <= CROWDED
-            most_ratio = baseline_s / limit_s
-            return outcome, replace(checked, holds=holds, most_ratio=most_ratio, impossible=impossible)
+                if not self.by_wall:
+                    limit_s = self.limit_s(supply.first)
+                    checked = replace(checked, most_ratio=baseline_s / limit_s)
+                    impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
+                    checked = replace(checked, impossible=impossible)
+            return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
 
     def limit_s(self, drawn: Drawn) -> float:
-        """Return the shortest time in which all threads of a submission together can compute an answer."""
-        one_core_s = physical_limit.seconds(drawn.exam, drawn.inputs, drawn.size_bytes, self.trusted, self.cores)
-        return one_core_s / self.task.limits.threads
+        """Return the shortest time in which one core can compute an answer."""
+        return physical_limit.seconds(drawn.exam, drawn.inputs, drawn.size_bytes, self.trusted, self.cores)
+
+
+def is_impossible(pairs: Sequence[TensorPair], limit_s: float, *, by_wall: bool) -> bool:
+    """Return whether the submission's timed calls are too short for the physical limit."""
+    asked = [one for pair in pairs for one in pair.baseline.asked]
+    return physical_limit.is_impossible([pair.turns for pair in pairs], asked, limit_s, by_wall=by_wall)
 
 
 def queueing(sides: Sequence[Side]) -> float:

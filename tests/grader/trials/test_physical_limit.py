@@ -158,14 +158,14 @@ ASKED = [Reading(0.4, 0.8), Reading(0.2, 0.4)]
 
 @pytest.mark.parametrize(("call_s", "impossible"), [(0.65, True), (0.75, False)])
 def test_a_call_needs_at_least_the_shortest_request_and_half_of_the_limit(call_s: float, *, impossible: bool) -> None:
-    turns = {0: [Reading(3 * call_s, 90.0, 3)] * 3, 1: [Reading(0.001, 90.0)], 2: [Reading(call_s, 90.0)]}
+    turns = [[Reading(3 * call_s, 90.0, 3)] * 3, [Reading(0.001, 90.0)], [Reading(call_s, 90.0)]]
     assert physical_limit.MARGIN == 2
     assert physical_limit.is_impossible(turns, ASKED, 1.0) is impossible
     assert not physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
 
 
 def test_the_wall_clock_decides_if_it_is_asked_for() -> None:
-    turns = {0: [Reading(0.8, 0.8)]}
+    turns = [[Reading(0.8, 0.8)]]
     assert physical_limit.is_impossible(turns, ASKED, 1.0, by_wall=True)
     assert not physical_limit.is_impossible(turns, ASKED, 1.0)
 
