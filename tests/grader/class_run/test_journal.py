@@ -16,7 +16,7 @@ from grader.class_run import journal
 from grader.class_run.journal import Graded, Journal
 from grader.files import WriteError, write_atomically
 from grader.hand_ins.collect import Collection
-from grader.records import Control, Speed, Status, Submission
+from grader.records import Speed, Status, Submission
 from harness.errors import UsageError
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -61,18 +61,6 @@ def test_a_report_comes_back_as_it_was_added(book: Journal, found: Collection) -
     assert ada.missing == ("a layer",)
     assert (ada.environment, ada.sandboxed, ada.duration_s, ada.notes) == (ENVIRONMENT, True, 0.25, ("a note",))
     assert bob == grade(found.submissions[1])
-
-
-def test_a_control_comes_back_and_an_older_one_has_no_limit(book: Journal, found: Collection, tmp_path: Path) -> None:
-    control = Control(1.0, 1.05, 0.05, holds=True, voided=1, benefit=1.02, most_ratio=120.0, impossible=True)
-    report = grade(found.submissions[0])
-    attempt = replace(report.verdicts[0].attempt, control=control)
-    book.add(Graded(replace(report, verdicts=(replace(report.verdicts[0], attempt=attempt),)), NOON, NOON))
-    assert book.reports()[0].verdicts[0].attempt.control == control
-    with sqlite3.connect(tmp_path / "out" / journal.FILE) as older:
-        older.execute("UPDATE verdicts SET control = json_remove(control, '$.most_ratio', '$.impossible')")
-    older.close()
-    assert book.reports()[0].verdicts[0].attempt.control == replace(control, most_ratio=None, impossible=False)
 
 
 def test_output_that_is_no_utf8_is_kept_written_out(book: Journal, found: Collection) -> None:

@@ -27,50 +27,56 @@ from harness.paired.rounds import Outcome, Reading
 QUICK = Rules(error_rate=0.2, layout_sd=0.01, min_pairs=1, max_pairs=1, min_rounds=9, slice_s=0.02, cap_s=0.2)
 LIMITS = Limits(load_s=60, call_s=5, memory_bytes=1 << 30)
 
-ROWS, COLUMNS = 64, 1 << 17
+SIDE = 768
 
-BY_COLUMNS = """
-import torch
-
+THREE_TIMES = """
 def negate(x):
-    return -sum(x[:, i::8].sum(1) for i in range(8))
+    for _ in range(3):
+        answer = -(x @ x)
+    return answer
 """
-AT_ONCE = """
+ONCE = """
 def negate(x):
-    return -x.sum(1)
+    return -(x @ x)
 """
 FROM_MEMORY = """
 known = []
 
 def negate(x):
     if len(x) < 64:
-        return -x.sum(1)
+        return -(x @ x)
     if not known:
-        known.append(-x.sum(1))
+        known.append(-(x @ x))
     return known[0]
 """
 
 
 def cases(rng: np.random.Generator) -> list[Inputs]:
-    return [(rng.integers(-9, 9, (3, 5)).astype(np.float32),)]
+    return [(rng.integers(-9, 9, (3, 3)).astype(np.float32),)]
 
 
 def timed(rng: np.random.Generator) -> Iterator[Inputs]:
     while True:
-        block = rng.integers(-9, 9, (ROWS, COLUMNS // 64)).astype(np.float32)
-        yield (np.tile(block, 64),)
+        yield (rng.integers(-9, 9, (SIDE, SIDE)).astype(np.float32),)
 
 
 def oracle(x: Array) -> NDArray[np.float64]:
-    answer: NDArray[np.float64] = -x.astype(np.float64).sum(1)
+    answer: NDArray[np.float64] = -(x.astype(np.float64) @ x.astype(np.float64))
     return answer
+
+
+def operations(x: Array) -> float:
+    return 2.0 * len(x) ** 3
 
 
 @pytest.fixture
 def task(tmp_path: Path) -> Task:
-    """Return a task with 32 MiB of input and a small answer: the negative sums of rows of whole numbers."""
-    exam = TensorExam(("x",), cases, timed, oracle, lambda x: np.zeros(len(x)))
-    return replace(negation(tmp_path, baseline=BY_COLUMNS, limits=LIMITS), exam=exam)
+    """Return a task whose function computes a large product of matrices of whole numbers.
+
+    A core needs milliseconds for the product. On a busy machine, a call that computes nothing takes a tenth of this.
+    """
+    exam = TensorExam(("x",), cases, timed, oracle, np.zeros_like, operations=operations)
+    return replace(negation(tmp_path, baseline=THREE_TIMES, limits=LIMITS), exam=exam)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +105,7 @@ needs_clock = pytest.mark.skipif(sys.platform != "linux", reason="needs the CPU 
 @needs_clock
 @pytest.mark.usefixtures("_short")
 def test_an_honest_time_is_a_share_of_the_limit(task: Task, session: Session) -> None:
-    verdict = grade_task(task, hand_in(AT_ONCE), session)
+    verdict = grade_task(task, hand_in(ONCE), session)
     assert verdict.status in {Status.PASSED, Status.UNDECIDED}, verdict.attempt
     held, measured = verdict.attempt.control, verdict.attempt.speed
     assert held is not None
@@ -131,17 +137,17 @@ def _known_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(physical_limit, "_measuring", lambda *_: nullcontext(lambda name, *_: PEAKS[name]))
 
 
-def exam_with(operations: float | None) -> TensorExam:
-    count = None if operations is None else lambda _: operations
-    return TensorExam(("x",), cases, timed, oracle, lambda x: np.zeros(len(x)), operations=count)
+def exam_with(count: float | None) -> TensorExam:
+    counted = None if count is None else lambda _: count
+    return TensorExam(("x",), cases, timed, oracle, np.zeros_like, operations=counted)
 
 
-@pytest.mark.parametrize(("operations", "limit_s"), [(None, 0.009), (0.0, 0.009), (35e6, 0.009), (40e6, 0.010)])
+@pytest.mark.parametrize(("count", "limit_s"), [(None, 0.009), (0.0, 0.009), (35e6, 0.009), (40e6, 0.010)])
 @pytest.mark.usefixtures("_known_peaks")
-def test_the_longer_of_reading_and_computing_is_the_limit(operations: float | None, limit_s: float) -> None:
+def test_the_longer_of_reading_and_computing_is_the_limit(count: float | None, limit_s: float) -> None:
     inputs = (np.zeros(READ, np.uint8),)
     nothing: Any = None
-    found = physical_limit.seconds(exam_with(operations), inputs, READ // 8, nothing, None)
+    found = physical_limit.seconds(exam_with(count), inputs, READ // 8, nothing, None)
     assert found == pytest.approx(limit_s)
 
 
