@@ -16,7 +16,7 @@ PROFILE: Final = "train.prof"
 PICTURE: Final = "snakeviz.png"
 WIDTH: Final = 1100
 HEIGHT: Final = 900
-"""The size of the browser's window in pixels."""
+"""The size of the picture in pixels. The table at the end of the page is cut off."""
 
 LIMIT_S: Final = 30.0
 """Time limit for SnakeViz's page to draw the profile, in seconds."""
@@ -38,7 +38,7 @@ def record_profile(profile: Path, folder: Path) -> list[Path]:
         saved, picture = Path(scratch, "page.html"), Path(scratch, PICTURE)
         saved.write_text(server.standalone(), encoding="utf-8")
         _photograph(saved, picture)
-        return [kept, compressed(picture, folder)]
+        return [kept, compressed(picture, folder, most_rows=HEIGHT)]
 
 
 def _photograph(saved: Path, picture: Path) -> None:

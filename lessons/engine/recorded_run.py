@@ -60,6 +60,11 @@ class RecordedStep:
         return {part.id: part for part in self.parts if isinstance(part, RecordedClaim)}
 
     @property
+    def decided(self) -> int:
+        """The number of claims that this record confirms or refutes."""
+        return sum(claim.decided for claim in self.claims.values())
+
+    @property
     def skipped(self) -> bool:
         """Whether the machine of this record skipped the whole step."""
         return all(claim.standing == Standing.SKIPPED for claim in self.claims.values())

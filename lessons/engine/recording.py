@@ -69,8 +69,8 @@ class RecordingScreen(Screen):
 def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None) -> Iterator[Path]:
     """Run a lesson, save what each step showed and the lesson's other recorded data, and yield the written files.
 
-    A step that this machine skips keeps its earlier record. Raise `MachineError` if this machine only simulates the
-    device of the lesson, or, at the end, if the lesson's recorder lacks something.
+    If the earlier record of a step decides more of the same claims, the step keeps it. Raise `MachineError` if this
+    machine only simulates the device of the lesson, or, at the end, if the lesson's recorder lacks something.
     """
     if lesson.simulated:
         raise MachineError(
@@ -90,7 +90,9 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     steps = dict(RecordedRun.load(lesson.recorded).steps)
     for step, parts in zip(lesson.steps, screen.steps, strict=True):
         found = RecordedStep(made_on, tuple(part for part in parts if not _names_a_path(part)))
-        if not found.skipped:
+        earlier = steps.get(step.name)
+        worse = earlier and earlier.claims.keys() == found.claims.keys() and earlier.decided > found.decided
+        if not found.skipped and not worse:
             steps[step.name] = found
     known = {step.name: steps[step.name] for step in lesson.steps if step.name in steps}
     yield RecordedRun(known).save(lesson.recorded)

@@ -16,5 +16,7 @@ def test_a_picture_is_stored_without_its_empty_end_and_with_few_colours(tmp_path
     with Image.open(compressed(source / "page.png", target)) as kept:
         assert kept.size == (200, 100 + MARGIN)
         colours = kept.convert("RGB").getcolors(maxcolors=2**24)
+    with Image.open(compressed(source / "page.png", target, most_rows=50)) as cut:
+        assert cut.size == (200, 50)
     assert colours is not None
     assert len(colours) <= COLOURS

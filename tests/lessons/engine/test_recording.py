@@ -12,20 +12,20 @@ from sessions import Play
 from harness.errors import MachineError
 from harness.rendering import units
 from harness.rendering.tables import Table
-from lessons.engine import Choice, Lesson, Page
+from lessons.engine import Choice, Interval, Lesson, Page
 from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
-from lessons.engine.recorded_run import RecordedRun
+from lessons.engine.recorded_run import RecordedRun, RecordedStep
 from lessons.engine.recording import record
 
-HERE = {"lacks": ""}
-"""The missing part of the simulated machine, or ""."""
+HERE = {"lacks": "", "noise": ""}
+"""The missing part of the simulated machine, and whether it is too noisy. "" stands for a quiet machine that lacks
+nothing."""
 
 
 @pytest.fixture(autouse=True)
 def complete() -> Iterator[None]:
-    HERE["lacks"] = ""
     yield
-    HERE["lacks"] = ""
+    HERE.update(lacks="", noise="")
 
 
 def lesson_of(folder: Path) -> Lesson:
@@ -46,7 +46,7 @@ def lesson_of(folder: Path) -> Lesson:
         page.reveal("a", "It is.")
         page.table(Table.of("Times", {"what": None, "time": units.seconds}, [("one", 1e-3), ("two", 2.5e-6)]))
         page.output("███", caption="A bar")
-        page.settle(two, result, remark="counted")
+        page.settle(two, Interval(2, 1, 3) if HERE["noise"] else result, remark="counted")
         page.say("Two of two.")
         page.say(f"Open {Path(sys.executable).parents[1]} in a browser.", f"It is in {Path.home()}.")
 
@@ -82,6 +82,19 @@ def test_a_step_that_this_machine_skips_keeps_its_earlier_record(tmp_path: Path)
     HERE["lacks"] = "a counter: apt install counter"
     assert "Recorded" not in recorded(lesson)
     assert RecordedRun.load(lesson.recorded) == before
+
+
+def test_a_step_that_decides_fewer_claims_keeps_its_earlier_record(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    before = RecordedRun.load(lesson.recorded)
+    HERE["noise"] = "much"
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded) == before
+    older = RecordedStep(before.steps["count"].made_on, (RecordedClaim("older", "held", "1"),))
+    RecordedRun({"count": older}).save(lesson.recorded)
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded).steps["count"].claims["two"].standing == "inconclusive"
 
 
 def test_a_step_that_no_machine_has_run_has_no_record(tmp_path: Path) -> None:
