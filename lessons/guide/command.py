@@ -29,7 +29,8 @@ def write(
         out.mkdir(parents=True, exist_ok=True)
         failed = results.run_all(lesson_names(), out / RESULTS, lambda name: report(f"lesson {name}")) if run else []
         report("the pack")
-        found = results.load(out / RESULTS if run else results_folder or results.RECORDED)
+        chosen = out / RESULTS if run else results_folder
+        found = results.load(chosen) if chosen else results.recorded()
         files = dict(pages.files_of(contents.load_all(found), seed=seed))
         written(files, out)
     except OSError as error:

@@ -12,12 +12,12 @@ from lessons.engine import recall
 from lessons.engine.catalogue import Entry, lesson_names
 from lessons.engine.claim import Claim
 from lessons.engine.lesson import Lesson
-from lessons.engine.predict import Choice, Guess, Prediction
+from lessons.engine.predict import UNCLEAR, Choice, Guess, Prediction
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
 from lessons.guide import claim_texts, task_texts
 from lessons.guide.claim_texts import Said
-from lessons.guide.results import ClaimResult, LessonResults
+from lessons.guide.results import ClaimResult, LessonResults, Shown
 from lessons.guide.task_texts import Task
 
 
@@ -54,7 +54,7 @@ class ClaimPage:
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """One step as the pack shows it. `pictures` are SVG texts."""
+    """One step as the pack shows it. `pictures` are SVG texts, and `shown` are tables and texts."""
 
     number: int
     name: str
@@ -66,6 +66,7 @@ class StepPage:
     asked: Asked | None
     claims: tuple[ClaimPage, ...]
     pictures: tuple[str, ...]
+    shown: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,7 @@ def _step(
         asked=_asked(step, results),
         claims=tuple(_claim(claim, said, results) for claim in step.claims.values()),
         pictures=results.pictures.get(step.name, ()) if results else (),
+        shown=results.shown.get(step.name, ()) if results else (),
     )
 
 
@@ -168,12 +170,24 @@ def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
     if step.predict is None:
         return None
     measured = results.truths.get(step.name, "") if results else ""
+    if isinstance(step.predict, Choice):
+        measured = right_option(measured, tuple(step.predict.options.values()))
+    elif measured.startswith(UNCLEAR):
+        measured = ""
+    measured = measured.partition(". ")[0].removesuffix(".")
     if isinstance(step.predict, Choice | Guess):
         return _known(step.predict, step.wrong_reasoning, measured)
     assert callable(step.predict)
     later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
     question = (results.questions.get(step.name) if results else None) or later.question
     return Asked(question, later.options, "", 2.0, step.wrong_reasoning, measured)
+
+
+def right_option(measured: str, options: Sequence[str]) -> str:
+    """Return the option with which the text of a right answer begins, or "" if it begins with none."""
+    begun = measured.casefold() + "."
+    fitting = [option for option in options if begun.startswith(option.casefold() + ".")]
+    return max(fitting, key=len, default="")
 
 
 def _known(question: Prediction, wrong_reasoning: str, measured: str) -> Asked:

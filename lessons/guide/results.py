@@ -1,7 +1,8 @@
 """The results of runs of lessons: what was measured, on which machine, and the pictures that the lessons drew.
 
 A folder of results has the file `LESSON.json` for each lesson (option `--json` of the lesson) and its pictures (option
-`--plots`). `recorded` is such a folder in this kit. `python -m lessons guide OUT --run` makes a new one.
+`--plots`). `python -m lessons guide OUT --run` makes such a folder. Without it, the pack shows the recorded runs of the
+kit, `lessons/recorded/LESSON/run.json`.
 """
 
 import json
@@ -16,9 +17,11 @@ from typing import Any, Final
 
 from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE
+from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
 
-RECORDED: Final = Path(__file__).parent / "recorded"
+RECORDED: Final = FOLDER / "recorded"
+RUN: Final = "run.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,27 @@ class ClaimResult:
     verdict: str
     shown: str
     reason: str
-    sentence: str
     measured: float | None
     low: float | None
     high: float | None
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A table that a step showed, or a picture made of characters. A table has no `text`, and a picture no `rows`."""
+
+    title: str
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LessonResults:
     """The results of one run of a lesson.
 
-    `questions` and `truths` are the question and the right answer of each step, by the name of the step. `pictures` are
-    the SVG texts of each step.
+    `questions` and `truths` are the question and the right answer of each step, by the name of the step. A right answer
+    can have more sentences after it. `pictures` are the SVG texts of each step, and `shown` its tables.
     """
 
     machine: str
@@ -48,9 +60,24 @@ class LessonResults:
     truths: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, ClaimResult] = field(default_factory=dict)
     pictures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shown: Mapping[str, tuple[Shown, ...]] = field(default_factory=dict)
 
 
-def load(folder: Path = RECORDED) -> dict[str, LessonResults]:
+def recorded(folder: Path = RECORDED) -> dict[str, LessonResults]:
+    """Return the results of each recorded run of the kit, by the lesson's name.
+
+    Raise `UsageError` if a file cannot be read.
+    """
+    found = {}
+    for file in sorted(folder.glob(f"*/{RUN}")):
+        try:
+            found[file.parent.name] = _recorded(json.loads(file.read_text(encoding="utf-8"))["steps"])
+        except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+            raise UsageError(f"{file} is not a recorded run. Install fairclock again.") from error
+    return found
+
+
+def load(folder: Path) -> dict[str, LessonResults]:
     """Return the results of each lesson in a folder, by the lesson's name.
 
     Raise `UsageError` if the folder has no results, or if a file cannot be read.
@@ -102,12 +129,39 @@ def _read(file: Path) -> LessonResults:
     )
 
 
+def _recorded(steps: Mapping[str, Any]) -> LessonResults:
+    """Return the results of a recorded run. Its machine and date are those of its first step."""
+    made_on = next(iter(steps.values()))["made on"]
+    machine = {**made_on, "cuda_device": made_on["gpu"]}
+    parts = [(name, part) for name, step in steps.items() for part in step["parts"]]
+    shown: dict[str, tuple[Shown, ...]] = {}
+    for name, part in parts:
+        if part["kind"] in {"table", "picture"}:
+            shown[name] = (*shown.get(name, ()), _shown(part))
+    return LessonResults(
+        machine=_machine(machine),
+        date=made_on["date"],
+        truths={name: part["text"] for name, part in parts if part["kind"] == "answer"},
+        claims={
+            part["id"]: ClaimResult(part["standing"], part["value"], "", None, None, None)
+            for _, part in parts
+            if part["kind"] == "claim"
+        },
+        shown=shown,
+    )
+
+
+def _shown(part: Mapping[str, Any]) -> Shown:
+    if part["kind"] == "picture":
+        return Shown(part.get("title") or part.get("caption") or "", text=part["text"])
+    return Shown(part["title"], tuple(part["heads"]), tuple(map(tuple, part["rows"])))
+
+
 def _claim(claim: Mapping[str, Any]) -> ClaimResult:
     return ClaimResult(
         claim["verdict"],
         claim["shown"],
         claim["reason"],
-        claim["sentence"],
         claim["measured"],
         claim["low"],
         claim["high"],

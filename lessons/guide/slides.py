@@ -10,9 +10,15 @@ from typing import Final
 from lessons.guide.contents import LessonPage, StepPage
 from lessons.guide.pictures import claim_chart
 from lessons.guide.rendering import render
+from lessons.guide.results import Shown
 
 MOST_LINES: Final = 26
 """The largest number of lines of code on one slide."""
+
+MOST_ROWS: Final = 8
+MOST_COLUMNS: Final = 5
+MOST_WIDTH: Final = 72
+"""The largest table, and the longest line of text, on half a slide."""
 
 CODE_BESIDE_TEXT: Final = 740
 CODE_ALONE: Final = 1130
@@ -39,6 +45,7 @@ class Slide:
     text: str = ""
     code: str = ""
     pictures: Sequence[str] = field(default_factory=tuple)
+    shown: Shown | None = None
 
     @property
     def code_px(self) -> int:
@@ -75,7 +82,21 @@ def _step(step: StepPage) -> Iterator[Slide]:
     if step.asked:
         yield Slide("question", f"{step.number}. {step.title}", step)
     if step.asked or step.claims:
-        yield Slide("answer", f"{step.number}. {step.title}", step, pictures=step.pictures)
+        yield Slide("answer", f"{step.number}. {step.title}", step, pictures=step.pictures, shown=_best_shown(step))
+
+
+def _best_shown(step: StepPage) -> Shown | None:
+    """Return the first table or text of a step that fits on half a slide. With a picture, return None."""
+    fitting = [each for each in step.shown if _fits(each)]
+    return fitting[0] if fitting and not step.pictures else None
+
+
+def _fits(shown: Shown) -> bool:
+    if shown.rows:
+        return len(shown.rows) <= MOST_ROWS and len(shown.heads) <= MOST_COLUMNS
+    return (
+        len(shown.text.splitlines()) <= MOST_LINES and max(map(len, shown.text.splitlines()), default=0) <= MOST_WIDTH
+    )
 
 
 def in_chunks(*codes: str, most: int = MOST_LINES) -> Iterator[str]:

@@ -21,7 +21,7 @@ RESULTS = LessonResults(
     date="2026-11-23",
     questions={"twice": "Is `twice` more than once?", "four_times": "And four times 2?"},
     truths={"twice": "yes"},
-    claims={"twice-is-two": ClaimResult("held", "2", "", "twice one is two", 2.0, 2.0, 2.0)},
+    claims={"twice-is-two": ClaimResult("held", "2", "", 2.0, 2.0, 2.0)},
     pictures={"twice": ("<svg><title>three samples</title><desc>of 2 &lt; 3 µs</desc></svg>",)},
 )
 """Results of the small lesson."""
@@ -39,7 +39,7 @@ def _write(folder: Path) -> None:
 @cache
 def pages() -> dict[str, LessonPage]:
     """Return the pages of all lessons, with the recorded results."""
-    return contents.load_all(results.load())
+    return contents.load_all(results.recorded())
 
 
 def task(wrong: int = 4) -> Task:

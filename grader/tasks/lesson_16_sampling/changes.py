@@ -32,7 +32,7 @@ CHANGES = Task(
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="pairs of recordings"),
     folder=Path(__file__).parent,
-    read="lesson 16, step 8",
+    read="lesson 16, “Two runs compared: a differential flame graph”",
     idea=(
         "The solution counts each function once per stack. Then it compares the difference of the two shares with its "
         "standard error. Without this comparison, every function would count as changed, because the shares of two "

@@ -41,7 +41,7 @@ SHARE = Task(
     ),
     exam=SimulatedExam(draw_scenarios, max_calls=20_000, forgiven=FORGIVEN),
     folder=Path(__file__).parent,
-    read="lesson 16, step 7",
+    read="lesson 16, “How many samples are enough?”",
     idea=(
         "The number of samples that a margin needs depends on the share. For a share near 0 or 1, almost all samples "
         "agree, so a few dozen samples are enough. The solution stops as soon as Wilson's interval is narrow enough. "

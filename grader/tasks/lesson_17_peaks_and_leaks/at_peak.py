@@ -35,7 +35,7 @@ AT_PEAK = Task(
     ),
     exam=CountedExam(draw_cases, draw_counted, right_rows),
     folder=Path(__file__).parent,
-    read="lesson 17, step 2",
+    read="lesson 17, “Each allocation: memray”",
     idea=(
         "Each event changes the sum by one block, so the sum needs no second look at earlier events. The bytes of each "
         "function are needed only at the peak. So the solution first finds the peak, and then adds up the blocks once."

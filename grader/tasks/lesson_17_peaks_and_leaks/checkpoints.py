@@ -34,7 +34,7 @@ CHECKPOINTS = Task(
     ),
     exam=SimulatedExam(draw_scenarios, scenario_noun="networks"),
     folder=Path(__file__).parent,
-    read="lesson 17, step 11",
+    read="lesson 17, “Less memory for more time: checkpointing”",
     idea=(
         "The solution tries several limits for the memory of a segment. For each limit, it finds the checkpoints with "
         "the smallest sum: the cheapest way to reach layer e is a checkpoint at some layer a, plus the cheapest way to "

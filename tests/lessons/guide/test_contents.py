@@ -51,6 +51,20 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     assert (four_times.asked.question, four_times.asked.right) == ("And four times 2?", None)
 
 
+@pytest.mark.parametrize(
+    ("measured", "option"),
+    [
+        ("less than 2×", "less than 2×"),
+        ("Less than 2×. It took 2 s.", "less than 2×"),
+        ("Less than 2× or 2× to 3×.", ""),
+        ("This run gives no clear answer.", ""),
+        ("", ""),
+    ],
+)
+def test_the_right_option_is_the_first_sentence_of_a_measured_answer(measured: str, option: str) -> None:
+    assert contents.right_option(measured, ("less than 2×", "less", "2× to 3×")) == option
+
+
 def test_without_results_a_page_has_no_answers() -> None:
     twice, four_times = small_page(None).steps
     assert twice.asked is not None

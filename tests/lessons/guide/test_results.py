@@ -19,7 +19,6 @@ def record(**changes: Any) -> dict[str, Any]:
         "verdict": "held",
         "shown": "2×",
         "reason": "",
-        "sentence": "it is fast",
         "measured": 2.0,
         "low": 1.0,
         "high": None,
@@ -51,6 +50,38 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "04_autorange.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=r"04_autorange\.json is not a file that"):
         results.load(tmp_path)
+
+
+def recorded_run() -> dict[str, Any]:
+    made_on = {"date": "2026-11-23", "cpu": "a CPU", "cores": 2, "gpu": "", "python": "3.11.7", "torch": "2.13.0"}
+    parts = [
+        {"kind": "table", "title": "Times", "heads": ["", "time"], "rows": [["one", "2 s"]], "numeric": [1]},
+        {"kind": "picture", "caption": "a tree", "text": "a\n└ b"},
+        {"kind": "answer", "text": "Less than 2×. It took 2 s."},
+        {"kind": "claim", "id": "fast", "standing": "held", "value": "1.5×"},
+        {"kind": "paragraph", "text": "The loop runs in C."},
+    ]
+    return {"steps": {"one": {"made on": made_on, "parts": parts}}}
+
+
+def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(tmp_path: Path) -> None:
+    (tmp_path / "04_autorange").mkdir()
+    (tmp_path / "04_autorange" / "run.json").write_text(json.dumps(recorded_run()), encoding="utf-8")
+    found = results.recorded(tmp_path)["04_autorange"]
+    assert found.machine == "a CPU, 2 cores, no GPU, Python 3.11.7, torch 2.13.0"
+    assert found.date == "2026-11-23"
+    assert found.truths == {"one": "Less than 2×. It took 2 s."}
+    assert (found.claims["fast"].verdict, found.claims["fast"].shown) == ("held", "1.5×")
+    table, picture = found.shown["one"]
+    assert (table.title, table.heads, table.rows) == ("Times", ("", "time"), (("one", "2 s"),))
+    assert (picture.title, picture.text, picture.rows) == ("a tree", "a\n└ b", ())
+
+
+def test_a_damaged_recorded_run_is_named(tmp_path: Path) -> None:
+    (tmp_path / "04_autorange").mkdir()
+    (tmp_path / "04_autorange" / "run.json").write_text('{"steps": {}}', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"run\.json is not a recorded run"):
+        results.recorded(tmp_path)
 
 
 def test_a_folder_without_results_is_an_error_that_names_the_option(tmp_path: Path) -> None:

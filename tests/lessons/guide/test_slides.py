@@ -1,9 +1,11 @@
 """The slides of a lesson."""
 
 from collections import Counter
+from dataclasses import replace
 
-from teachers_pack import small_page
+from teachers_pack import RESULTS, small_page
 
+from lessons.guide.results import Shown
 from lessons.guide.slides import MOST_LINES, in_chunks, slides_of, slides_page
 
 
@@ -28,6 +30,20 @@ def test_the_page_contains_everything_that_it_shows() -> None:
     assert "http" not in page.partition("<script>")[2]
     assert "<code>twice</code>" in page
     assert "<em>small</em>" in page
+
+
+def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> None:
+    rows = (("a", "1"),)
+    short, long = Shown("short", ("", "n"), rows), Shown("long", ("", "n"), rows * 20)
+    text = Shown("text", text="a tree\n└ b")
+    for given, best in (((long, short, text), short), ((long, text), text), ((long,), None)):
+        found = replace(RESULTS, pictures={}, shown={"twice": given})
+        (answer, _) = (slide for slide in slides_of(small_page(found)) if slide.kind == "answer")
+        assert answer.shown == best
+    with_picture = replace(RESULTS, shown={"twice": (short,)})
+    assert not [slide for slide in slides_of(small_page(with_picture)) if slide.shown]
+    page = slides_page(small_page(replace(RESULTS, pictures={}, shown={"twice": (short,)})))
+    assert "<td>a</td><td>1</td>" in page
 
 
 def test_functions_stay_whole_on_a_slide() -> None:
