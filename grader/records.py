@@ -15,11 +15,12 @@ from harness.paired.rounds import Round
 
 
 class Status(StrEnum):
-    """How the grading of one task ended. Only PASSED and UNDECIDED earn points.
+    """How the grading of one task ended. Only PASSED, UNDECIDED and IMPOSSIBLE earn points.
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
-    CHEATED is used only with proof. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of
+    CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
+    points, and a human must decide. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of
     earlier versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
     """
 
@@ -32,6 +33,7 @@ class Status(StrEnum):
     CRASHED = "crashed"
     PROTOCOL_VIOLATION = "protocol violation"
     CHEATED = "cheated"
+    IMPOSSIBLE = "impossible time"
     UNDECIDED = "undecided"
     GRADER_ERROR = "grader error"
 
@@ -138,6 +140,10 @@ class Control:
     differs from its ideal value. `voided` is the number of earlier measurements that failed this test. An undecided
     submission reaches a threshold of at most `benefit` times its ratio. `benefit` grows with the uncertainty of this
     test.
+
+    `most_ratio` is the physical limit of the ratio: the baseline's cost divided by the shortest time in which this core
+    can compute an answer. It is None in older databases. `impossible` is True if the submission's time was far below
+    this shortest time in each duel whose control passed.
     """
 
     same: float
@@ -146,6 +152,8 @@ class Control:
     holds: bool
     voided: int = 0
     benefit: float = BENEFIT
+    most_ratio: float | None = None
+    impossible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,9 @@ class TensorExam:
     If `in_c`, the function is written in C: `uint32_t name(const uint8_t *, size_t)`. The submission assigns the C
     source as a string to the task's name. The function takes the bytes of one uint8 tensor. Its result becomes 4 bytes,
     little-endian (`grader.trials.native`). The baseline is C, too, so the ratio does not depend on the Python version.
+
+    `operations(*inputs)` returns how many float32 additions and multiplications any right function must make. Without
+    it, the physical limit counts only the bytes that must be read and written (`grader.trials.physical_limit`).
     """
 
     parameters: tuple[str, ...]
@@ -91,6 +94,7 @@ class TensorExam:
     also_timed: tuple[Drawing, ...] = ()
     baselines: tuple[str, ...] = ()
     in_c: bool = False
+    operations: Callable[..., float] | None = None
     simulated: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = True
 

@@ -53,6 +53,8 @@ class Compared(NamedTuple):
         {"a": "less than half", "b": "half or more, but not all", "c": "all"},
         limits=(0.5, 1),
     ),
+    wrong_reasoning="Students think that two formulas for the same sum return the same number. But the functions add "
+    "in different orders, and each order rounds differently.",
 )
 def compare_two() -> Compared:
     """Here are two functions that compute the dot product of many pairs of rows.
@@ -144,6 +146,8 @@ class Errors(NamedTuple):
         {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
         limits=(6, 30),
     ),
+    wrong_reasoning="Students expect an error close to the bound, because each addition rounds. But rounding errors "
+    "have both signs, so most of them cancel.",
 )
 def errors_by_dtype() -> dict[str, Errors]:
     """To measure an error, we need a more precise answer, called an oracle.
@@ -255,6 +259,8 @@ class Checked(NamedTuple):
         {"a": "two or fewer", "b": "three or four", "c": "all five"},
         limits=(3, 5),
     ),
+    wrong_reasoning="Students trust the defaults, because a library chose them. But the defaults know neither the "
+    "dtype's errors nor the magnitude of these numbers.",
 )
 def judge_five() -> dict[str, Checked]:
     """By default, `allclose` allows a difference of 1e-8 (`atol`) plus 1e-5 (`rtol`) times the expected value.
@@ -366,6 +372,8 @@ def no_strides(a: Tensor, b: Tensor) -> Tensor:
         {"a": "none", "b": "one to three", "c": "all four"},
         limits=(1, 4),
     ),
+    wrong_reasoning="Students think that random numbers test everything. But usual input is contiguous, has no NaN "
+    "and no empty size, so these faults do not show.",
 )
 def usual_input() -> dict[str, bool]:
     """Here are four more functions for the same dot product. Each of these four functions has a fault.
@@ -434,6 +442,8 @@ def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
         "right answers?",
         {"a": "for no kind", "b": "`no rows`", "c": "`NaN`", "d": "`strided`"},
     ),
+    wrong_reasoning="Students choose the strided input, because its memory layout is unusual. But `allclose` compares "
+    "values. Only NaN differs from itself.",
 )
 def unusual_inputs() -> dict[str, dict[str, Look]]:
     """Now we call `mul_sum`, `bmm` and the four faulty functions with seven kinds of input.
@@ -557,6 +567,8 @@ class Timed(NamedTuple):
         "We measure the speed of two right and two wrong functions. Which of these four functions is the fastest?",
         {"a": "`mul_sum`", "b": "`bmm`", "c": "`half`", "d": "`nothing`"},
     ),
+    wrong_reasoning="Students compare only the two right functions. But a wrong function can leave out the work, and "
+    "then it is the fastest.",
     fast={"budget_s": 0.15},
 )
 def on_the_clock(budget_s: float = 0.4) -> dict[str, Timed]:
@@ -689,6 +701,8 @@ class Parts(NamedTuple):
         (2, 20, 500),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a Python loop adds only a little, because torch computes the products. But "
+    "each of the many calls costs much more than its few numbers.",
     fast={"budget_s": 0.1, "times": 3},
 )
 def six_parts(budget_s: float = 0.35, times: int = 7) -> Parts:

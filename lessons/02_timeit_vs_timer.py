@@ -55,6 +55,8 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         {"a": "none or one", "b": "two or three", "c": "four or more"},
         limits=(2, 4),
     ),
+    wrong_reasoning="Students think that the same call takes the same time. But the first call often fills caches, "
+    "imports modules or allocates memory.",
 )
 def first_calls(calls: int = 20) -> dict[str, list[float]]:
     """Here are two functions that compute the dot product of many pairs of rows. Later steps use them again.
@@ -141,6 +143,8 @@ class Runs(NamedTuple):
         "between the repetitions?",
         {"a": "the first run", "b": "the mean of the five runs", "c": "the shortest of the five runs"},
     ),
+    wrong_reasoning="Students choose the mean, because a mean reduces random errors. But disturbances only add time, "
+    "so the mean moves with each of them.",
     fast={"turns": 60},
 )
 def several_runs(turns: int = 120, number: int = 100) -> Runs:
@@ -240,6 +244,8 @@ def one_two_five(length: int) -> list[int]:
         "`python -m timeit` makes five runs and prints one time at the end. Which time does it print?",
         {"a": "the mean of the five", "b": "the median of the five", "c": "the shortest of the five"},
     ),
+    wrong_reasoning="Students expect an average, as in most statistics. But `timeit` prints the best run, because "
+    "disturbances only add time.",
 )
 def command_line(number: int = 200) -> subprocess.CompletedProcess[str]:
     """You can also start `timeit` from the command line. Then `timeit` runs in a process of its own.
@@ -325,6 +331,8 @@ class Sorts(NamedTuple):
         (1.5, 10),
         units.ratio,
     ),
+    wrong_reasoning="Students think that each call sorts the same list. But the first call leaves the list sorted, "
+    "and the later calls find it in order.",
     fast={"length": 20_000},
 )
 def sort_again(length: int = 100_000) -> Sorts:
@@ -398,6 +406,8 @@ class Powers(NamedTuple):
         (1.5, 3),
         units.ratio,
     ),
+    wrong_reasoning="Students think that both expressions compute a power. But the compiler computes `2**10` once, "
+    "before the program runs.",
     fast={"number": 50_000},
 )
 def worked_out(number: int = 200_000) -> Powers:
@@ -477,6 +487,8 @@ class BothTimers(NamedTuple):
         "becomes about ten times as large?",
         {"a": "both results", "b": "only the result of Python's `timeit`", "c": "neither result"},
     ),
+    wrong_reasoning="Students think that two methods with the same name return the same quantity. But one returns the "
+    "time of all calls, and the other the time of one call.",
     fast={"rounds": 10},
 )
 def the_other_timer(number: int = 50, rounds: int = 20) -> BothTimers:
@@ -638,6 +650,8 @@ class Threads(NamedTuple):
             "c": "so much that the other function is faster",
         },
     ),
+    wrong_reasoning="Students think that more threads make both functions faster by the same factor. But the two "
+    "functions use threads in different ways.",
     fast={"number": 2},
 )
 def one_thread_or_all(turns: int = 15, number: int = 3) -> Threads:
@@ -834,6 +848,8 @@ class Profiled(NamedTuple):
         (1.5, 4),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a profiler only watches. But a profiler runs its own code at each call and "
+    "return.",
     fast={"number": 40},
 )
 def how_long_or_where(number: int = 200) -> Profiled:
@@ -931,6 +947,8 @@ class Fed(NamedTuple):
         "The first Timer times `x = x.mm(x)`. What does `x` contain after 100 calls?",
         {"a": "numbers between 0 and 1", "b": "larger, finite numbers", "c": "no finite number"},
     ),
+    wrong_reasoning="Students think that each call multiplies the same matrix. But the statement replaces `x` by its "
+    "product, so the numbers grow until they are infinite.",
 )
 def feeds_itself() -> Fed:
     """This program should time the product of a matrix with itself. `wrong` contains a mistake, and `right` does not.
@@ -1037,6 +1055,8 @@ class Orders(NamedTuple):
         (0.67, 1.5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that equal code must give equal times. But the function that is measured first "
+    "pays for the empty cache.",
 )
 def only_a_cold_start() -> Orders:
     """`benchmark` compares functions that find the dates in a text. It contains a mistake.

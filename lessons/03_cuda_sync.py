@@ -19,20 +19,30 @@ from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
 from lessons.engine.command import main
 from lessons.engine.published import ON_GPUS
+from lessons.engine.recorded_run import RecordedRun
 
 ON_A_GPU = torch.cuda.is_available()
-WHERE = (
-    f"This lesson runs on a GPU, {torch.cuda.get_device_name()}."
-    if ON_A_GPU
-    else "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU."
-)
 
 lesson = Lesson(
     __file__,
     title="The call returned before the work was done",
-    objective=f"{WHERE} You can time work that runs on a GPU after the call has returned.",
+    objective="You can time work that runs on a GPU after the call has returned.",
     prerequisites=("02_timeit_vs_timer",),
+    simulated="" if ON_A_GPU else "GPU",
 )
+
+
+def where(*, recorded: bool) -> str:
+    """Return sentences about the device of this run. `recorded` states whether there is a recorded run on a GPU."""
+    if ON_A_GPU:
+        return f"This lesson runs on a GPU, {torch.cuda.get_device_name()}."
+    simulated = "Simulated: torch finds no CUDA on this machine, so a thread with a queue of work replaces the GPU."
+    if recorded:
+        return f"{simulated} Each step also shows the figures of a recorded run on a GPU."
+    return f"{simulated} There is no recorded run on a GPU yet."
+
+
+lesson.objective = f"{where(recorded=bool(RecordedRun.load(lesson.recorded).steps))} {lesson.objective}"
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -62,6 +72,8 @@ class Launched(NamedTuple):
         {"a": "less than a third", "b": "a third to nine tenths", "c": "nine tenths or more"},
         limits=(1 / 3, 0.9),
     ),
+    wrong_reasoning="Students think that the work is done when a call returns. But the call only puts the work into a "
+    "queue.",
     fast={"turns": 3},
 )
 def launch_and_wait(turns: int = 9, launches: int = 20) -> list[Launched]:
@@ -151,6 +163,8 @@ class Waits(NamedTuple):
         },
         limits=(0.98, 1.02),
     ),
+    wrong_reasoning="Students think that waiting costs nothing. But each wait stops the host, and then the device has "
+    "no work until the next launch.",
 )
 def how_often(turns: int = 9, launches: int = 50) -> Waits:
     """We time blocks of launches in three ways: without a wait, with a wait after each launch, and with one final wait.
@@ -253,6 +267,8 @@ class Clocks(NamedTuple):
         {"a": "the device's time", "b": "neither, the difference is below 10 %", "c": "the host's time"},
         limits=(0.9, 1.1),
     ),
+    wrong_reasoning="Students expect the host's clock to add a lot. But with one wait per block, the extra time is "
+    "divided among many launches.",
     fast={"turns": 3},
 )
 def own_clock(turns: int = 9, launches: int = 40) -> list[Clocks]:
@@ -330,6 +346,8 @@ class Reading(NamedTuple):
         {"a": "less than half of the real time", "b": "about the real time", "c": "more than twice the real time"},
         limits=(0.5, 2),
     ),
+    wrong_reasoning="Students think that torch's Timer always waits for the device. But its default clock "
+    "does not wait for our stream.",
     fast={"turns": 3},
 )
 def timer_clocks(turns: int = 9, runs: int = 20) -> dict[str, list[Reading]]:
@@ -432,6 +450,8 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         (2, 10, 100),
         units.ratio,
     ),
+    wrong_reasoning="Students expect a small difference, as for other first calls. But the first call may have to "
+    "load a whole library of matrix products.",
 )
 def first_bmm(calls: int = 30) -> list[float]:
     """Until now, this lesson has computed no matrix product.
@@ -501,6 +521,8 @@ class Repeated(NamedTuple):
         (1.1, 2),
         units.ratio,
     ),
+    wrong_reasoning="Students think that only the arithmetic takes time. But a repeated call finds its numbers in a "
+    "cache, and a program may not.",
     fast={"turns": 9},
 )
 def cold_and_warm(turns: int = 25) -> list[Repeated]:

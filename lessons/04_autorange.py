@@ -65,6 +65,8 @@ class SingleCalls(NamedTuple):
         (1.5, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that equal work takes equal time, so the slowest call is close to the median. But "
+    "among many calls, some are interrupted by other work.",
     fast={"calls": 1000},
 )
 def one_call(calls: int = 5000) -> SingleCalls:
@@ -143,7 +145,12 @@ class Run(NamedTuple):
     seconds: float
 
 
-@lesson.step("One long run", predict=how_many_calls)
+@lesson.step(
+    "One long run",
+    predict=how_many_calls,
+    wrong_reasoning="Students divide the time of a run by the time of a call. But `autorange` only tries 1, 2, 5, 10, "
+    "20, 50 … calls, and the first number that is large enough wins.",
+)
 def one_long_run() -> list[Run]:
     """Python's `timeit.Timer.autorange` finds a number of calls that is large enough to be timed precisely.
 
@@ -208,6 +215,8 @@ class Blocks(NamedTuple):
         (0.01, 0.1),
         units.percent,
     ),
+    wrong_reasoning="Students think of the spread of single calls and expect a large one. But a block contains many "
+    "calls, so their differences cancel within the block.",
     fast={"seconds": 0.2},
 )
 def many_blocks(seconds: float = 1.0) -> Blocks:
@@ -352,6 +361,8 @@ class Round(NamedTuple):
         {"a": "the mean", "b": "both, at most 2 percentage points apart", "c": "the median"},
         limits=(-0.02, 0.02),
     ),
+    wrong_reasoning="Students think that busy neighbours slow each block equally. But they slow only some blocks, and "
+    "a few slow blocks move the mean more than the median.",
     fast={"rounds": 3, "seconds": 0.08},
 )
 def beside_neighbours(rounds: int = 5, seconds: float = 0.25) -> list[Round]:
@@ -479,6 +490,8 @@ class Answers(NamedTuple):
         (0.01, 0.05),
         units.percent,
     ),
+    wrong_reasoning="Students think that a steady measurement must be right. But samples taken together share the "
+    "same conditions, and these can change before the next measurement.",
     fast={"times": 3, "limit": 0.15},
 )
 def until_steady(times: int = 5, limit: float = 0.3) -> Answers:
@@ -661,6 +674,8 @@ class Slow(NamedTuple):
         {"a": "one", "b": "two or three", "c": "four or more"},
         limits=(2, 4),
     ),
+    wrong_reasoning="Students expect several samples, because the method promises blocks. But one call already takes "
+    "longer than the requested time.",
     fast={"statement_s": 0.04, "min_run_time": 0.03},
 )
 def one_slow_statement(
@@ -730,6 +745,8 @@ class Medians(NamedTuple):
         (1.5, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students trust the word “Median” in the output. But a single run keeps one time for all its "
+    "calls, and this time is a mean.",
     fast={"seconds": 0.05},
 )
 def called_median(seconds: float = 0.2) -> Medians:

@@ -66,6 +66,8 @@ class Turn(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    wrong_reasoning="Students expect `bmm` to be faster, because it is one optimized call. But with so few numbers, "
+    "the preparation of the call takes most of the time.",
     fast={"seconds": 0.001},
 )
 def one_size(turns: int = 5, seconds: float = 0.05) -> list[Turn]:
@@ -138,6 +140,8 @@ def timed(n: int, function: object, seconds: float) -> Measurement:
         {"a": "at none", "b": "at one to four", "c": "at all five"},
         limits=(1, len(SIZES)),
     ),
+    wrong_reasoning="Students think that one of the functions is better in general. But the fixed cost decides for "
+    "small sizes, and the work on the numbers for large sizes.",
     fast={"turns": 3, "seconds": 0.0005},
 )
 def five_sizes(
@@ -236,6 +240,8 @@ class Threads(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    wrong_reasoning="Students think that all operations gain equally from more cores. But each operation decides how "
+    "it divides its work among the threads.",
     fast={"seconds": 0.003, "turns": 1},
 )
 def sizes_and_threads(
@@ -395,6 +401,8 @@ class Shapes(NamedTuple):
         (0.67, 1.5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that equal numbers of elements take equal time. But each row is a product of its "
+    "own, and many short rows have a fixed cost each.",
     fast={"seconds": 0.0005, "rounds": 15},
 )
 def sixteen_shapes(seconds: float = 0.02, rounds: int = 40) -> Shapes:
@@ -510,6 +518,8 @@ LEAST, MOST, NEAR = 64, 1_048_576, 1.25
     predict=Guess(
         "What is the largest row length at which `mul_sum` is faster than `bmm`, with one thread?", "elements", near=3
     ),
+    wrong_reasoning="Students look for the size in the table. But the table has only a few sizes, and the winner "
+    "changes somewhere between two of them.",
     fast={"budget_s": 0.03},
 )
 def where(budget_s: float = 0.2) -> Search:
@@ -636,6 +646,8 @@ class Looks(NamedTuple):
         "contain the colour?",
         {"a": "not at all", "b": "as control codes for a terminal", "c": "as the word “best”"},
     ),
+    wrong_reasoning="Students think that a file cannot contain a colour. But a terminal's colours are characters in "
+    "the text, and they are written to the file too.",
     fast={"seconds": 0.005, "turns": 15},
 )
 def dressed(seconds: float = 0.08, turns: int = 30) -> Looks:
@@ -768,6 +780,8 @@ class Copies(NamedTuple):
         {"a": "at none", "b": "at one to three", "c": "at four or five"},
         limits=(1, 4),
     ),
+    wrong_reasoning="Students think that equal code gives equal medians. But two measurements of the same code nearly "
+    "always differ a little.",
     fast={"seconds": 0.0005, "budget_s": 0.1},
 )
 def no_difference(
@@ -899,6 +913,8 @@ def smaller(cells: Grid, size: int) -> str:
         (2, 10),
         units.ratio,
     ),
+    wrong_reasoning="Students see different labels and think that different inputs were measured. But a label is only "
+    "a text, and the statement used the same input.",
     fast={"turns": 3, "seconds": 0.0005},
 )
 def with_a_mistake(turns: int = 5, seconds: float = 0.01) -> list[Measurement]:

@@ -57,6 +57,8 @@ def drawn(size: FuzzedParameter, count: int) -> list[int]:
 @lesson.step(
     "A range of sizes",
     predict=Guess("We draw 1 000 sizes uniformly from 1 to 10 000. How many of the sizes are below 100?", "sizes"),
+    wrong_reasoning="Students expect many small sizes, because they often test small inputs. But only about a "
+    "hundredth of the range from 1 to 10 000 is below 100.",
 )
 def a_range_of_sizes(draws: int = 2000) -> dict[str, list[int]]:
     """If you choose inputs yourself, you probably choose contiguous tensors of round sizes, such as 1024 × 1024.
@@ -184,6 +186,8 @@ class Draws(NamedTuple):
         {"a": "none", "b": "about half", "c": "all"},
         limits=(1e-9, 1.0),
     ),
+    wrong_reasoning="Students think that the probability holds for each tensor. But the fuzzer makes a tensor "
+    "discontiguous by a permutation of its dimensions, and one dimension has only one order.",
     fast={"draws": 60},
 )
 def tensors_from_parameters(
@@ -301,6 +305,8 @@ class Names(NamedTuple):
         {"a": "less than half", "b": "at least half, but not all", "c": "all"},
         limits=(0.5, 1.0),
     ),
+    wrong_reasoning="Students think that the parameters are the shape. But a tensor with one or three dimensions uses "
+    "one or three of the parameters.",
     fast={"draws": 60},
 )
 def a_label_that_does_not_lie(
@@ -402,6 +408,8 @@ class Turn(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that the transposed matrix costs nothing, because `x.t()` copies no numbers. But "
+    "the sum then reads one operand across its rows.",
     fast={"rounds": 3},
 )
 def the_input_that_hurts(
@@ -537,6 +545,8 @@ class Timed(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that one function is faster by a constant factor. But the factor depends on the "
+    "size, the shape and the memory layout of the input.",
     fast={"draws": 20, "turns": 2},
 )
 def a_contest(
@@ -643,6 +653,8 @@ class Price(NamedTuple):
         (2, 10),
         units.ratio,
     ),
+    wrong_reasoning="Students think that an addition has a constant price per element. But small tensors pay mostly "
+    "for the call, and strided tensors for memory.",
     fast={"draws": 6, "turns": 2},
 )
 def a_fuzzer_for_every_operator(
@@ -735,6 +747,8 @@ class Shrunk(NamedTuple):
         {"a": "32 or 64", "b": "128, 256 or 512", "c": "1024 or 2048"},
         limits=(128, 1024),
     ),
+    wrong_reasoning="Students think that a slow layout is slow at each size. But a small matrix fits into the caches, "
+    "so the order of its numbers matters little.",
     fast={"rounds": 3},
 )
 def smaller_and_still_slow(

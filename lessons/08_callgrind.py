@@ -67,6 +67,8 @@ class CountsAndTimes(NamedTuple):
         {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
         limits=(1e-9, 1e-3),
     ),
+    wrong_reasoning="Students expect a small difference, as between two timings. But with fixed hashes, the program "
+    "executes exactly the same instructions.",
 )
 def counted_and_timed(n: int = 20_000) -> CountsAndTimes | None:
     """Valgrind runs a program on a simulated processor. Its tool Callgrind counts the instructions of each function.
@@ -176,6 +178,8 @@ class Orders(NamedTuple):
         "time in memory order?",
         "times",
     ),
+    wrong_reasoning="Students think that equal instructions take equal time. But the processor waits when a number is "
+    "not in its caches.",
     fast={"turns": 3},
 )
 def a_count_is_no_time(turns: int = 5, n: int = 1_000_000) -> Orders | None:
@@ -324,6 +328,8 @@ def in_extension() -> Snippet:
         "`x` and `y` are tensors of 128 numbers. How many instructions does Python execute for one `x * y`?",
         "instructions",
     ),
+    wrong_reasoning="Students think of 128 multiplications and guess a few hundred instructions. But torch and Python "
+    "do much work around the multiplications.",
     fast={"compiling": 0},
 )
 def a_statement_of_torch(compiling: int = 1) -> dict[str, Counted]:
@@ -464,6 +470,8 @@ class Places(NamedTuple):
         (0.15, 0.5),
         units.percent,
     ),
+    wrong_reasoning="Students expect one function that multiplies. But the instructions are spread over many small "
+    "functions that prepare the operation.",
 )
 def where_it_is() -> Places | None:
     """Callgrind's result is a list of functions with their numbers of instructions. There are two kinds of counts.
@@ -609,6 +617,8 @@ class Filtered(NamedTuple):
     predict=Choice.ranges(
         "Which share of the instructions of `x * y` does the filter `manages_memory` keep?", (0.1, 0.4), units.percent
     ),
+    wrong_reasoning="Students think that only the arithmetic counts. But each product also needs a new tensor, and "
+    "its memory must be managed.",
 )
 def a_filter() -> Filtered | None:
     """`filter` keeps the counts of all functions for which your Python function returns True.
@@ -690,6 +700,8 @@ class Languages(NamedTuple):
         {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
         limits=(1e-9, 1e-3),
     ),
+    wrong_reasoning="Students remember that Python's counts differ and expect the same here. But the C++ program has "
+    "no hashes and no interpreter.",
     fast={"compiling": 0},
 )
 def the_same_in_cpp(compiling: int = 1) -> Languages:
@@ -768,6 +780,8 @@ class Difference(NamedTuple):
         {"a": "{128} × {128}", "b": "both take the same number", "c": "{128} × {1}, the broadcast"},
         limits=(-0.5, 0.5),
     ),
+    wrong_reasoning="Students think that fewer numbers to read mean fewer instructions. But the broadcast misses the "
+    "fast way to prepare the operation.",
     fast={"compiling": 0},
 )
 def what_a_broadcast_costs(compiling: int = 1) -> Difference | str:
@@ -873,6 +887,8 @@ class Loops(NamedTuple):
         "cost per call?",
         "instructions",
     ),
+    wrong_reasoning="Students think that passing by value copies the numbers. But it copies only a small handle, and "
+    "changes its reference count.",
     fast={"compiling": 0},
 )
 def by_value_by_reference(compiling: int = 1) -> Loops | str:

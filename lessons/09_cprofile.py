@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from harness.rendering.tables import Table
 from harness.storage.user_state import state_folder
 from lessons.engine import Choice, Guess, Interval, Lesson, Page, largest
 from lessons.engine.command import main
+from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.words import followed, yes_no
 
 lesson = Lesson(
@@ -119,6 +121,8 @@ class Looks(NamedTuple):
         "program costs the most CPU time?",
         {"a": "counting each call", "b": "sampling about every millisecond", "c": "tracing each call with cProfile"},
     ),
+    wrong_reasoning="Students choose tracing, because it measures times and also counts. But this counter is a Python "
+    "function, and `cProfile` is written in C.",
     fast={"turns": 3, "calls": 200_000},
 )
 def three_ways_to_look(
@@ -310,6 +314,8 @@ class Taken(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a profiler keeps each call. But `cProfile` keeps only one entry per function "
+    "and caller, and adds up the times.",
     fast={"times": 1},
 )
 def memory_of_a_profiler(times: int = 4) -> list[Taken]:
@@ -426,6 +432,8 @@ class ScriptProfile(NamedTuple):
         "once by cumulative time (`cumtime`). In which of these two orders is `main` near the top?",
         {"a": "in both orders", "b": "only by cumulative time", "c": "in neither order"},
     ),
+    wrong_reasoning="Students think that the most important function is at the top of each table. But `main` does "
+    "nothing itself, so its own time is small.",
     fast={"numbers": 5_000},
 )
 def own_and_cumulative(
@@ -556,6 +564,8 @@ class Callers(NamedTuple):
         "profile divide the time of `clean`?",
         {"a": "it contains only the sum of all calls", "b": "one part for each caller", "c": "one part for each call"},
     ),
+    wrong_reasoning="Students think that a profile keeps each call or only a sum. But `cProfile` keeps one sum for "
+    "each pair of caller and function.",
     fast={"numbers": 5_000},
 )
 def who_called_it(
@@ -635,6 +645,8 @@ class CommandRuns(NamedTuple):
         "its time under `cProfile`?",
         "times",
     ),
+    wrong_reasoning="Students think that two profilers with the same output cost the same. But `profile` runs Python "
+    "code at each event, and `cProfile` runs C code.",
     fast={"turns": 1, "numbers": 5_000},
 )
 def from_the_command_line(
@@ -792,6 +804,8 @@ class Training(NamedTuple):
             "d": "another function",
         },
     ),
+    wrong_reasoning="Students choose the training loop, because everything happens in it. But the loop only calls "
+    "other functions, so its own time is small.",
     fast={"steps": 100},
 )
 def a_network_trained(
@@ -941,6 +955,8 @@ class Turn(NamedTuple):
         "time without a profiler?",
         "times",
     ),
+    wrong_reasoning="Students think that a profiler slows each line equally. But it adds its cost at each call, so "
+    "code with many small calls is slowed the most.",
     fast={"turns": 3, "n": 50_000},
 )
 def what_asking_changes(
@@ -1060,6 +1076,8 @@ class Pictures(NamedTuple):
         "box?",
         {"a": "own time", "b": "cumulative time", "c": "cumulative time per call"},
     ),
+    wrong_reasoning="Students think that a wide box does much work itself. But the width also contains the time of "
+    "all functions that it calls.",
     fast={"steps": 50},
 )
 def in_pictures(
@@ -1129,6 +1147,7 @@ def _(page: Page, pictures: Pictures) -> None:
     page.settle(SERVER_ENDED, pictures.ended)
     profile = pictures.saved_page.with_suffix(".prof")
     page.say(f"Open {pictures.saved_page} in a browser, or run `snakeviz {profile}`.")
+    show_recorded_page(page)
     page.say(
         "Follow the widest boxes downwards until you find a wide box without boxes below it. The function of this box",
         "does the work. SnakeViz draws the own time of a function as an additional box below the function. Click on a",
@@ -1144,6 +1163,18 @@ def _(page: Page, pictures: Pictures) -> None:
         "The page of SnakeViz's server first tries to load two libraries from a public server. If that fails, it uses",
         "copies that SnakeViz contains. The saved page contains both libraries.",
     )
+
+
+def show_recorded_page(page: Page) -> None:
+    """Show a recorded picture of SnakeViz's page, for students who cannot open a browser."""
+    recorded = RecordedRun.load(lesson.recorded).steps.get("in_pictures")
+    picture, profile = (lesson.recorded / name for name in ("snakeviz.png", "train.prof"))
+    if recorded is not None and picture.is_file():
+        page.photo(picture, caption="A recorded picture of SnakeViz's page: the icicle of 200 training steps")
+        page.say(
+            f"The picture was recorded on {recorded.made_on.describe()}. If you can open a browser, run",
+            f"`snakeviz {profile}` to see the same profile.",
+        )
 
 
 def icicle(functions: Sequence[ProfiledFunction]) -> str:
@@ -1170,6 +1201,18 @@ def drawn_in(page: str) -> dict[str, object]:
     data = re.search(r"var stats = (\{.*\});", page)
     return dict(ast.literal_eval(data[1])) if data else {}
 
+
+def record_page(folder: Path) -> list[Path]:
+    """Record the profile of a training and a picture of its page in SnakeViz. Return the written files."""
+    from harness.profiles.snakeviz_recorder import record_profile  # noqa: PLC0415 - only maintainers record
+
+    with TemporaryDirectory() as scratch:
+        file = Path(scratch, "train.prof")
+        profiled(200)[1].dump_stats(file)
+        return record_profile(file, folder)
+
+
+lesson.recorder = record_page
 
 lesson.key_points = (
     "Own time shows which functions do the work. Cumulative time shows which calls lead to the work.",

@@ -76,6 +76,8 @@ class Costs(NamedTuple):
         "together?",
         "bytes",
     ),
+    wrong_reasoning="Students think of the 8 bytes of a float. But Python keeps each number in an object with a type "
+    "and a reference count, and the list keeps a reference to it.",
 )
 def what_a_number_costs(n: int = 100_000) -> Costs:
     """In Python, each number is an object, which consists of a reference count, a pointer to its type, and its value.
@@ -144,6 +146,8 @@ class LetGo(NamedTuple):
         "memory of the tensor freed?",
         {"a": "at once", "b": "when the garbage collector looks for cycles", "c": "when the program ends"},
     ),
+    wrong_reasoning="Students think that `del` frees the object. But `del` only deletes a name, and the object still "
+    "refers to itself.",
 )
 def who_lets_go(numbers: int = 12_500_000) -> LetGo:
     """When a function returns, its local names disappear. The named objects are on the heap and can exist longer.
@@ -265,6 +269,8 @@ class StackAndHeap(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    wrong_reasoning="Students think that Python frees everything that has no name. But Python does not manage memory "
+    "from `malloc`, so only `free` returns it.",
 )
 def stack_and_heap(n_bytes: int = 50_000_000) -> StackAndHeap:
     """In C, a function has two places for new data. Its local variables are on the *stack* until the function returns.
@@ -380,6 +386,8 @@ class Seen(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    wrong_reasoning="Students think that `tracemalloc` sees all memory of the process. But it counts only memory that "
+    "is allocated through Python, and torch allocates its own.",
 )
 def two_witnesses(numbers: int = 12_500_000) -> dict[str, Seen]:
     """`tracemalloc` counts bytes from Python's allocator. The system counts the pages of a process that are in RAM.
@@ -470,6 +478,8 @@ class Freed(NamedTuple):
         {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
         limits=(0.25, 0.75),
     ),
+    wrong_reasoning="Students think that freed memory returns to the system. But Python's allocator returns only "
+    "large pieces in which nothing is used, and the kept strings are spread over them.",
 )
 def freed_and_still_there(numbers: int = 12_500_000) -> Freed:
     """If a program frees an object, its memory does not always return to the system.
@@ -561,6 +571,8 @@ work()
         {"a": "38.1 MiB", "b": "76.3 MiB", "c": "114.4 MiB"},
         limits=(1.5, 2.5),
     ),
+    wrong_reasoning="Students add the two temporary arrays to the result. But the table compares the memory before "
+    "and after the line, when the temporary arrays are freed.",
 )
 def line_by_line(numbers: int = 5_000_000) -> tuple[Line, ...]:
     """`python -m memory_profiler script.py` runs a script, and prints a table of its resident memory after each line.
@@ -646,6 +658,8 @@ train(nn.Sequential(*layers), x, y)
             "c": "the change of the weights, `w.sub_`",
         },
     ),
+    wrong_reasoning="Students choose the backward pass, because it computes the gradients. But the forward pass keeps "
+    "its results for the backward pass, and the backward pass frees them.",
     fast={"steps": 2},
 )
 def memory_of_training(steps: int = 5) -> tuple[Line, ...]:
@@ -735,6 +749,8 @@ class OverTime(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    wrong_reasoning="Students think that a short interval sees everything. But the tensor exists only between two "
+    "samples, so no sample contains it.",
     fast={"plotted": 0},
 )
 def over_time(plotted: int = 1) -> OverTime:
@@ -864,6 +880,8 @@ def in_blocks(x: Tensor) -> float:
         {"a": "less than 20 %", "b": "20 % to 75 %", "c": "75 % or more"},
         limits=(0.2, 0.75),
     ),
+    wrong_reasoning="Students think that fewer lines save only names. But a name keeps its tensor alive, and without "
+    "names each temporary tensor is freed early.",
 )
 def fewer_lines(numbers: int = 12_500_000) -> dict[str, MemoryUse]:
     """The peak memory depends on how many tensors exist at the same time, and not on the number of lines.
@@ -950,6 +968,8 @@ def timed(call: Callable[[], object]) -> Timing:
         "with an existing output tensor?",
         "times",
     ),
+    wrong_reasoning="Students think that new memory costs nothing. But the system must provide and clear each page of "
+    "it when it is first written.",
     fast={"turns": 3},
 )
 def asking_takes_time(

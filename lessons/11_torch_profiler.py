@@ -151,6 +151,8 @@ class Profiled(NamedTuple):
         {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
         limits=(0.25, 0.75),
     ),
+    wrong_reasoning="Students think that the top row does the work. But `aten::conv2d` only passes the call on to "
+    "other operators.",
     fast={"steps": 4, "images": 8},
 )
 def the_top_row(steps: int = 8, images: int = 16) -> Profiled:
@@ -276,6 +278,8 @@ class Sorted(NamedTuple):
         (0.1, 0.4),
         PART,
     ),
+    wrong_reasoning="Students think that the operator with the most calls takes the most time. But frequent operators "
+    "are often very short.",
     fast={"steps": 1, "images": 4},
 )
 def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
@@ -370,6 +374,8 @@ class Shapes(NamedTuple):
         "second a convolution computes. What is the largest result divided by the smallest?",
         "times",
     ),
+    wrong_reasoning="Students think that the time follows the number of operations. But small channels and images use "
+    "the processor less well.",
     fast={"steps": 1, "images": 4},
 )
 def which_convolution(steps: int = 6, images: int = 16) -> Shapes:
@@ -530,6 +536,8 @@ class Masked(NamedTuple):
         "the numbers above the limit. Which part takes the longest time?",
         {"a": "the layer", "b": "the comparison", "c": "finding the numbers above the limit", "d": "another part"},
     ),
+    wrong_reasoning="Students choose the linear layer, because layers do most of the work in a network. But `nonzero` "
+    "must collect the position of each number that it finds.",
     fast={"turns": 3, "numbers": 500_000},
 )
 def who_asked(turns: int = 9, numbers: int = 4_000_000) -> Masked:
@@ -655,6 +663,8 @@ class Stacks(NamedTuple):
         "of the backward pass belong?",
         {"a": "to `backward`", "b": "to functions of the forward pass", "c": "to no function"},
     ),
+    wrong_reasoning="Students think that the time belongs to `backward`, because the program calls it. But the "
+    "profiler gives an operator of the backward pass the stack of its forward operator.",
     fast={"steps": 1, "images": 4},
 )
 def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
@@ -823,6 +833,8 @@ class Exported(NamedTuple):
         (100, 5_000),
         units.count,
     ),
+    wrong_reasoning="Students think of the few lines in the program. But one training step runs many operators, and "
+    "each of them is an event.",
     fast={"images": 2},
 )
 def the_trace(images: int = 16) -> Exported:
@@ -976,6 +988,8 @@ def events_by_hand(call: Callable[[], object]) -> int:
         "Which steps, counted from 0, does `schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)` record?",
         {"a": "1 to 4", "b": "3 and 4, 7 and 8", "c": "2 to 4, 6 to 8", "d": "2 and 3, 6 and 7"},
     ),
+    wrong_reasoning="Students start the warm-up again, or forget `skip_first`. But the first step is skipped only "
+    "once, and then each cycle has a wait, a warm-up and two recorded steps.",
     fast={"images": 2, "tensorboard": 0},
 )
 def not_all_of_it(images: int = 16, tensorboard: int = 1) -> Scheduled:
@@ -1122,6 +1136,9 @@ def show_recorded(page: Page, pages: BoardPages) -> None:
             page.say(f"{view.name}: {view.note}")
         if view.picture:
             page.photo(lesson.recorded / view.picture, caption=f"{view.name}: a picture of the page")
+    trace = lesson.recorded / "trace.json.gz"
+    if trace.is_file():
+        page.say(f"Perfetto can open the recorded trace behind these pages: {trace}")
     page.say(
         "The plugin draws its charts with a library that it loads from a public host. The record was made without this",
         "host, so the pictures contain other drawings of the same numbers. A line below each drawing marks it.",
@@ -1266,6 +1283,8 @@ class Loaded(NamedTuple):
             "c": "not at all",
         },
     ),
+    wrong_reasoning="Students think that the profiler sees the whole program. But it records only its own process, "
+    "and the workers are other processes.",
     fast={"images": 24, "batch": 4},
 )
 def loading(images: int = 96, batch: int = 16) -> Loaded:
@@ -1391,6 +1410,8 @@ class Threads(NamedTuple):
         "computes 10 products. How many products does the profile contain?",
         {"a": "5", "b": "10", "c": "15"},
     ),
+    wrong_reasoning="Students think that the block records everything that runs in it. But by default, the profiler "
+    "records only the thread that started it.",
 )
 def two_threads(here: int = 5, second: int = 10) -> Threads:
     """Many programs use several Python threads, for example to prepare data while the network trains.
@@ -1521,6 +1542,8 @@ class Costs(NamedTuple):
         "is this ratio the largest?",
         {"a": "thousands of small operators", "b": "a training step", "c": "a few large products"},
     ),
+    wrong_reasoning="Students think that the longest program is slowed the most. But the profiler adds a fixed cost "
+    "to each operator, so small operators are slowed the most.",
     fast={"turns": 5, "operations": 300, "images": 2},
 )
 def what_asking_changes(

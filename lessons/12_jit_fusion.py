@@ -101,6 +101,8 @@ class Times(NamedTuple):
         {"a": "less than 1", "b": "1 to 10", "c": "more than 10"},
         limits=(1, 10),
     ),
+    wrong_reasoning="Students think that a compiler makes each call faster. But the first call contains the "
+    "compilation itself.",
 )
 def three_ways_to_run(calls: int = 15) -> dict[str, Times]:
     """An interpreter decodes an instruction each time it runs the instruction. A compiler translates a function once.
@@ -188,6 +190,8 @@ def explain_ways(page: Page, times: dict[str, Times]) -> None:
         (1, 10),
         units.ratio,
     ),
+    wrong_reasoning="Students think that C code is always many times as fast. But without types, the C code still "
+    "works with Python objects.",
     fast={"building": 0},
 )
 def other_ways_to_run(
@@ -313,6 +317,8 @@ class ByType(NamedTuple):
         "many times does numba compile the function?",
         {"a": "once", "b": "4 times", "c": "6 times"},
     ),
+    wrong_reasoning="Students count the calls or the values. But numba compiles once for each combination of types, "
+    "and the length of an array is not part of its type.",
     fast={"measuring": 0},
 )
 def once_for_each_type(measuring: int = 1) -> ByType:
@@ -410,6 +416,8 @@ class Signed(NamedTuple):
         {"a": "less than 0.5", "b": "0.5 to 2", "c": "more than 2"},
         limits=(0.5, 2),
     ),
+    wrong_reasoning="Students think that explicit signatures save time. But all four functions are then compiled at "
+    "the import, even those that are never called.",
     fast={"turns": 2},
 )
 def signatures_in_advance(turns: int = 5) -> Signed:
@@ -534,6 +542,8 @@ class Gains(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    wrong_reasoning="Students think that fusion gains the same for each formula. But a `tanh` takes most of the time "
+    "in both versions, so fewer passes save little.",
     fast={"budget_s": 0.3},
 )
 def eight_passes_made_one(budget_s: float = 0.8) -> Gains:
@@ -648,6 +658,8 @@ class Traced(NamedTuple):
         {"a": "none", "b": "all, once", "c": "all, twice"},
         limits=(0.5, 1.5),
     ),
+    wrong_reasoning="Students think that torch must run a function to learn its operations. But `torch.fx` calls it "
+    "with placeholders, which only record the operations.",
 )
 def declare_or_run() -> Traced:
     """By default, torch is *eager*: it runs each operation as soon as Python reaches its line (*imperative* style).
@@ -774,6 +786,8 @@ class Exported(NamedTuple):
         "What does `torch.export` do?",
         {"a": "keep both sides", "b": "keep only the side that the example needs", "c": "raise an error"},
     ),
+    wrong_reasoning="Students think that the export keeps the side of the example, as a trace does. But "
+    "`torch.export` guarantees the whole function, so it refuses this branch.",
 )
 def whole_graph_or_none() -> Exported:
     """`torch.export` captures a module before its first call. The result is one graph of torch's own operators.
@@ -871,6 +885,8 @@ class Guarded(NamedTuple):
         "float64. How many graphs does torch compile?",
         {"a": "1", "b": "3", "c": "4"},
     ),
+    wrong_reasoning="Students think that each size needs a graph, or that one graph is enough. But after the second "
+    "size, torch compiles one graph for all sizes.",
 )
 def graphs_behind_guards() -> Guarded | None:
     """`torch.compile` reads the bytecode of your function and collects torch's operations in graphs.
@@ -984,6 +1000,8 @@ class Written(NamedTuple):
         "one fused loop moves?",
         "times",
     ),
+    wrong_reasoning="Students think that the fused loop saves only a little, because it computes the same. But each "
+    "separate operation reads and writes whole tensors.",
     fast={"budget_s": 0.3},
 )
 def the_loop_that_was_written(budget_s: float = 0.8) -> Written:
@@ -1105,6 +1123,8 @@ class Prices(NamedTuple):
         "calls",
         3,
     ),
+    wrong_reasoning="Students look only at the faster calls. But the compilation takes seconds, and each call saves "
+    "only a few milliseconds.",
     fast={"budget_s": 0.3, "measuring": 0},
 )
 def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> Prices | None:
@@ -1313,6 +1333,8 @@ class Independent(NamedTuple):
         {"a": "one", "b": "two", "c": "three"},
         limits=(2, 3),
     ),
+    wrong_reasoning="Students follow the order of the lines. But only the data decides: a product can begin when its "
+    "inputs are known.",
     fast={"budget_s": 0.3},
 )
 def what_does_not_wait(budget_s: float = 0.6) -> Independent:
@@ -1422,6 +1444,8 @@ class History(NamedTuple):
         " of the branch?",
         {"a": "it runs the other side", "b": "it runs the recorded side", "c": "it raises an error"},
     ),
+    wrong_reasoning="Students think that a trace contains the branch. But a trace contains only the operations of the "
+    "recorded call.",
     fast={"budget_s": 0.3},
 )
 def for_history(budget_s: float = 0.6) -> History | None:

@@ -73,6 +73,8 @@ class Stages(NamedTuple):
         {"a": "none", "b": "one", "c": "two"},
         limits=(1, 2),
     ),
+    wrong_reasoning="Students count the multiplications in the source. But the compiler computes constant "
+    "expressions, so the bytecode contains only the result.",
 )
 def from_text_to_opcodes() -> Stages:
     """CPython turns a text into tokens, then into a syntax tree, then into a code object. It executes the code object.
@@ -205,6 +207,8 @@ class Imports(NamedTuple):
         " old time. What does the next import of the module give for `answer`?",
         {"a": "1", "b": "2", "c": "an error"},
     ),
+    wrong_reasoning="Students think that Python reads the source at each import. But it compares only the source's "
+    "time and size with those in the .pyc file.",
 )
 def what_an_import_writes() -> Imports:
     """When Python imports a source file, it saves the code object in the folder `__pycache__`, in a *.pyc file*.
@@ -324,6 +328,8 @@ class Pictures(NamedTuple):
         {"a": "2", "b": "3", "c": "more than 3"},
         limits=(3, 4),
     ),
+    wrong_reasoning="Students think of two operands, because each operator has two. But `a` waits on the stack while "
+    "`b * c` is computed.",
 )
 def the_value_stack() -> Pictures | str:
     """CPython is a stack machine. An instruction takes its operands from a stack, and puts its result on the stack.
@@ -422,6 +428,8 @@ class Operations(NamedTuple):
         {"a": "1", "b": "2 to 12", "c": "13 or more"},
         limits=(2, 13),
     ),
+    wrong_reasoning="Students think that each operator has its own opcode. But newer versions use one opcode, and its "
+    "argument selects the operator.",
 )
 def opcodes_of_older_versions() -> Operations:
     """Most new versions of Python have new opcodes. A new version therefore ignores .pyc files of older versions.
@@ -529,6 +537,8 @@ class Executed(NamedTuple):
         {"a": "`one_line`", "b": "their times differ by less than 10 %", "c": "`four_lines`"},
         limits=(1 / 1.1, 1.1),
     ),
+    wrong_reasoning="Students think that one line is faster than four. But the lambda is called for each number, and "
+    "a call costs more than a loop's instructions.",
     fast={"budget_s": 0.2},
 )
 def executed_opcodes(budget_s: float = 0.4) -> Executed:
@@ -653,6 +663,8 @@ def forms(function: FunctionType) -> list[str]:
         "We call `plus(1, 2)` a thousand times. Which instruction then replaces BINARY_OP in the code of `plus`?",
         {"a": "none: BINARY_OP stays", "b": "an addition of integers", "c": "a load of the constant 3"},
     ),
+    wrong_reasoning="Students think that bytecode never changes, or that Python stores the result. But the "
+    "interpreter replaces the instruction by one for the types that it meets.",
 )
 def instructions_that_adapt() -> dict[str, list[str]]:
     """Since Python 3.11, the interpreter changes a code object while it runs (PEP 659).
@@ -745,6 +757,8 @@ class Boxes(NamedTuple):
         "What is the memory per number of a list of floats, divided by the memory per number of a float64 tensor?",
         "times",
     ),
+    wrong_reasoning="Students think that a float takes 8 bytes everywhere. But a list holds references to objects, "
+    "and each object has a type and a count.",
     fast={"budget_s": 0.2},
 )
 def types_and_boxes(
@@ -880,6 +894,8 @@ class Loops(NamedTuple):
         "by the time in the function?",
         "times",
     ),
+    wrong_reasoning="Students think that the same loop takes the same time. But at the top of a script, variables are "
+    "in a dictionary, and in a function they have fixed places.",
     fast={"budget_s": 0.2},
 )
 def locals_against_globals(budget_s: float = 0.5) -> Loops:
@@ -976,6 +992,8 @@ class Tricks(NamedTuple):
         (1.1, 1.5),
         units.ratio,
     ),
+    wrong_reasoning="Students know the trick from older guides. But newer versions of Python keep the result of the "
+    "search for `math.sqrt` beside the instruction.",
     fast={"budget_s": 0.2},
 )
 def old_tricks(budget_s: float = 0.5) -> Tricks:

@@ -137,6 +137,8 @@ class Built(NamedTuple):
         "We write a loop over 50 000 bytes in Python and in C. What is the time in Python divided by the time in C?",
         "times",
     ),
+    wrong_reasoning="Students think that C is a few times as fast. But at each byte, Python executes several "
+    "instructions and makes objects.",
 )
 def a_module_in_c(turns: int = 9) -> Built | None:
     """An extension module is a shared library that Python can import. Four parts turn C code into an extension module.
@@ -238,6 +240,8 @@ class Failure(NamedTuple):
         "We change only the name of the init function. At which stage does the wrong name cause an error?",
         {"a": "when the module is compiled", "b": "at the import", "c": "at the first call"},
     ),
+    wrong_reasoning="Students think that the compiler checks the name. But the name is only a function in the "
+    "library, and Python searches for it at the import.",
 )
 def one_part_broken() -> dict[str, Failure] | None:
     """A C compiler does not check the rules of Python.
@@ -337,6 +341,8 @@ class Versions(NamedTuple):
         "step 1 return for this array?",
         {"a": "100", "b": "800", "c": "nothing: it raises an exception"},
     ),
+    wrong_reasoning="Students think that the function sees numbers, as a numba function does. But the extension reads "
+    "the bytes of the memory, and each number has 8 bytes.",
 )
 def an_extension_is_no_jit(size: int = 100) -> Versions | None:
     """The JIT compiler numba translates a *Python* function to machine code. The source of our extension is *C*.
@@ -428,6 +434,8 @@ class Answers(NamedTuple):
         "`triple` through ctypes with 2 000 000 000, without declaring its types. What is the result?",
         {"a": "6 000 000 000", "b": "a different number", "c": "an exception"},
     ),
+    wrong_reasoning="Students expect the right number or an error. But without declared types, ctypes assumes a C int "
+    "of 32 bits and checks nothing.",
 )
 def c_without_python() -> Answers | None:
     """`ctypes` opens a shared library and calls its functions.
@@ -530,6 +538,8 @@ class Prices(NamedTuple):
         "call through ctypes divided by the time of the call through the extension?",
         "times",
     ),
+    wrong_reasoning="Students think that both ways only call C. But ctypes converts each argument at run time, and an "
+    "extension does this in compiled code.",
     fast={"turns": 9},
 )
 def price_of_a_call(turns: int = 15) -> Prices | None:
@@ -699,6 +709,8 @@ def two_at_once(
         "`PyDLL` and through `CDLL`. In which of the four ways does a second Python thread run at the same time?",
         {"a": "in none", "b": "only `released`", "c": "`released` and `CDLL`", "d": "in all four"},
     ),
+    wrong_reasoning="Students think that C code never needs the lock. But a C function keeps the lock, unless its own "
+    "code or `CDLL` releases it.",
     fast={"n": 100_000_000},
 )
 def held_or_released(n: int = 300_000_000) -> dict[str, Spins] | None:
@@ -881,6 +893,8 @@ class FromCpp(NamedTuple):
         "module divided by the time to compile the C module?",
         "times",
     ),
+    wrong_reasoning="Students compare the lengths of the two files. But the compiler also reads torch's headers, "
+    "which are far longer than the function.",
     fast={"compiling": 0},
 )
 def from_cpp(compiling: int = 1) -> FromCpp | str:
@@ -992,6 +1006,8 @@ class Turn(NamedTuple):
         "from C++?",
         "times",
     ),
+    wrong_reasoning="Students think that Python makes each call many times slower. But both versions run the same "
+    "operator of torch, so only the call differs.",
     fast={"compiling": 0, "turns": 5},
 )
 def timed_in_both(compiling: int = 1, turns: int = 9) -> list[Turn] | str:

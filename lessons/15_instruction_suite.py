@@ -86,6 +86,8 @@ class Definition(NamedTuple):
         "benchmarks",
         near=1.01,
     ),
+    wrong_reasoning="Students add the numbers of choices. But each version is combined with each pass and each number "
+    "of threads, so the numbers are multiplied.",
 )
 def one_definition() -> Definition:
     """PyTorch has a suite of benchmarks that count instructions. This kit has a suite with the same classes.
@@ -194,6 +196,8 @@ def relu() -> GroupedBenchmark:
         {"a": "2, one per label", "b": "3, one per line", "c": "4 or more"},
         limits=(3, 4),
     ),
+    wrong_reasoning="Students think that the lines below a label belong together. But each line is a benchmark of its "
+    "own.",
 )
 def names_within_names() -> dict[tuple[str, ...], tuple[Benchmark, ...]]:
     """A file of definitions contains a dict, whose values may also be dicts.
@@ -294,6 +298,8 @@ def troubled(
         {"a": "none", "b": "some", "c": "all"},
         limits=(0.01, 1),
     ),
+    wrong_reasoning="Students think that a failed process ends the suite. But each benchmark runs in a process of its "
+    "own.",
     fast={"most_threads": 1},
 )
 def workers_and_cores(most_threads: int = 2) -> Suite:
@@ -399,6 +405,8 @@ def results_file() -> Path:
         {"a": "less than 0.9", "b": "0.9 to 1.1", "c": "more than 1.1"},
         limits=(0.9, 1.1),
     ),
+    wrong_reasoning="Students think that a compiled version is always faster. But with so few numbers, calling the "
+    "compiled code costs more time than it saves.",
     fast={"whole": 0},
 )
 def every_form(whole: int = 1) -> Suite:
@@ -540,6 +548,8 @@ class Compared(NamedTuple):
             "c": "the counts agree for at most 80 % of the versions",
         },
     ),
+    wrong_reasoning="Students think that counts and times are equally repeatable. But other programs change the "
+    "times, and they do not change the instructions.",
     fast={"whole": 0},
     needs=every_form,
 )

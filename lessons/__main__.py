@@ -2,6 +2,7 @@
 
 `python -m lessons check-claims` runs all lessons and reports which of their claims hold on this machine.
 `python -m lessons notebooks` writes each lesson as a notebook. `python -m lessons glossary TERM` explains a term.
+`python -m lessons guide OUT` writes the teacher's pack.
 """
 
 import runpy
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -28,6 +29,9 @@ from lessons.engine.exercise_points import load as load_points
 from lessons.engine.outputs import writable, write_json
 from lessons.engine.progress import ProgressFile
 from lessons.engine.screen import WIDTH
+
+GUIDE: Final = Path(__file__).parent / "guide"
+"""The code of the teacher's pack. The student kit does not contain it."""
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that you may have edited.")]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, cls=Verbs)
@@ -120,6 +124,45 @@ def write_notebooks(
             "Name another folder, or overwrite your work with --force."
         )
     return 0
+
+
+@app.command(name="guide", hidden=not GUIDE.is_dir())
+def write_guide(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write. It can be new.")],
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Show the results in DIR, such as OUT/results of an earlier --run."),
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Run all lessons, about ten minutes, and show their results.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Draw other questions for the midterm.")] = 1,
+    force: Force = False,
+) -> int:
+    """Write the teacher's pack to OUT: syllabi, pages, slides, question bank, midterm and project.
+
+    Open OUT/index.html in a browser. The pack contains answers, so do not give it to students.
+    """
+    if not GUIDE.is_dir():
+        raise UsageError("The student kit does not contain the teacher's pack. Run this command in the full kit.")
+    from lessons.guide import command  # noqa: PLC0415 - it imports all lessons, and the student kit does not contain it
+
+    with Console(stderr=True).status("Writing …") as status:
+        files, failed = command.write(
+            out,
+            results_folder=results,
+            run=run,
+            seed=seed,
+            force=force,
+            report=lambda what: status.update(f"Writing {what} …"),
+        )
+    for lesson in failed:
+        print(
+            f"Lesson {lesson} failed, so the pack has no results of it. Run: python -m lessons.{lesson}",
+            file=sys.stderr,
+        )
+    print(f"Wrote {files} files. Open {out / 'index.html'} in a browser.")
+    return 1 if failed else 0
 
 
 @app.command(name="glossary")

@@ -37,6 +37,8 @@ CURRICULUM = (
     "13_bytecode",
     "14_extensions",
     "15_instruction_suite",
+    "16_sampling",
+    "17_peaks_and_leaks",
 )
 SHOWN_BY = {
     ("02_timeit_vs_timer", 2): ("timeit.timeit(", "timeit.Timer(", ".repeat(", ".autorange("),

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds
-from grader.authoring import blind_answers, kit_leaks, tier_margins, tier_records
+from grader.authoring import blind_answers, kit_leaks, record_ways, tier_margins, tier_records
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -107,6 +107,8 @@ def task_problems(task: Task) -> Iterator[str]:
         yield "a hint is empty"
     if len(task.idea.split()) < FEWEST_WORDS:
         yield f"its idea, shown after full marks, is missing or has fewer than {FEWEST_WORDS} words"
+    if len(record_ways.marked(task)) > record_ways.MOST_WAYS:
+        yield f"more than {record_ways.MOST_WAYS} known submissions have a “{record_ways.TRADE.strip()}” paragraph"
     if not task.references.strip():
         yield "it names no further reading: fill in references"
     ratios = [tier.ratio for tier in task.tiers]

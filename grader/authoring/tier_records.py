@@ -30,8 +30,11 @@ FOLDER: Final = paths.KIT / "tests" / "records"
 _MEASURED: Final = frozenset({"cost", "exam", "limits"})
 """The arguments of `Task(…)` that may change a measured ratio."""
 
-_NOT_COUNTED: Final = frozenset({"timed_draws"})
-"""Arguments of an exam (the rules for judging and measuring a task) that do not change any ratio."""
+_NOT_COUNTED: Final = frozenset({"timed_draws", "operations"})
+"""Arguments of an exam (the rules for judging and measuring a task) that do not change any ratio.
+
+A function of a task's module with such a name does not change any ratio either.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +215,14 @@ def _meaning(node: object) -> str:
         fields["keywords"] = [each for each in node.keywords if each.arg not in _NOT_COUNTED]
     fields = {name: value for name, value in fields.items() if value not in (None, [], 0)}
     if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
-        fields["body"] = [each for each in node.body if not _is_text(each)]
+        fields["body"] = [each for each in node.body if not (_is_text(each) or _is_not_counted(each))]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Task":
         fields["keywords"] = [each for each in node.keywords if each.arg in _MEASURED]
     return f"{type(node).__name__}({','.join(f'{name}={_meaning(value)}' for name, value in fields.items())})"
+
+
+def _is_not_counted(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.FunctionDef) and statement.name in _NOT_COUNTED
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -85,6 +85,7 @@ class Summary:
             "misnamed": sum(file.misnamed for file in self.roll.left_out),
             "refused": sum(report.submission.refused for report in self.roll.reports),
             "against the rules": ends.count(Status.CHEATED),
+            "with an impossible time": ends.count(Status.IMPOSSIBLE),
             "undecided": ends.count(Status.UNDECIDED),
             "without a verdict": self.faults + len(self.roll.waiting),
             "replaced before grading": len(self.roll.gone),

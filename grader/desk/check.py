@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +20,7 @@ from grader.reports import grade_texts
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import EARNS
+from grader.ways import ways_of
 from harness.rendering.wrapping import MOST_COLUMNS, say
 
 TREES = 2
@@ -82,7 +84,8 @@ def print_report(report: Report, console: Console, *, ask_hint: bool = False, pa
         for line in _lines(task, verdict, show_hint=ask_hint and unfinished == 1, past_hints=past_hints):
             say(console, line, INDENT)
         if verdict.points == verdict.max_points:
-            say(console, f"How the reference solution works: {task.idea}\nMore to read: {task.references}", INDENT)
+            say(console, f"How the reference solution works: {task.idea}", INDENT)
+            say(console, "\n".join((*ways_of(task).lines(), f"More to read: {task.references}")), INDENT)
     if ask_hint and unfinished > 1:
         say(
             console, f"{unfinished} tasks are unfinished. To get a hint, run the hint command of one of these tasks.", 1
@@ -112,7 +115,9 @@ def as_json(reports: Sequence[Report]) -> str:
             "help": verdict.attempt.help,
             "ratio": verdict.attempt.speed.ratio if verdict.attempt.speed else None,
             "tier": verdict.attempt.speed.tier if verdict.attempt.speed else None,
+            "most_ratio": verdict.attempt.control.most_ratio if verdict.attempt.control else None,
             "idea": task.idea if verdict.points == verdict.max_points else "",
+            "ways": [asdict(way) for way in ways_of(task).ways] if verdict.points == verdict.max_points else [],
         }
         for report in reports
         for task, verdict in _tasks(report)

@@ -13,6 +13,7 @@ from grader.reports import charts, grade_texts
 from grader.reports.charts import Axis, Chart, Mark
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
+from grader.trials.score import RIGHT
 from harness.rendering import measured, units
 
 BINS: Final = 20
@@ -124,8 +125,9 @@ def _hard(task: str, case: str, verdicts: Sequence[Verdict], judged: int) -> Har
 
 def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskView:
     judged = [verdict for verdict in verdicts if verdict.status is not Status.GRADER_ERROR]
-    right = sum(verdict.status in {Status.PASSED, Status.UNDECIDED} for verdict in judged)
-    speeds = [v.attempt.speed for v in judged if v.attempt.speed and math.isfinite(v.attempt.speed.ratio)]
+    right = sum(verdict.status in RIGHT for verdict in judged)
+    possible = (v.attempt.speed for v in judged if v.status is not Status.IMPOSSIBLE)
+    speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
     ratios = [speed.ratio for speed in speeds]
     earned = [verdict.points for verdict in judged]
     chart = _ratio_chart(task, ratios, tiers, clocked=any(v.cost in CLOCKED for v in judged))

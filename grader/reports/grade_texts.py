@@ -20,6 +20,7 @@ STATUS = {
     Status.CRASHED: "crashed",
     Status.PROTOCOL_VIOLATION: "protocol violation",
     Status.CHEATED: "broke the rules",
+    Status.IMPOSSIBLE: "right, in an impossible time",
     Status.UNDECIDED: "right, close to a tier",
     Status.GRADER_ERROR: "not graded (grader error)",
 }

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from grader.course.roll import Roll, Standing, is_faulted
-from grader.records import Report, Verdict
+from grader.records import Report, Status, Verdict
 from grader.reports import grade_texts
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -34,7 +34,7 @@ def render(roll: Roll, student: str) -> str:
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [_test(verdict) for verdict in verdicts],
-        "leaderboard": [_leader(v, v.attempt.speed.ratio) for v in verdicts if v.attempt.speed],
+        "leaderboard": [_leader(v, v.attempt.speed.ratio) for v in verdicts if v.attempt.speed and _is_possible(v)],
         "extra_data": {
             "student": student,
             "kit": roll.kit,
@@ -88,6 +88,10 @@ def _test(verdict: Verdict) -> Json:
             "tier": speed.tier if speed else None,
         },
     }
+
+
+def _is_possible(verdict: Verdict) -> bool:
+    return verdict.status is not Status.IMPOSSIBLE
 
 
 def _leader(verdict: Verdict, ratio: float) -> Json:

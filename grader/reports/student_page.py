@@ -17,7 +17,8 @@ from grader.reports.student_table import Cell, cell, css_class
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
 from grader.trials.faults import NOT_WRITTEN
-from grader.trials.score import compared
+from grader.trials.score import compared, reached_share
+from grader.ways import TaskWays
 from harness.machine.environment import Environment
 from harness.paired.rounds import HIDDEN_WORK, Round
 from harness.rendering import measured, units
@@ -43,6 +44,7 @@ class TaskView:
     hints: tuple[str, ...]
     read: str
     idea: str
+    ways: TaskWays | None
     references: str
     ladder: Chart | None
     rounds: Chart | None
@@ -114,6 +116,7 @@ def task_view(verdict: Verdict, info: TaskInfo | None) -> TaskView:
         hints=() if full or info is None else info.hints,
         read=info.read if info and not full else "",
         idea=info.idea if info and full else "",
+        ways=info.ways if info and full and info.ways.ways else None,
         references=info.references if info and full else "",
         ladder=_ladder(verdict, speed, marks) if speed else None,
         rounds=_rounds(verdict, speed, marks) if speed and attempt.rounds else None,
@@ -201,6 +204,7 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
     if info and (coming := info.next_tier(speed)):
         yield "Next tier", coming
     if attempt.control:
+        yield from _limit(speed, attempt.control)
         yield "Control", _control(attempt.control)
 
 
@@ -209,6 +213,12 @@ def _interval(speed: Speed) -> str:
         return " (exact count)"
     low, high = measured.interval(speed.ratio, speed.low, speed.high)
     return f" (interval: {low} to {high})"
+
+
+def _limit(speed: Speed, control: Control) -> Iterator[tuple[str, str]]:
+    if control.most_ratio and (share := reached_share(speed, control)):
+        most = units.ratio(control.most_ratio, 2)
+        yield "Physical limit", f"{most} on this core. The submission reaches {share} of this limit."
 
 
 def _control(control: Control) -> str:

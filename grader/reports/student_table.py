@@ -7,8 +7,9 @@ from grader.course.roll import Roll, is_faulted
 from grader.records import Report, Status, Verdict
 from grader.reports import grade_texts, links
 from grader.trials.faults import NOT_WRITTEN
+from grader.trials.score import RIGHT
 
-NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.UNDECIDED)
+NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
 """The instructor should check results with these statuses."""
 
 KINDS = {
@@ -28,6 +29,7 @@ _CSS_CLASS = {
     Status.PASSED: "good",
     Status.UNDECIDED: "edge",
     Status.CHEATED: "alarm",
+    Status.IMPOSSIBLE: "alarm",
     Status.GRADER_ERROR: "alarm",
 }
 
@@ -122,7 +124,7 @@ def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: 
         yield "syntax"
     if refused:
         yield "refused"
-    if ends - {Status.PASSED, Status.UNDECIDED, Status.GRADER_ERROR}:
+    if ends - RIGHT - {Status.GRADER_ERROR}:
         yield "wrong"
     if short:
         yield "short"

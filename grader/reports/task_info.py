@@ -12,6 +12,7 @@ from grader.records import Speed
 from grader.reports import grade_texts
 from grader.reports.charts import Mark
 from grader.task import Task
+from grader.ways import TaskWays, ways_of
 from harness.machine.environment import Environment
 from harness.rendering import measured, units
 
@@ -34,12 +35,13 @@ class TaskInfo:
     read: str
     idea: str
     references: str
+    ways: TaskWays = TaskWays()  # noqa: RUF009 - a frozen object
 
     @classmethod
     def of(cls, task: Task) -> "TaskInfo":
         """Return the texts and grade thresholds of a task."""
         steps = tuple(Step(tier.ratio, task.points * tier.share) for tier in task.tiers)
-        return cls(task.summary, steps, task.hints, task.read, task.idea, task.references)
+        return cls(task.summary, steps, task.hints, task.read, task.idea, task.references, ways_of(task))
 
     def marks(self) -> tuple[Mark, ...]:
         """Return the grade thresholds as marked values for the axis of a chart."""

@@ -1,9 +1,9 @@
 """Write the kit for students, with notebooks, as a folder that can be put into git, or as one zip.
 
 The kit contains what students need to take lessons, check their work and hand it in: `harness`, `lessons`, `grader`,
-exercises and notebooks. It has no solutions, tests or seeds. Example submissions that contain a part of a solution, and
-baselines that are never run in grading, are left out. If a student's wrong answer equals one of the examples left out,
-only the grading of the class can explain the mistake.
+exercises and notebooks. It has no solutions, tests, seeds or teacher's pack. Example submissions that contain a part of
+a solution, and baselines that are never run in grading, are left out. If a student's wrong answer equals one of the
+examples left out, only the grading of the class can explain the mistake.
 
 The new kit is searched for every part of every solution. Functions of the kit that compute right answers are graded as
 if a student had handed them in (`kit_leaks`). If either check finds an answer, the kit is deleted.
@@ -29,6 +29,9 @@ from grader.paths import KIT
 from harness.storage.overwriting import refuse_edited
 
 FOLDERS: Final = ("grader", "harness", "lessons")
+TEACHERS: Final = KIT / "lessons" / "guide"
+"""The folder of the teacher's pack, with the answers of exams. It is not copied."""
+
 FILES: Final = ("LICENSE", "pyproject.toml", ".gitignore")
 README: Final = Path(__file__).with_name("README.md")
 """The README for students, which becomes the kit's README.md."""
@@ -36,7 +39,7 @@ README: Final = Path(__file__).with_name("README.md")
 EXAMPLE: Final = "04_autorange"
 """The lesson in the commands of the README for students. If a kit lacks it, the kit's first lesson replaces it."""
 
-SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c", ".png"})
+SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c", ".png", ".prof", ".gz"})
 SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
 """The file names of example submissions that earn points for a low cost, so each contains a part of a solution."""
 
@@ -125,7 +128,8 @@ def kit_files() -> Iterator[Path]:
     yield from (KIT / name for name in FILES if (KIT / name).is_file())
     for folder in FOLDERS:
         for path in (KIT / folder).rglob("*"):
-            if path.is_file() and path.suffix in SUFFIXES and not SOLVED.fullmatch(path.name) and path not in unused:
+            for_students = not path.is_relative_to(TEACHERS) and not SOLVED.fullmatch(path.name) and path not in unused
+            if path.is_file() and path.suffix in SUFFIXES and for_students:
                 yield path
 
 

@@ -19,6 +19,7 @@ EXAMINERS: Final[Mapping[tuple[type, Cost], Examiner]] = {
     (TensorExam, Cost.PEAK_MEMORY): partial(tensors.examine, measure=peak_memory.compare),
     (SimulatedExam, Cost.CALLS): simulated.examine,
     (SimulatedExam, Cost.SIMULATED_TIME): simulated.examine,
+    (SimulatedExam, Cost.PEAK_MEMORY): simulated.examine,
     (CountedExam, Cost.INSTRUCTIONS): partial(counted.examine, by_valgrind=True),
     (CountedExam, Cost.OPCODES): partial(counted.examine, by_valgrind=False),
 }

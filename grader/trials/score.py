@@ -6,14 +6,26 @@ All functions are pure.
 from dataclasses import replace
 from typing import Final
 
-from grader.records import Attempt, Cost, Speed, Status, Verdict
+from grader.records import Attempt, Control, Cost, Speed, Status, Verdict
 from grader.task import Task
 from harness.paired.decide import BENEFIT
 from harness.rendering import measured
 from harness.rendering.units import percent, ratio
 
 EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
-"""The statuses of a graded submission that earn points."""
+"""The statuses of a graded submission whose measured cost earns points."""
+
+RIGHT = EARNS | {Status.IMPOSSIBLE}
+"""The statuses of a submission with right answers, whose cost was measured."""
+
+LEAST_SHARE: Final = 0.01
+"""The smallest share of the physical limit that is printed.
+
+A smaller share only shows that most of the task's work is not certain, so the limit does not count it.
+"""
+
+ONE_DIGIT_BELOW: Final = 0.1
+"""A share of the physical limit below this number is printed with one digit, because the limit is known to 10 %."""
 
 _BASELINE: Final = {
     Cost.TIME: "takes {} as long",
@@ -29,7 +41,7 @@ _BASELINE: Final = {
 def score(task: Task, attempt: Attempt) -> Verdict:
     """Return the verdict on a graded submission: its points, and a text for the student."""
     points, speed = 0.0, attempt.speed
-    if attempt.status in EARNS and speed is not None:
+    if attempt.status in RIGHT and speed is not None:
         attempt = replace(attempt, rationale=f"{_right(task, attempt, speed)}\n{attempt.rationale}".rstrip())
         points = task.points * share(task, speed.tier)
     return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
@@ -52,10 +64,17 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
     cases = f"Right on all {attempt.cases} cases."
     if not task.tiers:
         return cases
-    found = f"{cases} {_sentence(compared(task.cost, speed))}"
+    if attempt.status is Status.IMPOSSIBLE:
+        return f"{cases} {_impossible(attempt, speed)}"
+    return f"{cases} {_sentence(compared(task.cost, speed))}{_tier(task, attempt, speed)}{_reached(attempt, speed)}"
+
+
+def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:
+    """Return the end of a sentence on a ratio: the ratio's interval, and a sentence on the tier that it reaches."""
+    found = ""
     if speed.low < speed.high:
         low, high = measured.interval(speed.ratio, speed.low, speed.high)
-        found += f" ({low} to {high}; {speed.rounds} rounds)"
+        found = f" ({low} to {high}; {speed.rounds} rounds)"
     if speed.undecided and speed.tier and task.tiers[speed.tier - 1].ratio > speed.low:
         edge = ratio(task.tiers[speed.tier - 1].ratio)
         return f"{found}. The tier at {edge} lies within this interval, so you get the higher tier."
@@ -71,6 +90,31 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
         following = task.tiers[speed.tier]
         return f"{found}. Next tier: {ratio(following.ratio)}, {task.points * following.share:g} points."
     return f"{found}. That is the top tier."
+
+
+def reached_share(speed: Speed, control: Control | None) -> str:
+    """Return the ratio as a share of the physical limit, rounded to what is known: "57 %".
+
+    Return "" without a known limit, or if the share is below `LEAST_SHARE`.
+    """
+    if control is None or not control.most_ratio or speed.ratio < LEAST_SHARE * control.most_ratio:
+        return ""
+    share = min(speed.ratio / control.most_ratio, 1.0)
+    return percent(share, 2 if share >= ONE_DIGIT_BELOW else 1)
+
+
+def _reached(attempt: Attempt, speed: Speed) -> str:
+    known = reached_share(speed, attempt.control)
+    return f" The submission reaches {known} of this core's physical limit." if known else ""
+
+
+def _impossible(attempt: Attempt, speed: Speed) -> str:
+    most = attempt.control.most_ratio if attempt.control else None
+    limit = f" On this core, the ratio cannot be larger than {ratio(most, 2)}." if most else ""
+    return (
+        f"The measured time is impossible: the ratio to the baseline is {ratio(speed.ratio, 2)}.{limit} So this time "
+        "earns no points. The instructor must check this result."
+    )
 
 
 def _sentence(clause: str) -> str:

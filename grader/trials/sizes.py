@@ -52,10 +52,11 @@ def compare(
     ended = duels(task, exam, tree, source, session, generator(*seed, "timed"), by_wall=by_wall)
     deciding = worst(ended)
     outcome, known = deciding.outcome, deciding.outcome.estimate
+    tier = 0 if deciding.control.impossible else deciding.tier
     return Attempt(
-        Status.UNDECIDED if outcome.undecided else Status.PASSED,
+        status_of(ended),
         rationale=in_words(ended),
-        speed=Speed(known.ratio, known.low, known.high, known.rounds, deciding.tier, outcome.undecided),
+        speed=Speed(known.ratio, known.low, known.high, known.rounds, tier, outcome.undecided),
         rounds=outcome.rounds,
         control=deciding.control,
     )
@@ -84,8 +85,16 @@ def duels(
 
 
 def worst(ended: Sequence[SizedDuel]) -> SizedDuel:
-    """Return the result that decides: the one with the fewest tiers reached, and then with the lowest ratio."""
-    return min(ended, key=lambda one: (one.tier, one.outcome.estimate.ratio))
+    """Return the result that decides: an impossible time, or else the fewest tiers reached and the lowest ratio."""
+    return min(ended, key=lambda one: (not one.control.impossible, one.tier, one.outcome.estimate.ratio))
+
+
+def status_of(ended: Sequence[SizedDuel]) -> Status:
+    """Return the status of a right submission, from the result of the size that decides."""
+    deciding = worst(ended)
+    if deciding.control.impossible:
+        return Status.IMPOSSIBLE
+    return Status.UNDECIDED if deciding.outcome.undecided else Status.PASSED
 
 
 def in_words(ended: Sequence[SizedDuel]) -> str:
@@ -93,11 +102,14 @@ def in_words(ended: Sequence[SizedDuel]) -> str:
     if len(ended) == 1:
         return ""
     deciding = worst(ended)
-    lines = [
-        f"  {ratio(one.outcome.estimate.ratio)} with {one.inputs}{' (the worst)' if one is deciding else ''}"
-        for one in ended
-    ]
+    lines = [f"  {ratio(one.outcome.estimate.ratio)} with {one.inputs}{_mark(one, deciding)}" for one in ended]
     return "\n".join([f"The worst of {len(ended)} sizes counts:", *lines])
+
+
+def _mark(one: SizedDuel, deciding: SizedDuel) -> str:
+    if one.control.impossible:
+        return " (impossible)"
+    return " (the worst)" if one is deciding else ""
 
 
 def _shapes(exam: TensorExam, timed: Drawing) -> str:

@@ -9,7 +9,7 @@ too much noise, the duel is discarded and repeated with new processes.
 import random
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 from typing import Final
@@ -21,10 +21,10 @@ from grader.isolation.forkserver import ForkServer
 from grader.records import Control
 from grader.session import Session
 from grader.task import Task, TensorExam
-from grader.trials import control, native
+from grader.trials import control, native, physical_limit
 from grader.trials.faults import blame_grader, blame_submission
 from grader.trials.out_of_turn import OutOfTurn
-from grader.trials.turns import WARM_UP_CALLS, Side, Supply, net
+from grader.trials.turns import WARM_UP_CALLS, Drawn, Side, Supply, net
 from grader.trials.worker_client import worker
 from harness.paired import process_env
 from harness.paired.decide import Rules
@@ -60,6 +60,8 @@ class TensorPair:
     baseline: Side
     candidate: Side
     out_of_turn: OutOfTurn
+    turns: list[Reading] = field(default_factory=list)
+    """The candidate's turns, with the request overhead."""
 
     def play(self, *, baseline_first: bool) -> Round:
         """Measure both processes once on the same new inputs, and return both costs."""
@@ -76,6 +78,7 @@ class TensorPair:
         with self.out_of_turn.watched():
             self.baseline.ask(drawn[0].size_bytes)
         asked = self.baseline.asked
+        self.turns.append(turns[id(self.candidate)])
         baseline, candidate = (net(turns[id(side)], asked) for side in (self.baseline, self.candidate))
         return Round(self.number, baseline, candidate, baseline_first)
 
@@ -127,7 +130,22 @@ class Contestants:
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
+                if not self.by_wall:
+                    limit_s = self.limit_s(supply.first)
+                    checked = replace(checked, most_ratio=baseline_s / limit_s)
+                    impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
+                    checked = replace(checked, impossible=impossible)
             return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
+
+    def limit_s(self, drawn: Drawn) -> float:
+        """Return the shortest time in which one core can compute an answer."""
+        return physical_limit.seconds(drawn.exam, drawn.inputs, drawn.size_bytes, self.trusted, self.cores)
+
+
+def is_impossible(pairs: Sequence[TensorPair], limit_s: float, *, by_wall: bool) -> bool:
+    """Return whether the submission's timed calls are too short for the physical limit."""
+    asked = [one for pair in pairs for one in pair.baseline.asked]
+    return physical_limit.is_impossible([pair.turns for pair in pairs], asked, limit_s, by_wall=by_wall)
 
 
 def queueing(sides: Sequence[Side]) -> float:
@@ -148,15 +166,24 @@ def duel(
 ) -> tuple[Outcome, Control]:
     """Time a right submission, run in `tree`, against the baseline, and repeat this while the machine is too noisy.
 
-    CPU times are compared, or wall times if `by_wall`. Raise `MachineError` after `TRIES` tries.
+    CPU times are compared, or wall times if `by_wall`. A duel with an impossible time is repeated too. If no try gives
+    a possible time, return the last impossible one. Raise `MachineError` if all controls of `TRIES` tries fail.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
-        for tried in range(TRIES):
+        voided = 0
+        too_fast: tuple[Outcome, Control] | None = None
+        for _ in range(TRIES):
             outcome, checked = contestants.run(supply, order)
-            if checked.holds:
-                return outcome, replace(checked, voided=tried)
+            if not checked.holds:
+                voided += 1
+            elif checked.impossible:
+                too_fast = outcome, checked
+            else:
+                return outcome, replace(checked, voided=voided)
+        if too_fast:
+            return too_fast[0], replace(too_fast[1], voided=voided)
     raise MachineError(
         f"This machine is too noisy to judge speed: the control failed {TRIES} times in a row. The last time it "
         f"measured {checked.same:.3f}× instead of 1×, and {checked.slowed:.3f}× instead of {1 + checked.planted:.3f}×. "

@@ -9,6 +9,7 @@ import contextlib
 import gc
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,16 @@ def memory_samples(call: Callable[[], object], interval_s: float) -> list[int]:
     with _sampling(interval_s) as seen:
         call()
     return [*seen, resident_bytes()]
+
+
+def traced_peak(call: Callable[[], object]) -> int:
+    """Call a function once, and return the peak of the bytes that Python's allocator reserved during the call."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def page_faults() -> int | None:

@@ -1,7 +1,8 @@
 """Settings that make `torch.profiler` behave as its manual describes.
 
 The profiler prints a line to standard error when it starts and when it stops. This module hides these lines: it sets
-the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set.
+the environment variable `KINETO_LOG_LEVEL` before the first profile, unless it is already set. The functions import
+torch when they are called, because the import takes seconds and most users of `harness.profiles` do not need torch.
 """
 
 import os
@@ -9,10 +10,10 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from torch._C._profiler import _ExperimentalConfig
-from torch.profiler import ProfilerActivity, profile
+if TYPE_CHECKING:
+    from torch._C._profiler import _ExperimentalConfig
 
 QUIET: Final = "99"
 """A log level above that of all messages of the profiler, so that none is printed."""
@@ -20,21 +21,25 @@ QUIET: Final = "99"
 os.environ.setdefault("KINETO_LOG_LEVEL", QUIET)
 
 
-def keep_stacks() -> _ExperimentalConfig:
+def keep_stacks() -> "_ExperimentalConfig":
     """Return an `experimental_config` with which `with_stack=True` records the stacks of operators.
 
     Without this setting, `export_stacks` writes an empty file, and `key_averages(group_by_stack_n=…)` has no groups.
     This is a known bug of torch up to 2.13. A test fails as soon as this function is no longer needed.
     """
+    from torch._C._profiler import _ExperimentalConfig  # noqa: PLC0415
+
     return _ExperimentalConfig(verbose=True)
 
 
-def every_thread() -> _ExperimentalConfig | None:
+def every_thread() -> "_ExperimentalConfig | None":
     """Return an `experimental_config` with which the profiler also records other threads of the program.
 
     Without this setting, the profiler records only the thread that starts it. Return None if the installed torch has no
     such setting.
     """
+    from torch._C._profiler import _ExperimentalConfig  # noqa: PLC0415
+
     try:
         return _ExperimentalConfig(profile_all_threads=True)
     except TypeError:
@@ -57,6 +62,8 @@ def named_modules(call: Callable[[], object]) -> NamedModules:
 
     torch 2.15 warns that the option is deprecated. The result contains this warning. Other warnings are shown as usual.
     """
+    from torch.profiler import ProfilerActivity, profile  # noqa: PLC0415
+
     with warnings.catch_warnings(record=True) as seen, tempfile.TemporaryDirectory(prefix="fairclock-trace-") as folder:
         warnings.simplefilter("always")
         file = Path(folder) / "trace.json"

@@ -5,6 +5,7 @@ The pages need two files from public hosts. npm fetches one of them, the library
 """
 
 import datetime as dt
+import gzip
 import json
 import subprocess
 import tempfile
@@ -14,8 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from PIL import Image, ImageChops
-
 from harness.errors import MachineError
 from harness.machine.environment import Environment
 from harness.machine.programs import install, lacking
@@ -24,9 +23,13 @@ from harness.profiles.snakeviz import Server
 from harness.profiles.tensorboard import INSTALL, installed, loaded_runs, serving
 from harness.profiles.tensorboard_pages import VIEWS, BoardPages, BoardView, read_view
 from harness.rendering.chromium import Page, chromium
+from harness.rendering.screenshots import compressed
 
 LIMIT_S: Final = 300.0
 """Time limit for TensorBoard during a record, in seconds."""
+
+TRACE: Final = "trace.json.gz"
+"""The name of the file with the trace behind the pages."""
 
 TRACE_LIBRARY: Final = "webcomponents.js@0.7.24"
 """The npm package of the library that the plugin's trace viewer loads."""
@@ -38,8 +41,6 @@ WIDTH: Final = 1400
 HEIGHT: Final = 1200
 """The size of the browser's window in pixels. A longer page is cut off at its end."""
 
-COLOURS: Final = 64
-MARGIN: Final = 16
 _POLL_S: Final = 0.5
 _STABLE_POLLS: Final = 4
 _VIEW_S: Final = 30.0
@@ -109,13 +110,25 @@ def record_pages(
             offered = [view for view in views if view.heads]
             pictures = _pictures(server, offered, runs, library, Path(scratch))
         folder.mkdir(parents=True, exist_ok=True)
+        trace = keep_trace(traces / runs["Trace"], folder)
         for old in folder.glob("*.png"):
             old.unlink()
-        kept = {name: _compressed(picture, folder) for name, picture in pictures.items()}
+        kept = {name: compressed(picture, folder) for name, picture in pictures.items()}
     with_pictures = tuple(replace(view, picture=kept[view.name].name if view.name in kept else "") for view in views)
     today = dt.datetime.now(dt.UTC).date().isoformat()
     pages = BoardPages(today, Environment.capture(), board, plugin, with_pictures)
-    return [pages.save(folder), *kept.values()]
+    return [pages.save(folder), trace, *kept.values()]
+
+
+def keep_trace(traces: Path, folder: Path) -> Path:
+    """Write the first trace of a folder into `folder`, compressed and without the path of its file. Return its path."""
+    source = min(traces.iterdir())
+    data = source.read_bytes()
+    trace = json.loads(gzip.decompress(data) if source.suffix == ".gz" else data)
+    trace.pop("traceName", None)
+    target = folder / TRACE
+    target.write_bytes(gzip.compress(json.dumps(trace, separators=(",", ":")).encode(), mtime=0))
+    return target
 
 
 def _trace_library(folder: Path) -> bytes:
@@ -161,15 +174,3 @@ def _wait(page: Page) -> None:
         now = str(page.run("content()"))
         same = same + 1 if now and now == before else 0
         before = now
-
-
-def _compressed(picture: Path, folder: Path) -> Path:
-    """Write a picture with fewer colours and without its empty end into `folder`, and return its path."""
-    target = folder / picture.name
-    with Image.open(picture) as opened:
-        full = opened.convert("RGB")
-    last_row = full.crop((0, full.height - 1, full.width, full.height)).resize(full.size)
-    filled = ImageChops.difference(full, last_row).getbbox() or (0, 0, *full.size)
-    shown = full.crop((0, 0, full.width, min(filled[3] + MARGIN, full.height)))
-    shown.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
-    return target

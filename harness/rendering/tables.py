@@ -59,24 +59,26 @@ class Table:
         """Return the table for `rich`. Square brackets in a cell are printed, not interpreted as markup."""
         table = RichTable(title=Text(self.title) if self.title else None, title_justify="left")
         for index, column in enumerate(self.columns):
-            table.add_column(Text(column.name), justify="right" if self._is_numeric(index) else "left")
-        for row in self._texts():
+            table.add_column(Text(column.name), justify="right" if self.is_numeric(index) else "left")
+        for row in self.texts():
             table.add_row(*(Text(cell) for cell in row))
         return table
 
     def to_text(self) -> str:
         """Return the table as plain text with aligned columns. No line ends with a space."""
-        lines = [tuple(column.name for column in self.columns), *self._texts()]
+        lines = [tuple(column.name for column in self.columns), *self.texts()]
         widths = [max(cell_len(line[index]) for line in lines) for index in range(len(self.columns))]
         lines.insert(1, tuple("─" * width for width in widths))
-        numeric = [self._is_numeric(index) for index in range(len(self.columns))]
+        numeric = [self.is_numeric(index) for index in range(len(self.columns))]
         body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]
         return "\n".join([self.title, *body] if self.title else body)
 
-    def _texts(self) -> list[tuple[str, ...]]:
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the rows with each cell converted to text."""
         return [tuple(column.text(cell) for column, cell in zip(self.columns, row, strict=True)) for row in self.rows]
 
-    def _is_numeric(self, index: int) -> bool:
+    def is_numeric(self, index: int) -> bool:
+        """Return whether the column at this position contains no text. Its cells are aligned to the right."""
         return not any(isinstance(row[index], str) for row in self.rows)
 
 

@@ -31,6 +31,7 @@ from lessons.engine.markup import plain
 from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
+from lessons.engine.recording import record as record_run
 from lessons.engine.resume import Start, start_at, step_number, unfinished
 from lessons.engine.route import chosen, lessons_of
 from lessons.engine.run import RunOptions, Session
@@ -78,7 +79,7 @@ def _app(lesson: Lesson) -> typer.Typer:
         list_steps: Annotated[bool, typer.Option("--list-steps", help="List the steps and claims, and exit.")] = False,
         record: Annotated[
             bool,
-            typer.Option("--record", hidden=lesson.recorder is None, help="Record the lesson's data again, and exit."),
+            typer.Option("--record", hidden=True, help="Run the lesson, and save what each step showed."),
         ] = False,
         debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
         version: Version = False,
@@ -87,7 +88,7 @@ def _app(lesson: Lesson) -> typer.Typer:
         if list_steps:
             return _list_steps(lesson)
         if record:
-            return _record(lesson)
+            return _record(lesson, fast=fast)
         if notebook is not None:
             notebooks.write(lesson, notebook, fast=fast, force=force)
             print(f"Wrote {notebook}. Open it with Jupyter and run its cells from top to bottom.")
@@ -113,11 +114,10 @@ def _imports_frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _record(lesson: Lesson) -> int:
-    if lesson.recorder is None:
-        raise UsageError(f"Lesson {lesson.number} has no recorded data. Run it without --record.")
-    for path in lesson.recorder(lesson.recorded):
-        print(f"Wrote {path}.")
+def _record(lesson: Lesson, *, fast: bool) -> int:
+    with _imports_frozen():
+        for path in record_run(lesson, fast=fast):
+            print(f"Wrote {path}.")
     return 0
 
 

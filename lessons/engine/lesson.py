@@ -100,8 +100,9 @@ class Lesson:
     longest times in seconds of a usual and of a short run. The header shows these times until a run on this machine is
     complete. `title` and these two arguments are literals, because the list of lessons does not import the file.
 
-    `recorder` writes the lesson's recorded data into a folder and returns the written files. The option `--record` runs
-    it. A lesson without recorded data has none.
+    The option `--record` saves what each step shows. It also runs `recorder`, if there is one. `recorder` writes other
+    recorded data into a folder and returns the written files. `simulated` names the device that the lesson simulates on
+    this machine, such as "GPU". It is "" if the lesson simulates nothing.
     """
 
     file: str
@@ -113,6 +114,7 @@ class Lesson:
     key_points: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     recorder: Callable[[Path], list[Path]] | None = None
+    simulated: str = ""
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -128,7 +130,7 @@ class Lesson:
 
     @property
     def recorded(self) -> Path:
-        """The folder of the data that `recorder` has recorded on the machine of a maintainer."""
+        """The folder of the data that `--record` has recorded on the machine of a maintainer."""
         return Path(self.file).parent / "recorded" / self.name
 
     @cached_property
@@ -146,21 +148,32 @@ class Lesson:
         title: str,
         *,
         predict: Question = None,
+        wrong_reasoning: str = "",
         fast: Mapping[str, Number] | None = None,
         needs: Step[Any] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
-        `fast` gives the arguments of the short run. Raise `TypeError` if the function has no such parameter with a
-        default. `needs` is an earlier step whose code writes a file for this step. A run that starts at this step runs
-        the step `needs` too.
+        `wrong_reasoning` is a sentence or two for instructors: the reasoning with which students often answer the
+        question wrongly, and why it fails. `fast` gives the arguments of the short run. Raise `TypeError` if the
+        function has no such parameter with a default. `needs` is an earlier step whose code writes a file for this
+        step. A run that starts at this step runs the step `needs` too.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
             unknown = set(fast or {}) - set(defaults_of(function))
             if unknown:
                 raise TypeError(f"{function.__name__} has no parameter {', '.join(sorted(unknown))} with a default.")
-            step = Step(function, title, dict(fast or {}), predict, tuple(self._given), needs, self._ids)
+            step = Step(
+                function,
+                title,
+                dict(fast or {}),
+                predict,
+                tuple(self._given),
+                wrong_reasoning=wrong_reasoning,
+                needs=needs,
+                ids=self._ids,
+            )
             self._given.clear()
             self.steps.append(step)  # type: ignore[arg-type]  # a list of steps with results of all types
             return step

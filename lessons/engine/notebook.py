@@ -19,7 +19,7 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.notebook_screen import for_this_process
 from lessons.engine.page import Page, Results
 from lessons.engine.predict import Answer, Prediction
-from lessons.engine.run import explain
+from lessons.engine.run import explain, show_recorded
 from lessons.engine.source import imports_of
 from lessons.engine.step import Step
 
@@ -82,6 +82,7 @@ class Guide:
         page = self._page(step)
         page.prediction, page.answer = self._asked.get(name) or (step.question(page), None)
         explain(step, page, result)
+        show_recorded(self._lesson, step, page)
 
     def _step(self, name: str) -> Step[object]:
         return next(step for step in self._lesson.steps if step.name == name)

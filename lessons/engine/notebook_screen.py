@@ -15,7 +15,7 @@ class NotebookScreen(Screen):
 
         del style  # Markdown has no colours
         words = f"**{label}** {markdown(text)}" if label else markdown(text)
-        display(Markdown(words))  # type: ignore[no-untyped-call]  # IPython's functions have no types
+        display(Markdown(f"> {words}" if self._quoting else words))  # type: ignore[no-untyped-call]  # IPython's functions have no types
 
     def photo(self, path: Path, caption: str) -> None:
         """Show the picture in the PNG file `path` below its caption."""

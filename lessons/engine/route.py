@@ -32,6 +32,8 @@ PATHS: Final = {
         "12_jit_fusion",
         "14_extensions",
         "15_instruction_suite",
+        "16_sampling",
+        "17_peaks_and_leaks",
     ),
 }
 """The lessons of each path, in order. The full path begins with steps that show results in a few minutes."""

@@ -11,6 +11,7 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.page import Page, Results
 from lessons.engine.predict import Answer, Prediction, ask
 from lessons.engine.record import LessonRecord, StepRecord, Unfinished
+from lessons.engine.recorded_run import RecordedRun, show, show_real
 from lessons.engine.screen import Screen
 from lessons.engine.step import Step
 
@@ -35,7 +36,7 @@ class Session:
     """A run of a lesson that has not ended yet.
 
     `earlier` is the unfinished run that this run continues, or None. `start` is the number of steps before the first
-    step of this run.
+    step of this run. If `replays` is true, a step that this run cannot decide also shows its recorded run.
     """
 
     lesson: Lesson
@@ -47,6 +48,7 @@ class Session:
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     began_s: float = field(default_factory=time.perf_counter)
     waited_s: float = 0.0
+    replays: bool = True
     results: Results = field(init=False)
     done: list[StepRecord] = field(default_factory=list)
 
@@ -97,6 +99,8 @@ class Session:
         duration_s = time.perf_counter() - began_s
         self.results[step.name] = result
         explain(step, page, result)
+        if self.replays:
+            show_recorded(self.lesson, step, page)
         return StepRecord(step.name, step.title, duration_s, page.prediction_result, tuple(page.claims))
 
     def _page(self, step: Step[object]) -> Page:
@@ -156,3 +160,12 @@ def explain(step: Step[object], page: Page, result: object) -> None:
         raise RuntimeError(f"The step {step.name} declares the claims {sorted(step.claims)}, but it settled {settled}.")
     if page.prediction is not None and page.prediction_result is None:
         raise RuntimeError(f"The step {step.name} asks a question, but it does not reveal the answer.")
+
+
+def show_recorded(lesson: Lesson, step: Step[object], page: Page) -> None:
+    """Print the recorded run of a step if this run could not decide its claims, or if it only simulated a device."""
+    recorded = RecordedRun.load(lesson.recorded).steps.get(step.name)
+    if lesson.simulated:
+        show_real(page.screen, recorded, step.claims)
+    else:
+        show(page.screen, recorded, step.claims, page.claims)

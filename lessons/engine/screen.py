@@ -3,13 +3,16 @@
 Lines are at most as wide as the terminal, and have at most 100 columns. Without a terminal, the output is plain text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.segment import Segment
+from rich.style import Style
 from rich.syntax import Syntax
 from rich.table import Table as Grid
 from rich.text import Text
@@ -45,6 +48,7 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = ""
+        self._quoting = False
 
     @property
     def _width(self) -> int:
@@ -158,16 +162,33 @@ class Screen:
 
     def claim(self, settled: SettledClaim, remark: str) -> None:
         """Print a claim: a mark for its result, its sentence, and the measured value."""
+        self.claim_line(settled.standing, settled.claim.sentence, claim_value(settled, remark))
+
+    def claim_line(self, standing: Standing, sentence: str, value: str) -> None:
+        """Print the mark for the result `standing`, the sentence of a claim, and the measured value."""
         self._part("claim")
-        mark, style = _MARKS[settled.standing]
+        mark, style = _MARKS[standing]
         line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
         line.add_column(width=1)
         line.add_column(ratio=5, overflow="fold")
         line.add_column(ratio=3, overflow="fold")
-        reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
-        words = ", ".join(part for part in (settled.range_shown, remark if settled.shown else "", reason) if part)
-        line.add_row(Text(mark, style), styled(settled.claim.sentence), styled(words, "dim"))
+        line.add_row(Text(mark, style), styled(sentence), styled(value, "dim"))
         self._print(line)
+
+    @contextmanager
+    def quoted(self) -> Iterator[None]:
+        """Print a vertical line to the left of the parts in the `with` block. They are from a recorded run."""
+        self._quoting = True
+        try:
+            yield
+        finally:
+            self._quoting = False
+            self._last = "quoted"
+
+    def recorded(self, text: str) -> None:
+        """Print the sentence above recorded parts. It names the machine, the date and the versions."""
+        self._part("recorded")
+        self._prose(text, "Recorded", "bold")
 
     def closing(self, key_points: Sequence[str], references: Sequence[str]) -> None:
         """Print the key points and references."""
@@ -212,6 +233,8 @@ class Screen:
         self._last = kind
 
     def _print(self, renderable: RenderableType, *, indent: int = INDENT) -> None:
+        if self._quoting:
+            renderable, indent = _Quote(renderable), INDENT
         self._console.print(Padding(renderable, (0, 1 if indent else 0, 0, indent)), width=self._width)
 
     def _listed(self, mark: str, text: str) -> None:
@@ -220,6 +243,25 @@ class Screen:
         line.add_column(overflow="fold")
         line.add_row(mark, styled(text))
         self._print(line)
+
+
+def claim_value(settled: SettledClaim, remark: str) -> str:
+    """Return the text beside a claim: the measured value, `remark`, and the reason of a result that is not clear."""
+    reason = f"skipped: {settled.reason}" if settled.standing is Standing.SKIPPED else settled.reason
+    return ", ".join(part for part in (settled.range_shown, remark if settled.shown else "", reason) if part)
+
+
+class _Quote:
+    """A part with a vertical line to the left of each of its lines."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._part, options.update(width=options.max_width - 2), pad=False):
+            yield Segment("│ ", Style(dim=True))
+            yield from line
+            yield Segment.line()
 
 
 def _rule(title: str) -> Rule:

@@ -26,7 +26,7 @@ class Step(Generic[R]):
 
     `fast` contains the arguments of the short run. `given` are the functions and Python classes shown with this step's
     code. `needs` is an earlier step that writes a file, which this step reads. `ids` are the ids of all claims of the
-    lesson.
+    lesson. `wrong_reasoning` explains to an instructor why students often answer the question wrongly.
     """
 
     function: Callable[..., R]
@@ -34,6 +34,7 @@ class Step(Generic[R]):
     fast: Mapping[str, Number]
     predict: Question
     given: tuple[Callable[..., object], ...]
+    wrong_reasoning: str = ""
     needs: "Step[Any] | None" = None
     ids: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)

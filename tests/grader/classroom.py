@@ -15,7 +15,7 @@ from grader.class_run.run import grade_class
 from grader.class_run.summary import Summary
 from grader.course.roll import TaskPoints
 from grader.hand_ins.collect import Collection, collect
-from grader.records import Attempt, Cost, Report, Speed, Status, Submission, Verdict
+from grader.records import Attempt, Control, Cost, Report, Speed, Status, Submission, Verdict
 from harness.machine.environment import Environment
 from harness.paired.rounds import Reading, Round
 
@@ -87,6 +87,9 @@ def attempt_for(submission: Submission) -> Attempt:
         return Attempt(Status.WRONG, f"Fails 7 of 60 cases. {source}", "Sum, not mean.", cases_passed=53, cases=60)
     if "cheat" in source:
         return Attempt(Status.CHEATED, "Tried to write results.json.")
+    if "beyond" in source:
+        beyond = Control(1.0, 1.05, 0.05, holds=True, most_ratio=120.0, impossible=True)
+        return Attempt(Status.IMPOSSIBLE, "Too fast.", speed=Speed(9000, 8000, 9999, 60, 0), control=beyond)
     if "edge" in source:
         return Attempt(
             Status.UNDECIDED, "7.93 against a tier at 8.", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
@@ -101,9 +104,9 @@ def attempt_for(submission: Submission) -> Attempt:
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:
-    """Grade by the words in the text: right, wrong, edge, cheat, or boom for a fault of the grader."""
+    """Grade by the words in the text: right, wrong, edge, cheat, beyond, or boom for a fault of the grader."""
     attempt = attempt_for(submission)
-    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0}.get(attempt.status, 0.0)
+    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4}.get(attempt.status, 0.0)
     verdicts = tuple(
         Verdict(task.task, share * task.points, task.points, Cost.TIME, attempt)
         for task in TASKS

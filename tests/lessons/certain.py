@@ -2,6 +2,22 @@
 
 from harness.compilers import torchscript_support
 from harness.extensions import lacking
+from harness.memory import lacking_memray
+
+OF_MEMRAY = (
+    "memray-sees-the-peak",
+    "memray-sees-all",
+    "memray-counts-requests",
+    "few-pieces",
+    "each-block",
+    "joined-copies",
+    "filled-once",
+    "peak-hides-it",
+    "live-sees",
+    "live-forgets",
+    "leak-is-named",
+)
+"""Claims of lesson 17 that need memray."""
 
 CERTAIN: dict[str, set[str]] = {
     "13_bytecode": {
@@ -170,5 +186,20 @@ CERTAIN: dict[str, set[str]] = {
         "faults-are-told",
         "a-core-a-thread",
         "goes-on",
+    },
+    "17_peaks_and_leaks": {
+        "tracemalloc-misses",
+        "cycles-leak",
+        "cycles-are-collected",
+        "plain-is-freed",
+        "no-hits",
+        "keeps-both",
+        "bounded",
+        "one-per-layer",
+        "inference-is-small",
+        "four-save",
+        "more-is-not-less",
+        "runs-again",
+        *(() if lacking_memray() else OF_MEMRAY),
     },
 }

@@ -13,7 +13,9 @@ from sessions import Play, explained
 
 from harness.profiles import VIEWS, BoardPages, Event, NamedModules, Operator, TensorBoard, Trace, tensorboard_recorder
 from harness.profiles.tensorboard_pages import NUMBERS
+from harness.profiles.tensorboard_recorder import TRACE
 from lessons.engine.lesson import Lesson
+from lessons.engine.recorded_run import FILE
 
 TABLE = """\
 ----  --------  ---------  ----------  -------  ------------
@@ -243,7 +245,7 @@ def test_the_recorded_pages_are_complete_small_and_name_no_path(lesson: Lesson) 
     assert tuple(view.name for view in pages.views) == VIEWS
     assert [view.name for view in pages.views if not view.rows] == ["Kernel"]
     pictures = {view.picture for view in pages.views if view.picture}
-    assert {path.name for path in lesson.recorded.iterdir()} == {NUMBERS, *pictures}
+    assert {path.name for path in lesson.recorded.iterdir()} == {FILE, NUMBERS, TRACE, *pictures}
     assert all((lesson.recorded / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
     assert sum(path.stat().st_size for path in lesson.recorded.iterdir()) < 600_000
     assert '"/' not in (lesson.recorded / NUMBERS).read_text(encoding="utf-8")

@@ -56,6 +56,15 @@ def allowed(x: Array) -> NDArray[np.float64]:
     return bound
 
 
+def operations(x: Array) -> float:
+    """Return the operations of eleven steps of Horner's method per number.
+
+    A polynomial of degree n needs n additions, even if its coefficients may be prepared (Belaga 1958). A processor can
+    add a product in each step, but not more than one number, so eleven steps are necessary.
+    """
+    return 2.0 * (len(COEFFICIENTS) - 1) * x.size
+
+
 def _sum_of_powers(x: NDArray[np.float64], coefficients: tuple[float, ...]) -> NDArray[np.float64]:
     total, power = np.zeros_like(x), np.ones_like(x)
     for coefficient in coefficients:
@@ -88,7 +97,7 @@ POLYNOMIAL = Task(
             "torch.from_numpy(out).view(x.shape)."
         ),
     ),
-    exam=TensorExam(("x",), cases, timed, oracle, allowed),
+    exam=TensorExam(("x",), cases, timed, oracle, allowed, operations=operations),
     folder=Path(__file__).parent,
     read="lesson 12, “One pass instead of eight”",
     idea=(

@@ -50,6 +50,12 @@ def test_a_class_is_graded_and_every_report_written(folder: Path, out: Path) -> 
     assert json.loads((out / "ada" / reports.RESULTS).read_text())["score"] == 12.0
 
 
+def test_an_impossible_time_is_among_the_results_to_check_by_hand(tmp_path: Path, out: Path) -> None:
+    hand_in(tmp_path / "hw2", "ada", "beyond")
+    summary, _ = run(tmp_path / "hw2", out)
+    assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
+
+
 def everything(out: Path) -> dict[str, tuple[int, bytes]]:
     files = [path for path in out.rglob("*") if path.is_file() and not path.name.startswith((".lock", "grades."))]
     return {str(path.relative_to(out)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}

@@ -27,7 +27,8 @@ def test_h_is_help_for_every_verb_of_the_grader(command: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", [("lessons",), ("lessons", "check-claims"), ("lessons", "4"), ("lessons.04_autorange",)]
+    "command",
+    [("lessons",), ("lessons", "check-claims"), ("lessons", "guide"), ("lessons", "4"), ("lessons.04_autorange",)],
 )
 def test_h_is_help_for_lessons_too(command: tuple[str, ...]) -> None:
     short, whole = (run(*command, option) for option in ("-h", "--help"))

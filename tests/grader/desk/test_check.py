@@ -8,6 +8,7 @@ import pytest
 from commanding import CLASS, ROOT, CommandResult, grader
 
 from grader import catalogue, overlays, paths
+from grader.ways import ways_of
 from lessons.engine import exercise_points
 from lessons.engine.exercise_points import ExercisePoints
 
@@ -117,7 +118,11 @@ def test_full_marks_end_with_zero_and_the_idea_of_the_reference(tmp_path: Path) 
     assert squeezed(heading).endswith(" 10 / 10 right, tier 3 of 3")
     assert measured.endswith("That is the top tier.")
     (task,) = catalogue.load().tasks("04_autorange")
-    assert squeezed(" ".join(after)) == f"How the reference solution works: {task.idea} More to read: {task.references}"
+    ways = " ".join(ways_of(task).lines())
+    assert squeezed(" ".join(after)) == (
+        f"How the reference solution works: {task.idea} {ways} More to read: {task.references}"
+    )
+    assert "Other right ways" in ways
     assert ended.code == 0
 
 
@@ -126,6 +131,7 @@ def test_less_than_full_marks_keep_the_idea_to_themselves(tmp_path: Path) -> Non
     written = tmp_path / "verdicts.json"
     assert "How the reference solution works" not in grader("check", nearly, "--json", written).out
     assert json.loads(written.read_text(encoding="utf-8"))["tasks"][0]["idea"] == ""
+    assert json.loads(written.read_text(encoding="utf-8"))["tasks"][0]["ways"] == []
 
 
 def test_a_notebook_is_checked_like_a_file() -> None:

@@ -16,6 +16,7 @@ from test_reports_gradescope import roll, submission
 from grader import reports
 from grader.course.roll import HandIn, Roll, folder_name
 from grader.reports import class_page
+from grader.reports.student_table import student_rows
 from grader.reports.task_info import task_infos
 
 
@@ -71,10 +72,21 @@ def test_every_student_stands_with_points_and_status() -> None:
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("cheat", "broke the rules Tried to write results.json."), ("edge", "7.93× 7.71× to 8.14× 212 10 of 10")],
+    [
+        ("cheat", "broke the rules Tried to write results.json."),
+        ("beyond", "right, in an impossible time Too fast."),
+        ("edge", "7.93× 7.71× to 8.14× 212 10 of 10"),
+    ],
 )
 def test_what_needs_a_human_is_listed_with_its_reason(text: str, part: str) -> None:
     assert f"eve 01_dot.batched {part}" in Outline(render(roll(submission(text, "eve")))).text
+
+
+def test_an_impossible_time_is_shown_among_results_to_check_and_not_among_wrong_answers() -> None:
+    (row,) = student_rows(roll(submission("beyond", "eve")))
+    assert {"human", "short"} <= set(row.kinds)
+    assert "wrong" not in row.kinds
+    assert row.cells[0].css_class == "alarm"
 
 
 def test_a_refusal_for_several_lessons_is_one_concern() -> None:

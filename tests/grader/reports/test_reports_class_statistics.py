@@ -46,6 +46,11 @@ def test_of_many_cases_the_hardest_are_listed() -> None:
     assert len(class_statistics.hardest(failing(*(f"case {n}" for n in range(30))), most=4)) == 4
 
 
+def test_an_impossible_ratio_is_left_out_but_its_answers_were_right() -> None:
+    dot, *_ = class_statistics.tasks(roll(submission("right"), submission("beyond", "bob")), GUIDES)
+    assert (dot.right, dot.ratio, dot.ends) == ("100 %", "3.00×", "1 right, 1 right, in an impossible time")
+
+
 def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
     dot, call, _ = class_statistics.tasks(roll(submission("right"), submission("wrong", "bob")), GUIDES)
     assert (dot.graded, dot.right, dot.points, dot.ratio, dot.ends) == (

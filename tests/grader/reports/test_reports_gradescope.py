@@ -94,6 +94,12 @@ def test_a_student_without_a_hand_in_gets_a_file_that_says_so() -> None:
     assert (result["score"], result["tests"], result["output"]) == (0, [], "Nothing was handed in.")
 
 
+def test_an_impossible_time_is_on_no_leaderboard() -> None:
+    result = json.loads(gradescope.render(roll(submission("beyond")), "ada"))
+    assert result["leaderboard"] == []
+    assert (result["tests"][0]["score"], result["tests"][0]["extra_data"]["status"]) == (4, "IMPOSSIBLE")
+
+
 def test_a_ratio_that_is_no_number_is_null_and_the_file_stays_json() -> None:
     class_ = roll(submission("right"))
     report = class_.reports[0]

@@ -13,6 +13,7 @@ from grader.course.roll import HandIn, Roll, Span
 from grader.records import Attempt, Control, Cost, Report, Speed, Status
 from grader.reports import student_page
 from grader.reports.task_info import Step, TaskInfo
+from grader.ways import TaskWays, Way
 from harness.paired.rounds import Reading, Round
 
 GUIDE = TaskInfo(
@@ -22,6 +23,7 @@ GUIDE = TaskInfo(
     read="lesson 01, step 1",
     idea="One call for all rows.",
     references="The manual of sum.",
+    ways=TaskWays("here", 3.0, (Way("loop", "Loops over rows.", "It is slow.", 2.0),)),
 )
 GUIDES = {"01_dot.batched": GUIDE}
 HOSTILE = [
@@ -74,6 +76,7 @@ def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one(
     assert "Right cases 53 of 60" in outline.text
     assert outline.tags.count("details") == 3 + 2, "three hints, the environment, and the terms used on the page"
     assert "One call for all rows." not in outline.text, "only students with full marks see the idea"
+    assert "Loops over rows." not in outline.text
 
 
 def test_after_full_marks_the_idea_is_told_and_no_hint() -> None:
@@ -82,6 +85,8 @@ def test_after_full_marks_the_idea_is_told_and_no_hint() -> None:
     verdict = replace(report.verdicts[0], points=10.0)
     text = student_page.render(replace(class_, reports=(replace(report, verdicts=(verdict,)),)), GUIDES)
     assert "One call for all rows." in text
+    assert "Other right ways, with their ratios here. There, the reference solution has the ratio 3×." in text
+    assert "<li>2×: Loops over rows. It is slow.</li>" in text
     assert "Think of rows." not in text
 
 
@@ -116,6 +121,15 @@ def test_the_control_and_a_void_duel_are_told() -> None:
     assert "The baseline compared with itself: 1.001×, expected 1×." in text
     assert "The baseline compared with a copy slowed by 5 %: 1.049×, expected 1.05×. The control passed." in text
     assert "the duel was repeated 2 times because the control failed" in text
+
+
+def test_the_physical_limit_is_told_if_it_is_known() -> None:
+    known = Control(1.001, 1.049, 0.05, True, most_ratio=7.5)
+    assert (
+        "Physical limit 7.5× on this core. The submission reaches 40 % of this limit."
+        in Outline(page(control=known)).text
+    )
+    assert "Physical limit" not in Outline(page(control=replace(known, most_ratio=None))).text
 
 
 def test_where_and_how_it_was_graded_is_told_with_the_hash_that_an_appeal_names() -> None:

@@ -36,6 +36,7 @@ def test_the_kit_has_stubs_and_nothing_that_solves_them(kit: Path) -> None:
     assert not {"solutions", "tests"} & {path.name for path in kit.iterdir()}
     assert not [path for path in kit.rglob("*") if path.name.startswith("tier") and "known" in path.parts]
     assert (kit / "lessons" / "glossary.toml").is_file()
+    assert not (kit / "lessons" / "guide").exists()
     recorded = {path.relative_to(ROOT) for path in (ROOT / "lessons" / "recorded").rglob("*") if path.is_file()}
     assert ".png" in {path.suffix for path in recorded}
     assert {path.relative_to(kit) for path in (kit / "lessons" / "recorded").rglob("*.*")} == recorded
@@ -87,6 +88,7 @@ def test_a_student_can_check_with_the_kit_alone(kit: Path, tmp_path: Path) -> No
     done = subprocess.run(command, cwd=own, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "10 / 10" in done.stdout
+    assert "Other right ways" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_a_kit_of_two_lessons_has_nothing_of_the_others(part: Path) -> None:
     assert notebooks == {
         f"{kind}{name}.ipynb" for kind in ("", "lesson_") for name in ("04_autorange", "06_ab_testing")
     }
-    assert {path.name for path in (part / "grader" / "tasks").iterdir() if path.is_dir()} == {
+    assert {path.name for path in (part / "grader" / "tasks").glob("lesson_*")} == {
         "lesson_04_autorange",
         "lesson_06_ab_testing",
     }

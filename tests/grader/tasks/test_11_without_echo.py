@@ -9,6 +9,7 @@ import pytest
 import torch
 from playing import agrees_with_its_oracle, find_task
 from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
 
 from grader import overlays, paths
 from grader.seeds import generator
@@ -108,3 +109,16 @@ def test_timed_inputs_are_new_each_time_and_of_one_shape() -> None:
 def test_the_shapes_in_the_exercise_are_the_timed_ones() -> None:
     shapes = ", ".join(str(array.shape) for array in next(exam().timed(generator("a seed"))))
     assert f"sizes = {shapes}\n" in paths.stub("11_torch_profiler").read_text(encoding="utf-8")
+
+
+def test_the_solution_makes_no_more_operations_than_any_right_function_must() -> None:
+    inputs = next(exam().timed(generator("a seed")))
+    counted: list[int] = []
+    for path in (SOLUTION, TASK.known / "baseline.py"):
+        function = function_of(path)
+        with FlopCounterMode(display=False) as counter:
+            function(*as_tensors(inputs))
+        counted.append(counter.get_total_flops())
+    operations = exam().operations
+    assert operations is not None
+    assert operations(*inputs) == counted[0] < counted[1]

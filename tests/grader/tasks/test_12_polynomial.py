@@ -46,3 +46,9 @@ def test_what_is_timed_is_new_each_time_and_of_one_size() -> None:
     assert first.shape == second.shape
     assert not np.array_equal(first, second)
     assert torch.from_numpy(first).is_contiguous()
+
+
+def test_each_number_needs_an_addition_and_a_product_for_each_coefficient_but_the_last() -> None:
+    operations = exam().operations
+    assert operations is not None
+    assert operations(np.zeros((3, 5))) == 2 * 11 * 15

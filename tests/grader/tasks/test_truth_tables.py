@@ -26,6 +26,9 @@ TASKS = (
     find_task("12_jit_fusion", "break_even"),
     find_task("15_instruction_suite", "expand"),
     find_task("15_instruction_suite", "schedule"),
+    find_task("16_sampling", "share"),
+    find_task("16_sampling", "changes"),
+    find_task("17_peaks_and_leaks", "checkpoints"),
 )
 SEEDS = range(4)
 MEAN_OFF, SCENARIO_OFF = 0.02, 0.25

@@ -8,7 +8,7 @@ from small_tasks import negation
 
 from grader.records import Attempt, Control, Cost, Speed, Status
 from grader.task import Task, Tier
-from grader.trials.score import compared, score, share
+from grader.trials.score import RIGHT, compared, reached_share, score, share
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
 CALM = Control(1.0, 1.05, 0.05, holds=True, benefit=1.015)
@@ -32,11 +32,36 @@ def test_a_task_without_tiers_gives_all_points_for_a_right_answer() -> None:
     assert score(free, passed(EVIDENCE)).attempt.rationale == "Right on all 7 cases."
 
 
-@pytest.mark.parametrize("status", [one for one in Status if one not in {Status.PASSED, Status.UNDECIDED}])
+@pytest.mark.parametrize("status", [one for one in Status if one not in RIGHT])
 def test_no_other_status_earns_a_point_whatever_was_measured(status: Status) -> None:
     verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
     assert verdict.points == 0
     assert verdict.attempt.rationale == "why"
+
+
+def test_an_impossible_time_earns_only_the_points_for_right_answers() -> None:
+    held = replace(CALM, most_ratio=120.0, impossible=True)
+    beyond = Speed(ratio=9000.0, low=8000.0, high=9999.0, rounds=60, tier=0)
+    verdict = score(TASK, replace(passed(beyond, Status.IMPOSSIBLE), control=held))
+    assert verdict.points == TASK.points * TASK.correct_share
+    said = verdict.attempt.rationale
+    assert said.startswith(
+        "Right on all 7 cases. The measured time is impossible: the ratio to the baseline is 9 000×."
+    )
+    assert "On this core, the ratio cannot be larger than 120×." in said
+    assert "top tier" not in said
+
+
+@pytest.mark.parametrize(
+    ("most_ratio", "known"),
+    [(None, ""), (5.263, "57 %"), (300.0, "1 %"), (301.0, ""), (200.0, "2 %"), (2.9, "100 %")],
+)
+def test_the_share_of_the_limit_has_the_digits_that_are_known(most_ratio: float | None, known: str) -> None:
+    held = replace(CALM, most_ratio=most_ratio)
+    assert reached_share(EVIDENCE, held) == known
+    said = score(TASK, replace(passed(EVIDENCE), control=held)).attempt.rationale
+    assert (f"The submission reaches {known} of this core's physical limit." in said) is bool(known)
+    assert ("physical limit" in said) is bool(known)
 
 
 def test_a_pass_without_evidence_earns_nothing() -> None:

@@ -1,5 +1,7 @@
 """The recorder of TensorBoard's pages. One test needs TensorBoard and Chromium, and records real pages."""
 
+import gzip
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from torch.profiler import ProfilerActivity, profile, tensorboard_trace_handler
 
 from harness.errors import MachineError
 from harness.profiles import VIEWS, BoardPages, tensorboard, tensorboard_recorder
-from harness.profiles.tensorboard_recorder import MARGIN, record_pages
+from harness.profiles.tensorboard_recorder import TRACE, keep_trace, record_pages
 
 RUNS = dict.fromkeys(VIEWS, "run")
 
@@ -47,19 +49,15 @@ def test_an_npm_without_a_network_is_an_error(tmp_path: Path, monkeypatch: pytes
         tensorboard_recorder._trace_library(tmp_path)
 
 
-def test_a_picture_is_stored_without_its_empty_end_and_with_few_colours(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "target"
-    source.mkdir()
-    target.mkdir()
-    full = Image.linear_gradient("L").convert("RGB").resize((200, 100))
-    page = Image.new("RGB", (200, 900), "white")
-    page.paste(full, (0, 0))
-    page.save(source / "page.png")
-    with Image.open(tensorboard_recorder._compressed(source / "page.png", target)) as kept:
-        assert kept.size == (200, 100 + MARGIN)
-        colours = kept.convert("RGB").getcolors(maxcolors=2**24)
-    assert colours is not None
-    assert len(colours) <= tensorboard_recorder.COLOURS
+@pytest.mark.parametrize("name", ["rank0.json", "rank0.json.gz"])
+def test_the_kept_trace_does_not_name_the_path_of_its_file(tmp_path: Path, name: str) -> None:
+    data = json.dumps({"traceEvents": [{"name": "aten::mm"}], "traceName": "/home/a/rank0.json"}).encode()
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    (traces / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    kept = keep_trace(traces, tmp_path)
+    assert kept == tmp_path / TRACE
+    assert json.loads(gzip.decompress(kept.read_bytes())) == {"traceEvents": [{"name": "aten::mm"}]}
 
 
 @pytest.mark.browser

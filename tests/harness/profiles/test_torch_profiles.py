@@ -23,7 +23,6 @@ from harness.profiles import (
     flame_graph_svg,
     fold_up,
     keep_stacks,
-    kineto,
     named_modules,
     operators,
     own_cost_by_name,
@@ -165,7 +164,8 @@ def test_every_thread_adds_the_operators_of_a_second_thread() -> None:
 
 
 def test_a_torch_without_this_setting_has_no_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kineto, "_ExperimentalConfig", lambda: None)  # called with an argument, it raises TypeError
+    # Called with an argument, this function raises TypeError.
+    monkeypatch.setattr("torch._C._profiler._ExperimentalConfig", lambda: None)
     assert every_thread() is None
 
 
@@ -184,7 +184,7 @@ def test_a_warning_of_the_call_itself_is_shown() -> None:
 def test_a_torch_without_with_modules_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_it(*, activities: object) -> None: ...
 
-    monkeypatch.setattr(kineto, "profile", without_it)
+    monkeypatch.setattr("torch.profiler.profile", without_it)
     assert named_modules(lambda: None) == NamedModules(None, "")
 
 

@@ -9,6 +9,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 import small_lesson
 
+from harness.errors import MachineError
 from harness.machine import environment
 from lessons.engine.command import run_command
 from lessons.engine.progress import LessonProgress, ProgressFile
@@ -77,29 +78,35 @@ def test_garbage_collection_is_on_while_a_lesson_runs() -> None:
     assert gc.isenabled()
 
 
-def test_a_lesson_without_recorded_data_cannot_record(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(small_lesson.lesson, ["--record"]) == 2
-    assert "has no recorded data. Run it without --record." in capsys.readouterr().err
-    assert run_command(small_lesson.lesson, ["--help"]) == 0
-    assert "--record" not in capsys.readouterr().out
-
-
-def test_the_option_record_runs_the_recorder_of_the_lesson(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_option_record_runs_the_lesson_and_its_recorder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked = []
 
     def recorder(folder: Path) -> list[Path]:
         asked.append(folder)
-        return [folder / "a.json", folder / "b.png"]
+        return [folder / "b.png"]
 
     monkeypatch.setattr(small_lesson.lesson, "recorder", recorder)
-    assert run_command(small_lesson.lesson, ["--record"]) == 0
-    folder = Path(small_lesson.__file__).parent / "recorded" / "small_lesson"
+    monkeypatch.setattr(small_lesson.lesson, "file", str(tmp_path / "small_lesson.py"))
+    folder = tmp_path / "recorded" / "small_lesson"
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == 0
     assert asked == [folder]
-    assert capsys.readouterr().out.splitlines() == [f"Wrote {folder / name}." for name in ("a.json", "b.png")]
-    assert run_command(small_lesson.lesson, ["--help"]) == 0
-    assert "--record" in capsys.readouterr().out
+    written = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Wrote ")]
+    assert written == [f"Wrote {folder / name}." for name in ("b.png", "run.json")]
+
+
+def test_a_recorder_that_lacks_something_does_not_prevent_the_record_of_the_steps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def recorder(folder: Path) -> list[Path]:
+        raise MachineError(f"no browser for {folder.name}")
+
+    monkeypatch.setattr(small_lesson.lesson, "recorder", recorder)
+    monkeypatch.setattr(small_lesson.lesson, "file", str(tmp_path / "small_lesson.py"))
+    assert run_command(small_lesson.lesson, ["--record", "--fast"]) == MachineError.exit_code
+    assert "no browser for small_lesson" in capsys.readouterr().err
+    assert (tmp_path / "recorded" / "small_lesson" / "run.json").is_file()
 
 
 def test_no_object_stays_frozen_after_a_lesson() -> None:

@@ -16,6 +16,9 @@ screen = for_this_process()
 screen.say("a `word` with *emphasis*")
 screen.ask("How *many*?", "a  one     b  two")
 screen.reveal("Your answer: `x`.", right=True)
+with screen.quoted():
+    screen.recorded("On a machine, this step showed:")
+    screen.say("Two.")
 """
 PHOTO = """
 from pathlib import Path
@@ -45,7 +48,13 @@ def test_in_a_notebook_paragraphs_are_markdown() -> None:
     NotebookClient(whole, timeout=120, startup_timeout=120, kernel_name="python3", resources=here).execute()
     outputs = whole.cells[0].outputs
     shown = [output["data"]["text/markdown"] for output in outputs if output.output_type == "display_data"]
-    assert shown == ["a `word` with *emphasis*", "**Predict** How *many*?", "**Measured** Your answer: `x`."]
+    assert shown == [
+        "a `word` with *emphasis*",
+        "**Predict** How *many*?",
+        "**Measured** Your answer: `x`.",
+        "> **Recorded** On a machine, this step showed:",
+        "> Two.",
+    ]
     words, picture = (output["data"] for output in whole.cells[1].outputs)
     assert words["text/markdown"] == "A `picture`"
     recorded = (ROOT / "lessons" / "recorded" / "11_torch_profiler" / "overview.png").read_bytes()

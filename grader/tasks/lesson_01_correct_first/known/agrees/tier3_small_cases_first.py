@@ -1,4 +1,8 @@
-"""Sorts the cases by size. Calls f, g and f again, compares, and stops at the first wrong case."""
+"""Sorts the cases by size. Calls f, g and f again, compares, and stops at the first wrong case.
+
+Trade: It finds a mistake in a small case, which is easy to debug. It calls f twice per case, and the reference solution
+only once.
+"""
 
 import math
 

@@ -1,4 +1,8 @@
-"""Compares f and g on every case first. If all are right, a second pass calls f again to find changed tensors."""
+"""Compares f and g on every case first. If all are right, a second pass calls f again to find changed tensors.
+
+Trade: It separates two questions: are the values right, and did g change the tensors? A right g needs two calls of f
+per case.
+"""
 
 import math
 

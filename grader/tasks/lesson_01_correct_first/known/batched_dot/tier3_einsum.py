@@ -1,4 +1,7 @@
-"""Uses einsum, which torch computes as a batched matrix product."""
+"""Uses einsum, which torch computes as a batched matrix product.
+
+Trade: It makes no tensor for the products. Readers must know the notation “bn,bn->b”.
+"""
 
 import torch
 

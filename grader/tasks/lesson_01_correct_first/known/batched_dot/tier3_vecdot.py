@@ -1,4 +1,7 @@
-"""Uses torch.linalg.vecdot for floats, because it does not support integers."""
+"""Uses torch.linalg.vecdot for floats, because it does not support integers.
+
+Trade: torch has a function for exactly this task. Integers need a second way, so there are two cases to test.
+"""
 
 import torch
 

@@ -1,5 +1,8 @@
-"""Changes as little as possible, but takes the median of the blocks for time_hash, because few blocks are
-interrupted."""
+"""Changes as little as possible, but takes the median of the blocks for time_hash, because few blocks are interrupted.
+
+Trade: The median ignores interruptions in fewer than half of the blocks. If most blocks are interrupted, the median is
+too large.
+"""
 
 from statistics import median
 

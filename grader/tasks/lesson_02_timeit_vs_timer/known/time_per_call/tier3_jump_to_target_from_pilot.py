@@ -1,5 +1,9 @@
-"""Times two short blocks of 10 clock steps, and computes from the smaller one the block size for 250 steps. Returns
-the smallest of four such blocks."""
+"""Times two short blocks of 10 clock steps, and computes from the smaller one the block size for 250 steps. Returns the
+smallest of four such blocks.
+
+Trade: It skips most block sizes. If both pilot blocks are disturbed, the next blocks are too short, and it must time
+four more.
+"""
 
 import math
 

@@ -1,5 +1,8 @@
 """Uses blocks of 250 steps that begin exactly on a tick, and adds half a step at the end. Stops when the three smallest
 times differ by at most about one step.
+
+Trade: It stops early if the times agree. On a noisy machine it needs up to twelve blocks, and each block waits for a
+tick first.
 """
 
 import math

@@ -1,5 +1,8 @@
 """Takes the smallest of three blocks at each of four sizes, about 3, 6, 9 and 12 ms. Returns the slope of the
-least-squares line through them."""
+least-squares line through them.
+
+Trade: The slope does not contain the fixed cost of a wait. It needs three blocks at each of four sizes.
+"""
 
 
 def time_async(launch, synchronize, clock):

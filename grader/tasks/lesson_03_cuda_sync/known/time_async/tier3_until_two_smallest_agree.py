@@ -1,4 +1,8 @@
-"""Times blocks of 8 to 10 ms until the two smallest agree within 0.3 %, because these two were undisturbed."""
+"""Times blocks of 8 to 10 ms until the two smallest agree within 0.3 %, because these two were undisturbed.
+
+Trade: Two undisturbed blocks of the last size are enough. On a noisy device it needs many blocks, and there is no
+limit.
+"""
 
 import math
 

@@ -1,5 +1,8 @@
 """Times two pilot blocks of at least 10 steps, and computes from the shorter one the block size for 120 steps. Takes
 samples until there are enough, and corrects the size once if it is too small.
+
+Trade: It tries few block sizes. If both pilot blocks are disturbed, the first blocks are too short, and it must begin
+again.
 """
 
 import math

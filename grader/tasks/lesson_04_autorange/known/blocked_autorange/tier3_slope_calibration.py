@@ -1,5 +1,8 @@
 """Computes the seconds per run from the difference of two pilot blocks of 2m and m runs, so that the clock's reading
 time cancels. Aims at blocks of 125 steps.
+
+Trade: The difference removes the time of reading the clock. A difference of two noisy times is less certain than one
+time.
 """
 
 import math

@@ -1,5 +1,7 @@
 """Works like torch.utils.benchmark. Multiplies the runs by ten until the block is long enough, then takes as few runs
 as needed. Measures blocks until min_run_time.
+
+Trade: Multiplying by ten needs few steps. The last trial block may be much longer than necessary.
 """
 
 import math

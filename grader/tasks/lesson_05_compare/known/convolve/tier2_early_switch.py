@@ -1,4 +1,7 @@
-"""Changes to by_fft at 30 weights. The exact number matters little."""
+"""Changes to by_fft at 30 weights. The exact number matters little.
+
+Trade: A round number is easy to remember. Between 30 weights and the crossover, it uses the slightly slower method.
+"""
 
 from baseline import by_fft, by_shifting
 

@@ -1,5 +1,8 @@
 """Uses regula falsi (the Illinois variant) on the log of the time ratio as a function of the log of the size. Stops
 early if f and g cost the same.
+
+Trade: It also uses how much the two times differ, so it needs fewer sizes. It needs more code, and sometimes bisects in
+case the curve is not straight.
 """
 
 import math

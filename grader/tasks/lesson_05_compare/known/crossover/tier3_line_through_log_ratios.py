@@ -1,5 +1,7 @@
 """Fits a straight line to the log of the time ratio as a function of the log of the size. Then searches near the size
 at which the line is zero.
+
+Trade: Each line uses several measurements near the crossover. It measures a coarse grid of sizes first.
 """
 
 import math

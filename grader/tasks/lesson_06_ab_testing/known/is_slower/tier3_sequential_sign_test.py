@@ -1,4 +1,7 @@
-"""Runs a sequential sign test around half the slowdown. The unknown probability is averaged over a grid."""
+"""Runs a sequential sign test around half the slowdown. The unknown probability is averaged over a grid.
+
+Trade: You choose no stake, unlike in a bet. Each pair needs more computation.
+"""
 
 import math
 

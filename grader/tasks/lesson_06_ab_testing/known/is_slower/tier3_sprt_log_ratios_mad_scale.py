@@ -1,4 +1,7 @@
-"""Runs Wald's sequential test on clipped log ratios, with the scale estimated by the MAD after each pair."""
+"""Runs Wald's sequential test on clipped log ratios, with the scale estimated by the MAD after each pair.
+
+Trade: It also uses how large the differences are. It only estimates the noise, so its error rates are not guaranteed.
+"""
 
 from math import log
 from statistics import median

@@ -1,5 +1,7 @@
 """Works in two stages. First, 30 pairs give an estimate of the noise, and so of the necessary number of pairs. Then the
 median of all pairs decides.
+
+Trade: After the first stage, the number of pairs is known. It cannot stop earlier if the answer is already clear.
 """
 
 import math

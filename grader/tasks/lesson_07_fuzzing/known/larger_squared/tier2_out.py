@@ -1,4 +1,7 @@
-"""Makes both inputs contiguous, then uses maximum and minimum, with new memory for each result."""
+"""Makes both inputs contiguous, then uses maximum and minimum, with new memory for each result.
+
+Trade: It is shorter, and changes no tensor in place. Each operation allocates a new tensor.
+"""
 
 import torch
 

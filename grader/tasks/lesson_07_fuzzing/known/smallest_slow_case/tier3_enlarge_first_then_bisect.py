@@ -1,4 +1,7 @@
-"""Makes each drawn case as large as allowed before measuring it. Then bisects each part on a logarithmic scale."""
+"""Makes each drawn case as large as allowed before measuring it. Then bisects each part on a logarithmic scale.
+
+Trade: A large case is more often slow, so few draws are enough. On a real machine, large cases take longer to measure.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Keeps totals in a dict, then sorts them with a heap of (minus total, name)."""
+"""Keeps totals in a dict, then sorts them with a heap of (minus total, name).
+
+Trade: A heap is useful if you need only the largest functions. For all functions, one sort is simpler.
+"""
 
 import heapq
 

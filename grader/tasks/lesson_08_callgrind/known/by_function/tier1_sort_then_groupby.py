@@ -1,4 +1,7 @@
-"""Sorts the split lines by name, sums each group of equal names with groupby, and sorts the sums."""
+"""Sorts the split lines by name, sums each group of equal names with groupby, and sorts the sums.
+
+Trade: It needs no dict, and works well if the lines are sorted already. It sorts all lines and not only the functions.
+"""
 
 from itertools import groupby
 from operator import itemgetter

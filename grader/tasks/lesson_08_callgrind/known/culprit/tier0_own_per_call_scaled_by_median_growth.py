@@ -1,5 +1,7 @@
 """Scales the old own instructions of each function by the growth of its calls, but at least by the median growth. Takes
 the function that exceeds this number most.
+
+Trade: It is short, and ignores inclusive costs. It fails if the culprit makes other functions do the work.
 """
 
 from statistics import median

@@ -1,5 +1,8 @@
 """Compares the logarithms of the growth of own instructions per call. Takes the outlier among large functions whose
 inclusive cost grew too.
+
+Trade: Relative growth also shows a small function. Small functions may grow by a large factor, so it needs a limit,
+here 30 %.
 """
 
 from math import log

@@ -1,4 +1,8 @@
-"""Builds a tree of node objects, then visits it with a stack of enter and leave steps."""
+"""Builds a tree of node objects, then visits it with a stack of enter and leave steps.
+
+Trade: A tree can also answer other questions about the calls. It makes an object for each row, and visits all rows
+twice.
+"""
 
 
 class Node:

@@ -1,4 +1,7 @@
-"""Makes a list of (name, calls, own, cumulative), one per row. Sorts it by name, and sums each group with groupby."""
+"""Makes a list of (name, calls, own, cumulative), one per row. Sorts it by name, and sums each group with groupby.
+
+Trade: The sums run in C. It keeps a list of all rows, and sorts this list by name.
+"""
 
 from itertools import groupby
 from operator import itemgetter

@@ -1,4 +1,7 @@
-"""Computes all limits once before the loop."""
+"""Computes all limits once before the loop.
+
+Trade: The change is small and easy to review. The loop still calls torch once per row.
+"""
 
 import torch
 

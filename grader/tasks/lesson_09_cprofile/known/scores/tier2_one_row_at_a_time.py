@@ -1,4 +1,7 @@
-"""Computes the spread of one row at a time."""
+"""Computes the spread of one row at a time.
+
+Trade: The medians of a row need only the memory of this row. Each row needs its own calls of torch.
+"""
 
 import torch
 

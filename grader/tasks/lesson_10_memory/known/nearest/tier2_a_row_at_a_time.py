@@ -1,4 +1,8 @@
-"""Computes one row of x at a time, without an array of all pairs."""
+"""Computes one row of x at a time, without an array of all pairs.
+
+Trade: Its code is short, and it needs less memory than blocks. It calls torch several times per row, which takes time
+if there are many rows.
+"""
 
 
 def nearest(x, y, scale):

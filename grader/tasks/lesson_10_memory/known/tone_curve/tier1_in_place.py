@@ -1,4 +1,7 @@
-"""Makes two tensors per call: one for the curve, and one for the factor."""
+"""Makes two tensors per call: one for the curve, and one for the factor.
+
+Trade: Calls share no tensor, so several threads may call the function. Each call needs new pages for two tensors.
+"""
 
 
 def tone_curve(x):

@@ -1,4 +1,7 @@
-"""Merges equal stacks, and takes them from a heap in order. A box gets its width when it closes."""
+"""Merges equal stacks, and takes them from a heap in order. A box gets its width when it closes.
+
+Trade: A heap gives the first stacks without sorting all stacks. If you need all stacks, one sort is simpler.
+"""
 
 import heapq
 

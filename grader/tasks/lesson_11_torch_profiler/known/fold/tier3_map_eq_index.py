@@ -1,5 +1,7 @@
 """Needs few opcodes. Sorts the stacks, and finds the first difference from the previous stack with map, eq and index.
 Sets a width only when a box closes.
+
+Trade: The comparison of two stacks runs in C. The line is hard to read.
 """
 
 from operator import eq

@@ -1,4 +1,7 @@
-"""Goes along the time of each thread, and adds each interval to the innermost open event. Does not subtract."""
+"""Goes along the time of each thread, and adds each interval to the innermost open event. Does not subtract.
+
+Trade: It only adds, so no sum is negative in between. It handles each event twice: when it begins and when it ends.
+"""
 
 from collections import Counter, defaultdict
 

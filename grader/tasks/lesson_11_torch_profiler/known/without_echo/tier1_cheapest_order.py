@@ -1,4 +1,7 @@
-"""Computes the cheapest order of each chain from the shapes."""
+"""Computes the cheapest order of each chain from the shapes.
+
+Trade: The order also fits other shapes. It is much more code than parentheses.
+"""
 
 from functools import cache
 

@@ -1,4 +1,7 @@
-"""Lets torch.linalg.multi_dot choose the order of each chain."""
+"""Lets torch.linalg.multi_dot choose the order of each chain.
+
+Trade: The order also fits other shapes. torch searches for it in each call, and empty inputs need a special case.
+"""
 
 from torch.linalg import multi_dot
 

@@ -1,4 +1,7 @@
-"""Applies one filter after another to the sounds, on the way there and on the way back."""
+"""Applies one filter after another to the sounds, on the way there and on the way back.
+
+Trade: Each product contains the small matrix, so no large product is possible. It writes both chains as loops.
+"""
 
 
 def without_echo(x, hall, door, room, mix):

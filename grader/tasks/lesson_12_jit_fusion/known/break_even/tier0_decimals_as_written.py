@@ -1,5 +1,7 @@
 """Computes with fractions of the decimals as they are written, so that 0.1 is a tenth. Divides whole numbers, rounding
 up.
+
+Trade: 0.1 is exactly one tenth. Computing with fractions takes longer than with floats.
 """
 
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""Doubles the number of calls until compiling pays, then bisects to find the smallest number."""
+"""Doubles the number of calls until compiling pays, then bisects to find the smallest number.
+
+Trade: It needs only a test, and no formula. It tests about twice as many numbers as the answer has binary digits.
+"""
 
 
 def break_even(compile_s, slow_s, fast_s):

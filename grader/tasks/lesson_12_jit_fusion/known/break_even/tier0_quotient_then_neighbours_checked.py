@@ -1,5 +1,7 @@
 """Starts from the compile time divided by the saving per call, and changes this number by single calls until compiling
 just pays.
+
+Trade: The test corrects rounding errors of the division. It corrects the number by at most ten calls.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Uses Horner's method with torch's fused operation a + b c: one pass for each coefficient."""
+"""Uses Horner's method with torch's fused operation a + b c: one pass for each coefficient.
+
+Trade: It needs no compiler. Each coefficient is still a pass over the memory.
+"""
 
 import torch
 

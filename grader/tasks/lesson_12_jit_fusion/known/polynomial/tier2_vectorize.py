@@ -1,4 +1,7 @@
-"""Passes the formula for one number to numba.vectorize, which makes the loop for all shapes and strides."""
+"""Passes the formula for one number to numba.vectorize, which makes the loop for all shapes and strides.
+
+Trade: numba makes the loop for all shapes and strides. It compiles two versions when the file is imported.
+"""
 
 import numba
 import torch

@@ -1,5 +1,7 @@
 """Uses a Counter, sorts tuples that begin with the negative count, and finds the first pair that occurs once with
 bisect.
+
+Trade: One search replaces a test of each row. It also sorts the pairs that occur only once.
 """
 
 from bisect import bisect_left

@@ -1,4 +1,7 @@
-"""Groups the pairs by their count, and goes through the counts from the largest to the smallest."""
+"""Groups the pairs by their count, and goes through the counts from the largest to the smallest.
+
+Trade: It sorts only pairs with equal counts. It needs a second dict.
+"""
 
 from collections import Counter, defaultdict
 from itertools import pairwise

@@ -1,4 +1,7 @@
-"""Uses a Counter, then takes the most frequent pair from a heap until only pairs that occur once are left."""
+"""Uses a Counter, then takes the most frequent pair from a heap until only pairs that occur once are left.
+
+Trade: It stops at the first pair that occurs once. Each row needs a call of heappop.
+"""
 
 import heapq
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Needs few opcodes without exec. In each block, expressions are trees of closures that use one list of cells."""
+"""Needs few opcodes without exec. In each block, expressions are trees of closures that use one list of cells.
+
+Trade: No text is compiled. Each operation is a call of a closure, which takes longer than an operator.
+"""
 
 from tier1_closures import BINARY, UNARY
 

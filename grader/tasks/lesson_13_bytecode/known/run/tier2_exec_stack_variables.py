@@ -1,5 +1,7 @@
-"""Writes a Python function with a variable for each level of the stack and an `if` for each basic block. Runs it with
-exec.
+"""Writes a Python function with a variable for each level of the stack and an if statement for each basic block. Runs it
+with exec.
+
+Trade: The translation is simple: one line for each row. The program still copies values from variable to variable.
 """
 
 EFFECT = {

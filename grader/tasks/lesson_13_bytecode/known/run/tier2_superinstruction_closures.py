@@ -1,5 +1,7 @@
 """Makes one closure for several rows: load, load, operator, and perhaps store or jump. Every row also has its own
 closure, so that a jump into the middle works.
+
+Trade: A frequent group of rows costs only one call. Each kind of group needs its own code.
 """
 
 import operator

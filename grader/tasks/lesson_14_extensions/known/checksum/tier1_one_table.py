@@ -1,4 +1,7 @@
-"""Uses one table, with one look-up per byte."""
+"""Uses one table, with one look-up per byte.
+
+Trade: Its code is short, and its table needs only 1 KiB. Each look-up waits for the result of the look-up before it.
+"""
 
 checksum = r"""
 #include <stddef.h>

@@ -1,4 +1,7 @@
-"""Uses four tables, and handles four bytes at a time."""
+"""Uses four tables, and handles four bytes at a time.
+
+Trade: Its tables need 4 KiB of the cache instead of 16 KiB. It does fewer look-ups at the same time.
+"""
 
 checksum = r"""
 #include <stddef.h>

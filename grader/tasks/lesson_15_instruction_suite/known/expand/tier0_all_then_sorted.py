@@ -1,5 +1,7 @@
 """Makes the benchmarks language by language, then sorts them into the required order. A stable sort keeps the threads
 in order.
+
+Trade: Each language has its own part of the code. The sort key must state the order again.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Uses itertools.product over runtime, mode, language and threads, and a regular expression for the signature."""
+"""Uses itertools.product over runtime, mode, language and threads, and a regular expression for the signature.
+
+Trade: One line states the order of all options. It makes combinations that it then leaves out.
+"""
 
 import re
 from itertools import product

@@ -1,4 +1,7 @@
-"""First makes a dict of statements by (runtime, language), then the list in one comprehension."""
+"""First makes a dict of statements by (runtime, language), then the list in one comprehension.
+
+Trade: The table of statements is easy to test. The rules are in two places: the table and the list.
+"""
 
 
 def parse(signature):

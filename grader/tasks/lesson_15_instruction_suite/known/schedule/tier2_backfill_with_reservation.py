@@ -1,5 +1,7 @@
 """Uses EASY backfilling. The first waiting job has a reservation, and later jobs may start before it only if they do
 not delay it.
+
+Trade: The reservation prevents that small jobs delay a large job. It needs more code.
 """
 
 

@@ -1,4 +1,7 @@
-"""Takes the longest job first, and gives it the cores that become free first."""
+"""Takes the longest job first, and gives it the cores that become free first.
+
+Trade: It is short, and needs no list of running jobs. Some cores stay idle until enough cores are free.
+"""
 
 
 def schedule(jobs, cores):

@@ -1,5 +1,8 @@
 """Puts the jobs, longest first, into groups (shelves) of jobs that begin together. Each job goes to the first group
 with enough cores left.
+
+Trade: The plan is easy to check, because groups of jobs begin together. Cores stay idle until the longest job of a
+group ends.
 """
 
 

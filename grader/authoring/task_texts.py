@@ -1,0 +1,63 @@
+"""The texts of all tasks as JSON: points, thresholds, hints, and the explanations of known wrong answers.
+
+The teacher's pack (`python -m lessons guide`) starts `python -m grader.authoring.task_texts` and reads its output,
+because lessons do not import the grader.
+"""
+
+import ast
+import json
+import sys
+
+from grader import catalogue, overlays
+from grader.task import Task
+from grader.trials import score
+
+FORMAT = 1
+"""The version of the JSON's format. Increase it with each change that can break the teacher's pack."""
+
+
+def texts_of(task: Task) -> dict[str, object]:
+    """Return the texts of one task, as JSON values. A wrong answer's `code` has no docstring and no foreign imports."""
+    return {
+        "lesson": task.lesson,
+        "name": task.name,
+        "summary": task.summary,
+        "points": task.points,
+        "points_if_right": task.points * score.share(task, 0),
+        "cost": task.cost.value,
+        "thresholds": [{"ratio": tier.ratio, "points": task.points * tier.share} for tier in task.tiers],
+        "hints": task.hints,
+        "read": task.read,
+        "idea": task.idea,
+        "references": task.references,
+        "wrong_answers": [
+            {
+                "name": path.stem.removeprefix("wrong_"),
+                "explanation": _explanation(path.read_text("utf-8")),
+                "code": code,
+            }
+            for path in task.wrong_answers
+            for code in [without_docstring(overlays.whole(path))]
+        ],
+    }
+
+
+def without_docstring(source: str) -> str:
+    """Return a Python source text without the docstring of the module."""
+    tree = ast.parse(source)
+    if ast.get_docstring(tree) is None:
+        return source.strip()
+    return "\n".join(source.splitlines()[tree.body[0].end_lineno :]).strip()
+
+
+def _explanation(source: str) -> str:
+    return " ".join((ast.get_docstring(ast.parse(source)) or "").split())
+
+
+def main() -> None:
+    """Print the texts of all tasks, in the order of the lessons."""
+    json.dump({"format": FORMAT, "tasks": [texts_of(task) for task in catalogue.all_tasks()]}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+"""Exercises of lesson 16: estimate a function's share from few samples, and find the functions that changed."""
+
+from .changes import CHANGES
+from .share import SHARE
+
+TASKS = (SHARE, CHANGES)

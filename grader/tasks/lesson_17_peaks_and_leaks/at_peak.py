@@ -1,0 +1,47 @@
+"""Task (a) of lesson 17: find the functions that hold memory at the peak, from the allocations that memray recorded.
+
+The baseline, with which submissions are compared, computes the memory in use again for each event. If the blocks in use
+are added up after each event, the ratio is 10 to 16. With one running sum, it is 44 to 77 (Python 3.11). The recordings
+keep their order of events, so the ratios hardly depend on the random names and sizes.
+"""
+
+from pathlib import Path
+
+from grader.records import Cost
+from grader.task import CountedExam, Task, Tier
+from grader.tasks.plain import right_rows
+
+from .blocks import draw_cases, draw_counted
+
+AT_PEAK = Task(
+    lesson="17_peaks_and_leaks",
+    name="at_peak",
+    summary="find the memory at the peak, with a small part of the opcodes that the baseline executes",
+    points=10.0,
+    cost=Cost.OPCODES,
+    tiers=(Tier(4.0, 0.7), Tier(22.0, 1.0)),
+    hints=(
+        "How does the memory in use change with one event? Which events must your code read again for the next event?",
+        (
+            "Keep a dict of the blocks in use, with the address as the key, and one number for the sum of all blocks. "
+            "Then one pass over the events finds the position of the peak."
+        ),
+        (
+            "In a first pass, add the bytes of each alloc to the sum, and subtract the bytes of the block that a free "
+            "removes: blocks.pop(address, None) returns None for an unknown address. Remember the position of the "
+            "first largest sum. In a second pass up to this position, keep only the blocks in use. Then add them up by "
+            "function."
+        ),
+    ),
+    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    folder=Path(__file__).parent,
+    read="lesson 17, “Each allocation: memray”",
+    idea=(
+        "Each event changes the sum by one block, so the sum needs no second look at earlier events. The bytes of each "
+        "function are needed only at the peak. So the solution first finds the peak, and then adds up the blocks once."
+    ),
+    references=(
+        "memray.FileReader.get_high_watermark_allocation_records does the same for a whole recording. memray keeps "
+        "such sums while it reads the file, so that it reads the file only once."
+    ),
+)

@@ -1,0 +1,100 @@
+"""Record the allocations for the task `at_peak` again: `python -m grader.tasks.lesson_17_peaks_and_leaks.record`.
+
+Each program runs under memray, which records each block of Python's allocator. The recording is the middle part of the
+program's events. So it also contains frees of blocks that were allocated before it begins. memray must be installed:
+python -m pip install 'fairclock[profilers]'
+"""
+
+import argparse
+import copy
+import json
+import platform
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from harness.errors import MachineError
+from harness.memory import lacking_memray
+
+from .recorded import EVENTS, FOLDER, Event
+
+FIRST: Final = 100
+LAST: Final = 280
+"""The part of a program's events that is recorded."""
+
+
+def programs() -> dict[str, Callable[[], object]]:
+    """Return small functions, by name, that call Python code of the standard library."""
+    source = (FOLDER / "record.py").read_text(encoding="utf-8")
+    nested = {str(i): [{"a": (i, [j])} for j in range(4)] for i in range(10)}
+    pattern = r"(?:(a|b(c|d)*)+e?|[f-h]{2,3}(?=i))*|(?P<name>x(y|z(w|v)))(?(name)p|q)"
+
+    def compiled() -> None:
+        re.purge()  # otherwise the compiled pattern would come from the cache
+        re.compile(pattern)
+
+    def parser() -> None:
+        made = argparse.ArgumentParser("record", description="Record a program.")
+        for option in ("--out", "--first", "--last"):
+            made.add_argument(option, type=int, help="a number")
+
+    return {
+        "argparse": parser,
+        "copy.deepcopy": lambda: copy.deepcopy(nested),
+        "re.compile": compiled,
+        "textwrap.fill": lambda: textwrap.fill(source, 60),
+    }
+
+
+def recorded(program: Callable[[], object]) -> list[Event]:
+    """Return each allocation and each free of a program. Addresses are numbered in the order of their first use."""
+    import memray  # noqa: PLC0415 - an optional package
+
+    frees = {memray.AllocatorType.FREE, memray.AllocatorType.PYMALLOC_FREE}
+    numbers, events = dict[int, int](), list[Event]()
+    with tempfile.TemporaryDirectory(prefix="fairclock-record-") as folder:
+        file = Path(folder) / "memory.bin"
+        with memray.Tracker(file, trace_python_allocators=True):
+            program()
+        with memray.FileReader(file) as reader:
+            for record in reader.get_allocation_records():
+                number = numbers.setdefault(record.address, len(numbers))
+                if record.allocator in frees:
+                    events.append(("free", number, 0, ""))
+                elif stack := record.stack_trace(max_stacks=1):
+                    events.append(("alloc", number, record.size, stack[0][0]))
+    return events
+
+
+def record() -> dict[str, list[Event]]:
+    """Return a part of the events of each program, by name. Raise `MachineError` if memray is missing."""
+    if missing := lacking_memray():
+        raise MachineError(f"The allocations cannot be recorded on this machine: {missing}")
+    found = {}
+    for name, program in programs().items():
+        program()  # so that imports and other work of a first call are not recorded
+        found[name] = recorded(program)[FIRST:LAST]
+    return found
+
+
+def as_text(found: dict[str, list[Event]]) -> str:
+    """Return the recording as JSON, one event per line, with the versions of Python and memray that made it."""
+    import memray._version  # noqa: PLC0415 - an optional package
+
+    versions = f"Python {platform.python_version()}; memray {memray._version.__version__}"  # noqa: SLF001
+    made = f"{versions}; {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
+    parts = [
+        f'"{name}": [\n' + ",\n".join(f" {json.dumps(event)}" for event in events) + "\n]"
+        for name, events in found.items()
+    ]
+    return f'{{"made by": {json.dumps(made)}, "events": {{\n' + ",\n".join(parts) + "\n}}\n"
+
+
+if __name__ == "__main__":
+    EVENTS.write_text(as_text(record()), encoding="utf-8")
+    sys.stdout.write(f"{EVENTS}\n")

@@ -1,0 +1,113 @@
+"""Compute the physical limit of a task: the shortest time in which a core can compute an answer.
+
+Any right function must read each input once and write its answer once. Some tasks also state how many float32
+operations any right function must make (`TensorExam.operations`). The core's peak speeds, measured in a process of
+trusted code, give the time for the bytes and the time for the operations. The limit is the longer of the two.
+
+No honest submission is faster than the limit. If a measured time is far below it, the measurement is wrong, or the
+submission did not compute its answers. Then the duel is void. The check never blames an honest submission:
+
+- The bytes and operations are only those that are certain.
+- The data is assumed to be in the fastest cache that holds it.
+- The best speed of a run counts, so that a disturbed measurement does not raise the limit.
+- The limit is divided by `MARGIN`.
+- A call's time includes the request overhead, and the shortest request of the duel counts.
+
+So a task with little data has a limit that the overhead hides, and its check finds nothing. tests/benchmarks/README.md
+lists such tasks. A task for several threads or a GPU has no limit here, because more than one core may work.
+"""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from grader.isolation.forkserver import ForkServer
+from grader.limits import Limits
+from grader.task import Inputs, TensorExam
+from grader.trials.faults import blame_grader
+from grader.trials.inputs import root
+from grader.trials.worker_client import worker
+from harness.machine import peak_speed
+from harness.paired.process_env import Cores
+from harness.paired.rounds import Reading
+
+MARGIN: Final = 2.0
+"""A time is impossible if it is shorter than the limit divided by this number.
+
+The measured peaks may be too low: a library may use vector instructions of half the width that the core has.
+"""
+
+LIMITS: Final = Limits()
+"""The limits of the process that measures peak speeds."""
+
+
+class BestSpeeds:
+    """The best measured speeds of each core. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, float] = {}
+        self._lock = threading.Lock()
+
+    def best(self, key: Hashable, measured: float) -> float:
+        """Store a measured speed, and return the largest speed that was ever stored under this key."""
+        with self._lock:
+            self._found[key] = max(measured, self._found.get(key, 0.0))
+            return self._found[key]
+
+
+BEST: Final = BestSpeeds()
+"""The best speeds that this process has measured."""
+
+
+def least_bytes(inputs: Inputs, answer_bytes: int) -> int:
+    """Return how many bytes any right function must read and write. Inputs that share memory are read once."""
+    read = {id(root(one)): 0 for one in inputs}
+    for one in inputs:
+        read[id(root(one))] = max(read[id(root(one))], min(one.nbytes, root(one).nbytes))
+    return sum(read.values()) + answer_bytes
+
+
+def seconds(exam: TensorExam, inputs: Inputs, answer_bytes: int, trusted: ForkServer, cores: Cores) -> float:
+    """Return the shortest time in which a core of `cores` can compute the answer to these inputs.
+
+    The peak speeds are measured now, in a new process of `trusted`. If an earlier measurement was better, it counts.
+    """
+    read_bytes = least_bytes(inputs, 0)
+    with _measuring(trusted, cores) as measure:
+        limit_s = (read_bytes + answer_bytes) / measure("read_bytes_per_s", read_bytes)
+        if exam.operations:
+            limit_s = max(limit_s, exam.operations(*inputs) / measure("operations_per_s"))
+    return limit_s
+
+
+def is_impossible(
+    turns: Sequence[Sequence[Reading]], asked: Iterable[Reading], limit_s: float, *, by_wall: bool = False
+) -> bool:
+    """Return whether a submission's timed calls are too short for any right function.
+
+    `turns` are the submission's turns in each pair of processes, with the request overhead. `asked` are the costs of
+    no-op calls. The median of the pairs' medians counts. CPU times are compared, or wall times if `by_wall`.
+    """
+    call_s = median(median(one.call_s(by_wall=by_wall) for one in of_pair) for of_pair in turns)
+    return call_s < min(one.call_s(by_wall=by_wall) for one in asked) + limit_s / MARGIN
+
+
+@contextmanager
+def _measuring(trusted: ForkServer, cores: Cores) -> Iterator[Callable[..., float]]:
+    """Yield a function that calls a function of `peak_speed` in a process on `cores`, and returns the best speed."""
+    with blame_grader("The measurement of the core's peak speed"), worker(trusted, LIMITS) as one:
+        trusted.pin(cores)
+        one.load(Path(peak_speed.__file__).read_text(encoding="utf-8"))
+
+        def measure(name: str, *arguments: int) -> float:
+            found = one.values(name, [{"value": value} for value in arguments], _no_calls, 0)
+            return BEST.best((cores, name, arguments), found["answer"])
+
+        yield measure
+
+
+def _no_calls(name: str, _arguments: list[Any]) -> Any:
+    raise ValueError(f"{name} cannot be called here.")

@@ -1,0 +1,84 @@
+"""Other ways to solve a task: right example submissions that students can read about after full marks.
+
+The student kit does not contain these submissions. It contains only texts about them: the idea, the trade (what the way
+gains and loses), and the recorded ratio. `grader.authoring.record_ways` writes these texts.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader import paths
+from grader.task import Task
+from harness.rendering import units
+
+FOLDER: Final = paths.TASKS / "ways"
+"""The folder with one file of texts per lesson."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to solve a task. `name` is the file name of the example submission, without the expected tier.
+
+    `ratio` is the recorded ratio, or None for a task without tiers.
+    """
+
+    name: str
+    idea: str
+    trade: str
+    ratio: float | None
+
+    @property
+    def line(self) -> str:
+        """The ratio, the idea and the trade in one line."""
+        ratio = "" if self.ratio is None else f"{units.ratio(self.ratio)}: "
+        return f"{ratio}{self.idea} {self.trade}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWays:
+    """The other ways to solve one task.
+
+    `reference` is the ratio of the reference solution, recorded together with the other ratios, or None for a task
+    without tiers. `place` names the machine on which the ratios were recorded, or is "in the simulated scenarios".
+    """
+
+    place: str = ""
+    reference: float | None = None
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The sentence above the list of ways. It is empty if there are none."""
+        if not self.ways:
+            return ""
+        if self.reference is None:
+            return "Other right ways:"
+        return (
+            f"Other right ways, with their ratios {self.place}. There, the reference solution has the ratio"
+            f" {units.ratio(self.reference)}."
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield the heading and one line for each way. Yield nothing if there are no ways."""
+        if self.ways:
+            yield self.heading
+            yield from (f"- {way.line}" for way in self.ways)
+
+
+def file_of(lesson: str) -> Path:
+    """Return the path of the file with the ways of a lesson's tasks."""
+    return FOLDER / f"{lesson}.json"
+
+
+def ways_of(task: Task) -> TaskWays:
+    """Return the other ways to solve a task. A task of a new lesson may have none."""
+    file = file_of(task.lesson)
+    if not file.is_file():
+        return TaskWays()
+    found = json.loads(file.read_text(encoding="utf-8")).get(task.name)
+    if found is None:
+        return TaskWays()
+    return TaskWays(found["place"], found["reference"], tuple(Way(**way) for way in found["ways"]))

@@ -1,0 +1,102 @@
+"""Record each allocation of a call with memray, an optional package.
+
+memray replaces the functions of the C library that allocate and free memory, such as `malloc` and `mmap`. So it sees
+each call of these functions, also between two samples, and also from C and C++ code.
+"""
+
+import importlib.util
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+INSTALL: Final = "python -m pip install 'fairclock[profilers]'"
+WITHIN: Final = 100
+"""Memory counts as temporary if it is freed before this number of further allocations. memray's own default is 1."""
+
+MOST_FRAMES: Final = 12
+"""Of each stack, at most this number of frames is kept, the innermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    """Allocations of one kind: their sum in bytes, their number, the allocator's function, and the stack.
+
+    A frame of the stack is "function:line", the innermost first. C and C++ functions have no line.
+    """
+
+    n_bytes: int
+    times: int
+    allocator: str
+    stack: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The memory that a call allocated, recorded by memray.
+
+    `peak_bytes` is the largest sum of allocated bytes at one time, and `all_bytes` the sum of all allocations. The
+    lists contain the memory at that peak, temporary memory, and the memory that was still allocated when the call had
+    returned. Memory is temporary if it was freed before `WITHIN` further allocations. The largest entries come first.
+    """
+
+    peak_bytes: int
+    all_bytes: int
+    allocations: int
+    at_peak: tuple[Allocated, ...]
+    temporary: tuple[Allocated, ...]
+    kept: tuple[Allocated, ...]
+
+
+def lacking_memray() -> str:
+    """Return "" if memray is installed. Otherwise return a text with the command that installs it."""
+    return "" if importlib.util.find_spec("memray") else f"memray is missing: {INSTALL}"
+
+
+def record_allocations(
+    call: Callable[[], object], *, native: bool = False, python_allocator: bool = False
+) -> Recording:
+    """Call a function once while memray records, and return the recording. memray must be installed.
+
+    The result of the call exists until the end of the recording. Allocations of other threads count too. With `native`,
+    the stacks contain C and C++ functions. With `python_allocator`, memray also records each allocation of Python's own
+    allocator. Exceptions of the call are not caught.
+    """
+    import memray  # noqa: PLC0415 - an optional package
+
+    with tempfile.TemporaryDirectory(prefix="fairclock-memray-") as folder:
+        file = Path(folder) / "memory.bin"
+        with memray.Tracker(file, native_traces=native, trace_python_allocators=python_allocator):
+            result = call()
+        del result
+        with memray.FileReader(file) as reader:
+            sizes = [record.size for record in reader.get_allocation_records() if record.size]
+            found = Recording(
+                reader.metadata.peak_memory,
+                sum(sizes),
+                len(sizes),
+                _largest_first(reader.get_high_watermark_allocation_records(merge_threads=True), native),
+                _largest_first(reader.get_temporary_allocation_records(merge_threads=True, threshold=WITHIN), native),
+                _largest_first(reader.get_leaked_allocation_records(merge_threads=True), native),
+            )
+    return found
+
+
+def of_function(found: Iterable[Allocated], function: str) -> int:
+    """Return the bytes whose innermost Python function is `function`."""
+    return sum(each.n_bytes for each in found if each.stack and each.stack[0].partition(":")[0] == function)
+
+
+def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...]:
+    ordered = sorted(records, key=lambda record: -int(record.size))
+    return tuple(_allocated(record, native and number < 1) for number, record in enumerate(ordered))
+
+
+def _allocated(record: Any, native: bool) -> Allocated:
+    """Return a record of memray. Only with `native`, look up C and C++ functions, which takes seconds."""
+    import memray  # noqa: PLC0415 - an optional package
+
+    stack = record.hybrid_stack_trace() if native else record.stack_trace()
+    frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in stack[:MOST_FRAMES])
+    return Allocated(record.size, record.n_allocations, memray.AllocatorType(record.allocator).name.lower(), frames)

@@ -1,0 +1,69 @@
+"""Record the memory of torch's CPU tensors during a call, as torch itself counts it.
+
+`torch.profiler` with `profile_memory=True` records each block that torch's allocator allocates or frees. The memory of
+Python objects and of libraries is not included.
+"""
+
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from harness.profiles import kineto  # noqa: F401 - hides the messages of torch's profiler
+
+_CPU: Final = 0
+"""The number of the CPU among the types of devices in a trace of torch's profiler."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMemory:
+    """The blocks of torch's CPU tensors during a call: for each event, the bytes allocated, or freed if negative."""
+
+    changes: tuple[int, ...]
+
+    @property
+    def curve(self) -> tuple[int, ...]:
+        """The bytes in use after each event, compared with the start of the call."""
+        return tuple(accumulate(self.changes))
+
+    @property
+    def peak_bytes(self) -> float:
+        """The most bytes in use, compared with the start of the call. NaN if torch recorded no event."""
+        return max(self.curve, default=math.nan)
+
+    @property
+    def kept_bytes(self) -> float:
+        """The bytes that the call allocated and did not free. NaN if torch recorded no event."""
+        return self.curve[-1] if self.changes else math.nan
+
+
+def tensor_memory(call: Callable[[], object]) -> TensorMemory:
+    """Call a function once, and return each change of the memory of torch's CPU tensors. Exceptions are not caught.
+
+    The call runs on one thread of torch. On a busy machine, threads that wait for each other take much longer.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory(prefix="fairclock-tensors-") as folder:
+        file = Path(folder) / "trace.json"
+        try:
+            with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+                call()
+        finally:
+            torch.set_num_threads(threads)
+        found.export_chrome_trace(str(file))
+        whole = json.loads(file.read_text(encoding="utf-8"))
+    return TensorMemory(changes_in(whole["traceEvents"]))
+
+
+def changes_in(events: list[dict[str, Any]]) -> tuple[int, ...]:
+    """Return the changes of CPU memory in the events of a trace, in order of time."""
+    blocks = [each for each in events if each.get("name") == "[memory]" and each["args"].get("Device Type") == _CPU]
+    return tuple(int(each["args"]["Bytes"]) for each in sorted(blocks, key=lambda each: float(each["ts"])))

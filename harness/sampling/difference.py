@@ -1,0 +1,138 @@
+"""Compare the samples of two runs, and draw the difference as a flame graph.
+
+The width of a box is the cost of its stacks in one of the two runs. The colour shows the difference: red boxes cost
+more in the second run, and blue boxes cost less. A stack without samples in the chosen run has no box, so draw one
+picture with the widths of each run. Brendan Gregg described differential flame graphs in 2014.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from harness.profiles.flames import Frame, fold_up, label, placed
+from harness.rendering import svg, units
+
+Stacks = Iterable[tuple[Sequence[str], float]]
+"""Stacks, the outermost frame first, each with its cost."""
+
+_WIDTH, _ROW, _SIDE, _TOP = 1000, 19, 8, 52
+_CHARACTER: Final = 6.7
+_NARROWEST: Final = 0.4
+
+LITTLE: Final = 0.02
+"""A difference of less than this share of the whole cost has no colour."""
+
+MOST: Final = 0.2
+"""A difference of this share of the whole cost, or more, has the strongest colour."""
+
+_LEGEND: Final = (
+    (-1.0, "costs less in the second run"),
+    (0.0, "hardly differs"),
+    (1.0, "costs more in the second run"),
+)
+
+_STYLE: Final = """\
+.boxes rect { stroke: #ffffff; stroke-width: 0.6 } .boxes text { fill: #161616; pointer-events: none }
+.boxes g:hover rect { stroke: #161616 }
+@media (prefers-color-scheme: dark) { .boxes rect { stroke: #14171c } .boxes g:hover rect { stroke: #ffffff } }
+"""
+
+
+def scaled(stacks: Stacks, total: float) -> list[tuple[tuple[str, ...], float]]:
+    """Return the stacks with costs that add up to `total`, such as the seconds per round of a loop.
+
+    Return an empty list if all costs are 0.
+    """
+    known = [(tuple(frames), cost) for frames, cost in stacks]
+    whole = sum(cost for _, cost in known)
+    return [(frames, cost * total / whole) for frames, cost in known] if whole else []
+
+
+def by_function(stacks: Stacks) -> dict[str, float]:
+    """Return the cost of all stacks that contain each function. A stack counts once, also for a recursive function."""
+    costs = dict[str, float]()
+    for frames, cost in stacks:
+        for name in set(frames):
+            costs[name] = costs.get(name, 0.0) + cost
+    return costs
+
+
+def difference_svg(
+    before: Stacks, after: Stacks, *, title: str, widths: str = "after", unit: units.Format = units.number
+) -> str:
+    """Return a differential flame graph as a complete SVG document.
+
+    `widths` is "before" or "after": the run whose costs are the widths of the boxes. `unit` converts a cost to text.
+    Raise `ValueError` if the chosen run has no cost.
+    """
+    first, second = fold_up(before), fold_up(after)
+    drawn = {"before": first, "after": second}[widths]
+    if drawn.total <= 0:
+        raise ValueError("A flame graph needs stacks with a cost above 0.")
+    costs = {run: _by_path(root) for run, root in (("before", first), ("after", second))}
+    whole = max(first.total, second.total)
+    shapes, deepest, path = [], max(each.depth for each in placed(drawn)), list[str]()
+    for each in placed(drawn):
+        del path[each.depth :]
+        path.append(each.frame.name)
+        known = tuple(costs[run].get(tuple(path), 0.0) for run in ("before", "after"))
+        scale = (_WIDTH - 2 * _SIDE) / drawn.total
+        x, width = _SIDE + each.start * scale, max(each.frame.total * scale, _NARROWEST)
+        y = _TOP + (deepest - each.depth) * _ROW
+        words = f"{each.frame.name}: {unit(known[0])} before, {unit(known[1])} after"
+        shown = label(each.frame.name, int((width - 6) / _CHARACTER))
+        text = svg.text(x + 3, y + 13, shown) if shown else ""
+        box = svg.rect(x, y, width, _ROW - 1, fill=colour((known[1] - known[0]) / whole))
+        shapes.append(svg.group([svg.element("title", svg.escaped(words)), box, text]))
+    parts = [
+        svg.label(_SIDE, 20, title, size=14, class_="words"),
+        svg.group(_legend(), font_family="sans-serif", font_size=11),
+        svg.group(shapes, class_="boxes", font_family="monospace", font_size=11),
+    ]
+    height = _TOP + _ROW * (deepest + 1) + _SIDE
+    facts = f"{unit(first.total)} before, {unit(second.total)} after. {_largest(before_after(first, second), unit)}"
+    return svg.document(_WIDTH, height, parts, title=title, description=facts, style=_STYLE)
+
+
+def colour(share: float) -> str:
+    """Return the colour of a difference: red above 0, blue below 0, grey near 0. `share` is a part of the whole."""
+    if abs(share) < LITTLE:
+        return "#e3e1dc"
+    strength = min(abs(share) / MOST, 1.0)
+    faded = round(225 - 105 * strength)
+    return f"#f5{faded:02x}{faded:02x}" if share > 0 else f"#{faded:02x}{round(220 - 40 * strength):02x}f5"
+
+
+def before_after(first: Frame, second: Frame) -> dict[str, tuple[float, float]]:
+    """Return the own cost of each function name in both runs. The largest difference comes first."""
+    own = [_own_by_name(root) for root in (first, second)]
+    pairs = {name: (own[0].get(name, 0.0), own[1].get(name, 0.0)) for name in (*own[0], *own[1])}
+    return dict(sorted(pairs.items(), key=lambda item: -abs(item[1][1] - item[1][0])))
+
+
+def _largest(pairs: Mapping[str, tuple[float, float]], unit: units.Format) -> str:
+    most = [f"{name} {unit(one)} before and {unit(other)} after" for name, (one, other) in list(pairs.items())[:4]]
+    return f"Largest differences of own cost: {'; '.join(most)}."
+
+
+def _own_by_name(root: Frame) -> dict[str, float]:
+    own = dict[str, float]()
+    for each in placed(root):
+        own[each.frame.name] = own.get(each.frame.name, 0.0) + each.frame.own
+    return own
+
+
+def _by_path(root: Frame) -> dict[tuple[str, ...], float]:
+    found, path = dict[tuple[str, ...], float](), list[str]()
+    for each in placed(root):
+        del path[each.depth :]
+        path.append(each.frame.name)
+        found[tuple(path)] = each.frame.total
+    return found
+
+
+def _legend() -> list[str]:
+    shapes, x = list[str](), _SIDE
+    for share, words in _LEGEND:
+        shapes += [svg.rect(x, 31, 11, 11, fill=colour(share)), svg.text(x + 16, 41, words, class_="words")]
+        x += 40 + 6 * len(words)
+    return shapes

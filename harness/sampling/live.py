@@ -1,0 +1,177 @@
+"""Run a Python program that other programs watch while it runs, such as a training loop without an end.
+
+A live program runs only within a `with` block. Outside the block, the operating system suspends the program, so that
+the program takes no CPU time. A second `with` block with the same script resumes the suspended program, which is faster
+than a new start. All live programs end when this Python process ends.
+"""
+
+import atexit
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+
+from harness.errors import MachineError
+
+START_S: Final = 400.0
+"""Time limit for the first printed line of a live program, in seconds."""
+
+CPU_S: Final = 300
+"""The system ends a live program that has used this many seconds of CPU time, if nothing else ends the program."""
+
+_POLL_S: Final = 0.01
+
+# With Linux's security module Yama, only a parent process may read the memory of a process. `prctl` with
+# PR_SET_PTRACER (0x59616d61) and the argument -1 allows it to every process of the same user. With PR_SET_PDEATHSIG
+# (1), the system ends the program when the thread that started it ends. These settings and the limit of CPU time stay
+# valid after `execv`, so the program itself runs exactly as with `python script.py`.
+_START: Final = f"""
+import os, sys
+if sys.platform == "linux":
+    import ctypes, resource
+    resource.setrlimit(resource.RLIMIT_CPU, ({CPU_S}, {CPU_S}))
+    prctl = ctypes.CDLL(None).prctl
+    prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)
+    prctl(1, ctypes.c_ulong(9), 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+class LiveProgram:
+    """A running Python program whose output goes to a file."""
+
+    def __init__(self, script: str, options: tuple[str, ...]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="fairclock-live-"))
+        self.script = self._folder / "program.py"
+        self.script.write_text(script, encoding="utf-8")
+        self._errors = self.script.with_name("errors.txt")
+        self._output = self.script.with_name("output.txt")
+        self._seen = 0
+        with self._output.open("wb") as output, self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-S", "-c", _START, *options, str(self.script)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                cwd=self._folder,
+            )
+        self.mark()
+
+    @property
+    def pid(self) -> int:
+        """The number of the program's process."""
+        return self._process.pid
+
+    def lines(self) -> list[str]:
+        """Return the whole lines that the program has printed since the `with` block began, without the first one.
+
+        The first line may contain a time in which the program was suspended.
+        """
+        return self._printed()[self._seen + 1 :]
+
+    def busy(self) -> float:
+        """Return the share of a core that the program used since the `with` block began, at most about 1 per thread.
+
+        A low share of a program that never waits means that other programs take its time.
+        """
+        return (self._cpu_s() - self._cpu_before_s) / max(time.monotonic() - self._began_s, 1e-9)
+
+    def wait_for(self, lines: int, *, timeout_s: float = START_S) -> None:
+        """Wait until `lines` returns this number of lines. Raise `MachineError` if the program ends or is too slow."""
+        deadline_s = time.monotonic() + timeout_s
+        while len(self.lines()) < lines:
+            if self._process.poll() is not None:
+                said = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+                raise MachineError(f"The live program ended: {said[-1] if said else self._process.returncode}.")
+            if time.monotonic() > deadline_s:
+                raise MachineError(f"The live program printed nothing for {timeout_s:g} s. Run the lesson again.")
+            time.sleep(_POLL_S)
+
+    def resume(self) -> None:
+        """Let the program run, together with the processes that it has started."""
+        self._seen = len(self._printed())
+        self.mark()
+        for process in self._family():
+            process.resume()
+
+    def mark(self) -> None:
+        """Let `busy` count from now on."""
+        self._began_s, self._cpu_before_s = time.monotonic(), self._cpu_s()
+
+    def suspend(self) -> None:
+        """Stop the program and the processes that it has started, until `resume`."""
+        for process in self._family():
+            process.suspend()
+
+    def end(self) -> None:
+        """End the program and the processes that it has started, and delete its files."""
+        family = self._family()
+        for process in family:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        self._process.wait()
+        psutil.wait_procs(family, timeout=5)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _cpu_s(self) -> float:
+        try:
+            used = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(used.user + used.system)
+
+    def _family(self) -> list[psutil.Process]:
+        try:
+            own = psutil.Process(self._process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def _printed(self) -> list[str]:
+        whole, _, _ = self._output.read_text(encoding="utf-8", errors="replace").rpartition("\n")
+        return whole.splitlines()
+
+
+_programs: dict[tuple[str, ...], LiveProgram] = {}
+
+
+@contextlib.contextmanager
+def live(script: str, *options: str) -> Iterator[LiveProgram]:
+    """Run a script with `python OPTIONS script.py` until the end of the block. The script must print lines regularly.
+
+    The block begins when the script has printed two lines. If an earlier block ran the same script with the same
+    options, its program continues. Raise `MachineError` if the script fails.
+    """
+    key = (script, *options)
+    program = _programs.get(key)
+    if program is None:
+        if not _programs:
+            atexit.register(end_all, os.getpid())
+        program = _programs[key] = LiveProgram(script, options)
+    else:
+        program.resume()
+    try:
+        program.wait_for(1)
+        program.mark()
+        yield program
+    except BaseException:
+        _programs.pop(key, program).end()
+        raise
+    program.suspend()
+
+
+def end_all(owner: int | None = None) -> None:
+    """End all live programs of this process. A forked process, which is not the `owner`, ends none."""
+    if owner not in {None, os.getpid()}:
+        return
+    while _programs:
+        _, program = _programs.popitem()
+        program.end()

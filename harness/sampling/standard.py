@@ -1,0 +1,69 @@
+"""Run `python -m profiling.sampling`, the sampling profiler of Python's standard library from version 3.15 on."""
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from harness.errors import MachineError
+
+FIRST: Final = (3, 15)
+"""The first version of Python with `profiling.sampling`."""
+
+_TIMEOUT_S: Final = 60.0
+
+Counts = Counter[tuple[str, ...]]
+"""The number of samples of each stack. A stack holds names of functions, the outermost first."""
+
+
+def lacking() -> str:
+    """Return why `profiling.sampling` cannot run here, with what helps, or "" if this Python has the module."""
+    try:
+        there = importlib.util.find_spec("profiling.sampling") is not None
+    except ModuleNotFoundError:
+        there = False
+    return "" if there else f"needs Python {FIRST[0]}.{FIRST[1]} or newer. Run the lesson with such a Python"
+
+
+def attach(pid: int, seconds: int) -> Counts:
+    """Return the samples that `python -m profiling.sampling attach PID` takes. Raise `MachineError` if it fails.
+
+    The process must run with the same version of Python. This profiler accepts only whole seconds.
+    """
+    with tempfile.TemporaryDirectory(prefix="fairclock-sampling-") as folder:
+        file = Path(folder) / "stacks.txt"
+        chosen = ["--collapsed", "-d", str(seconds), "-o", str(file), str(pid)]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "profiling.sampling", "attach", *chosen],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=seconds + _TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise MachineError("profiling.sampling did not end in time. Run the lesson again.") from None
+        if done.returncode or not file.exists():
+            lines = (done.stderr.strip() or done.stdout.strip() or "it gave no reason").splitlines()
+            raise MachineError(f"profiling.sampling failed: {lines[-1]}. Run the lesson as root.")
+        return read_collapsed(file.read_text(encoding="utf-8"))
+
+
+def read_collapsed(text: str) -> Counts:
+    """Return the stacks of a text with one stack per line, such as "tid:7;a.py:<module>:9;a.py:load:3 12"."""
+    counts = Counts()
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        frames = [frame for frame in stack.split(";") if not frame.startswith("tid:")]
+        if stack and count.isdigit():
+            counts[tuple(_name(frame) for frame in frames)] += int(count)
+    return counts
+
+
+def _name(frame: str) -> str:
+    parts = frame.rsplit(":", 2)
+    return parts[1] if len(parts) == 3 else frame

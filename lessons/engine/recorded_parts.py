@@ -1,0 +1,120 @@
+"""The parts of a recorded explanation: paragraphs, answers, tables, pictures and claims.
+
+Each part can be converted to JSON and back, and can be printed again. A recorded claim keeps only its result. Its
+sentence comes from the lesson.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from harness.rendering.tables import Column, Table
+from lessons.engine.claim import Claim
+from lessons.engine.screen import Screen
+from lessons.engine.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A recorded paragraph."""
+
+    text: str
+
+    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
+        """Print the paragraph."""
+        del claims
+        screen.say(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedAnswer:
+    """The recorded text that gives the right answer to a question."""
+
+    text: str
+
+    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
+        """Print the answer."""
+        del claims
+        screen.reveal(self.text, right=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPicture:
+    """A recorded picture made of characters, with its caption."""
+
+    text: str
+    caption: str
+
+    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
+        """Print the picture."""
+        del claims
+        screen.picture(self.text, self.caption)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTable:
+    """A recorded table. All cells are texts. `numeric` lists the positions of the columns that contain only numbers."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int]
+
+    @classmethod
+    def of(cls, table: Table) -> "RecordedTable":
+        """Return the table with all cells converted to text."""
+        numeric = [at for at in range(len(table.columns)) if table.is_numeric(at)]
+        return cls(table.title, [column.name for column in table.columns], table.texts(), numeric)
+
+    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
+        """Print the table. Columns of numbers are aligned to the right, as in the original table."""
+        del claims
+        columns = [Column(name, self._texts_of(at).__getitem__) for at, name in enumerate(self.heads)]
+        cells = [
+            tuple(number if at in self.numeric else text for at, text in enumerate(row))
+            for number, row in enumerate(self.rows)
+        ]
+        screen.table(Table(self.title, tuple(columns), tuple(cells)))
+
+    def _texts_of(self, column: int) -> dict[float, str]:
+        return {number: row[column] for number, row in enumerate(self.rows)}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedClaim:
+    """The recorded result of a claim. `value` is the measured value as text."""
+
+    id: str
+    standing: str
+    value: str
+
+    @property
+    def decided(self) -> bool:
+        """Whether the record confirms or refutes the claim."""
+        return self.standing in {Standing.HELD, Standing.REFUTED}
+
+    def show(self, screen: Screen, claims: Mapping[str, Claim]) -> None:
+        """Print the claim with its current sentence, and the recorded result."""
+        screen.claim_line(Standing(self.standing), claims[self.id].sentence, self.value)
+
+
+Part = Paragraph | RevealedAnswer | RecordedPicture | RecordedTable | RecordedClaim
+
+_KINDS: dict[str, type[Part]] = {
+    "paragraph": Paragraph,
+    "answer": RevealedAnswer,
+    "picture": RecordedPicture,
+    "table": RecordedTable,
+    "claim": RecordedClaim,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def to_json(part: Part) -> dict[str, object]:
+    """Return a part as a JSON object. Its field `kind` names the kind of the part."""
+    return {"kind": _NAMES[type(part)], **asdict(part)}
+
+
+def from_json(kept: Mapping[str, object]) -> Part:
+    """Return the part that `to_json` converted to `kept`. Raise an exception if `kept` is something else."""
+    fields = {name: value for name, value in kept.items() if name != "kind"}
+    return _KINDS[str(kept["kind"])](**fields)  # type: ignore[arg-type]  # the file contains what `to_json` wrote

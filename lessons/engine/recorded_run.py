@@ -1,0 +1,149 @@
+"""Recorded runs: what the steps of a lesson showed on the machine of a maintainer, with machine, date and versions.
+
+A student's machine may lack something that a step needs. The lesson then shows the recorded run of this step. The
+option `--record` writes the records, and `lessons.engine.recording` contains the code that writes them.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final, Self
+
+from harness.errors import UsageError
+from harness.machine.environment import NOT_ASKED, Environment
+from harness.rendering import units
+from lessons.engine.claim import Claim, SettledClaim
+from lessons.engine.recorded_parts import Paragraph, Part, RecordedClaim, from_json, to_json
+from lessons.engine.screen import Screen
+from lessons.engine.standing import Standing
+
+FILE: Final = "run.json"
+"""The name of the file with the recorded steps, in the lesson's folder of recorded data."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOn:
+    """The date, the machine and the versions of a recorded step. `gpu` is "" without a GPU."""
+
+    date: str
+    cpu: str
+    cores: int
+    gpu: str
+    python: str
+    torch: str
+
+    @classmethod
+    def now(cls, environment: Environment) -> Self:
+        """Return today's date with the machine and versions of `environment`."""
+        gpu = "" if environment.cuda_device in {None, NOT_ASKED} else str(environment.cuda_device)
+        today = dt.datetime.now(dt.UTC).date().isoformat()
+        return cls(today, environment.cpu, environment.cores, gpu, environment.python, environment.torch)
+
+    def describe(self) -> str:
+        """Return a text such as "a machine with AMD EPYC and 2 cores (2026-11-23, Python 3.11.7, torch 2.13.0)"."""
+        parts = " and ".join(filter(None, (self.gpu, self.cpu, units.some(self.cores, "core"))))
+        return f"a machine with {parts} ({self.date}, Python {self.python}, torch {self.torch.partition('+')[0]})"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """One recorded step: where it ran, and the parts of its explanation in the order of the screen."""
+
+    made_on: RecordedOn
+    parts: tuple[Part, ...]
+
+    @property
+    def claims(self) -> dict[str, RecordedClaim]:
+        """The recorded claims by id."""
+        return {part.id: part for part in self.parts if isinstance(part, RecordedClaim)}
+
+    @property
+    def decided(self) -> int:
+        """The number of claims that this record confirms or refutes."""
+        return sum(claim.decided for claim in self.claims.values())
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the machine of this record skipped the whole step."""
+        return all(claim.standing == Standing.SKIPPED for claim in self.claims.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """The recorded steps of a lesson, by the name of the step."""
+
+    steps: Mapping[str, RecordedStep] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read the records of a lesson from its folder. The result has no steps if there is no file.
+
+        Raise `UsageError` if the file is damaged.
+        """
+        file = folder / FILE
+        if not file.is_file():
+            return cls()
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            steps = {
+                name: RecordedStep(RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])))
+                for name, step in found["steps"].items()
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"The recorded run {file} cannot be read ({error!r}). Install fairclock again.") from error
+        return cls(steps)
+
+    def save(self, folder: Path) -> Path:
+        """Write the records to a folder, and return the path of the file."""
+        steps = {
+            name: {"made on": asdict(step.made_on), "parts": [to_json(part) for part in step.parts]}
+            for name, step in self.steps.items()
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / FILE
+        file.write_text(json.dumps({"steps": steps}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return file
+
+
+def show(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim], found: list[SettledClaim]) -> None:
+    """Print the record of a step if this run could not decide all of its claims.
+
+    `claims` are the declared claims of the step by id, and `found` are their results in this run. If this run skipped
+    all claims, print the whole recorded explanation. Otherwise, print only the recorded results of the claims that are
+    skipped or inconclusive. If the record has no result either, print nothing.
+    """
+    if step is None:
+        return
+    undecided = [each for each in found if each.standing in {Standing.SKIPPED, Standing.INCONCLUSIVE}]
+    if found and all(each.standing is Standing.SKIPPED for each in found) and not step.skipped:
+        _print(screen, step.made_on, "this step showed:", step.parts, claims)
+        return
+    known = [step.claims[each.id] for each in undecided if each.id in step.claims and step.claims[each.id].decided]
+    if known:
+        _print(screen, step.made_on, "the result was:" if len(known) == 1 else "the results were:", known, claims)
+
+
+def show_real(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim]) -> None:
+    """Print the recorded figures of a step on a real device, after this run has simulated the device.
+
+    The paragraphs are left out, because this run has printed its own.
+    """
+    if step is not None:
+        figures = [part for part in step.parts if not isinstance(part, Paragraph)]
+        _print(screen, step.made_on, "this step showed:", figures, claims)
+
+
+def _print(
+    screen: Screen,
+    made_on: RecordedOn,
+    verb: str,
+    parts: Sequence[Part],
+    claims: Mapping[str, Claim],
+) -> None:
+    with screen.quoted():
+        screen.recorded(f"On {made_on.describe()}, {verb}")
+        for part in parts:
+            if not isinstance(part, RecordedClaim) or part.id in claims:
+                part.show(screen, claims)

@@ -1,0 +1,106 @@
+"""Record a run of a lesson: run it without questions, and save what each step showed. `--record` does this."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.errors import MachineError
+from harness.rendering.tables import Table
+from harness.storage.user_state import state_folder
+from lessons.engine.claim import SettledClaim
+from lessons.engine.conditions import Conditions
+from lessons.engine.lesson import Lesson
+from lessons.engine.recorded_parts import (
+    Paragraph,
+    Part,
+    RecordedClaim,
+    RecordedPicture,
+    RecordedTable,
+    RevealedAnswer,
+)
+from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep
+from lessons.engine.run import RunOptions, Session
+from lessons.engine.screen import Screen, claim_value
+
+
+class RecordingScreen(Screen):
+    """A screen that also keeps the parts of each step's explanation, in the order of the steps."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self.steps: list[list[Part]] = []
+
+    def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
+        """Print the title of a step. The following parts belong to this step."""
+        self.steps.append([])
+        super().open_step(number, steps, title, introduction)
+
+    def say(self, text: str) -> None:
+        """Print and keep a paragraph."""
+        self._keep(Paragraph(text))
+        super().say(text)
+
+    def reveal(self, text: str, *, right: bool | None, label: str = "Measured") -> None:
+        """Print and keep the right answer to a question."""
+        self._keep(RevealedAnswer(text))
+        super().reveal(text, right=right, label=label)
+
+    def table(self, table: Table) -> None:
+        """Print and keep a table."""
+        self._keep(RecordedTable.of(table))
+        super().table(table)
+
+    def picture(self, text: str, caption: str) -> None:
+        """Print and keep a picture made of characters."""
+        self._keep(RecordedPicture(text, caption))
+        super().picture(text, caption)
+
+    def claim(self, settled: SettledClaim, remark: str) -> None:
+        """Print and keep a claim."""
+        self._keep(RecordedClaim(settled.id, str(settled.standing), claim_value(settled, remark)))
+        super().claim(settled, remark)
+
+    def _keep(self, part: Part) -> None:
+        self.steps[-1].append(part)
+
+
+def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None) -> Iterator[Path]:
+    """Run a lesson, save what each step showed and the lesson's other recorded data, and yield the written files.
+
+    If the earlier record of a step decides more of the same claims, the step keeps it. Raise `MachineError` if this
+    machine only simulates the device of the lesson, or, at the end, if the lesson's recorder lacks something.
+    """
+    if lesson.simulated:
+        raise MachineError(
+            f"This machine has no {lesson.simulated}. Record lesson {lesson.number} on a machine with one."
+        )
+    failed = None
+    try:
+        yield from lesson.recorder(lesson.recorded) if lesson.recorder else ()
+    except MachineError as error:
+        failed = error
+    screen = RecordingScreen(console or Console(highlight=False))
+    conditions = Conditions.measure(fast=fast)
+    session = Session(lesson, screen, RunOptions(fast, False, lambda _name, _svg: None, lambda _: None), conditions)
+    session.replays = False
+    session.play()
+    made_on = RecordedOn.now(conditions.environment)
+    steps = dict(RecordedRun.load(lesson.recorded).steps)
+    for step, parts in zip(lesson.steps, screen.steps, strict=True):
+        found = RecordedStep(made_on, tuple(part for part in parts if not _names_a_path(part)))
+        earlier = steps.get(step.name)
+        worse = earlier and earlier.claims.keys() == found.claims.keys() and earlier.decided > found.decided
+        if not found.skipped and not worse:
+            steps[step.name] = found
+    known = {step.name: steps[step.name] for step in lesson.steps if step.name in steps}
+    yield RecordedRun(known).save(lesson.recorded)
+    if failed:
+        raise failed
+
+
+def _names_a_path(part: Part) -> bool:
+    """Return whether a part contains a path of this machine, which is useless on other machines."""
+    paths = (str(Path.home()), str(state_folder()), tempfile.gettempdir(), str(Path(__file__).parents[2]))
+    return any(path in repr(part) for path in paths)

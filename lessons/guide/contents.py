@@ -1,0 +1,197 @@
+"""Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+
+from harness import glossary
+from lessons.engine import glossary as glossary_screen
+from lessons.engine import recall
+from lessons.engine.catalogue import Entry, lesson_names
+from lessons.engine.claim import Claim
+from lessons.engine.lesson import Lesson
+from lessons.engine.predict import UNCLEAR, Choice, Guess, Prediction
+from lessons.engine.recall import Recall
+from lessons.engine.step import Step
+from lessons.guide import claim_texts, task_texts
+from lessons.guide.claim_texts import Said
+from lessons.guide.results import ClaimResult, LessonResults, Shown
+from lessons.guide.task_texts import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question of a step: its text, its options (none for a guess), and the usual reasoning behind wrong answers.
+
+    `unit` is the unit of a guess. `measured` is the right answer in the results of the pack, or "".
+    """
+
+    question: str
+    options: tuple[str, ...]
+    unit: str
+    near: float
+    wrong_reasoning: str
+    measured: str
+
+    @property
+    def right(self) -> int | None:
+        """The place of the right option among the options, or None if the results do not show it."""
+        return self.options.index(self.measured) if self.measured in self.options else None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPage:
+    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None)."""
+
+    id: str
+    sentence: str
+    bounds: str
+    said: Said
+    result: ClaimResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepPage:
+    """One step as the pack shows it. `pictures` are SVG texts, and `shown` are tables and texts."""
+
+    number: int
+    name: str
+    title: str
+    minutes: int
+    introduction: str
+    given_code: str
+    code: str
+    asked: Asked | None
+    claims: tuple[ClaimPage, ...]
+    pictures: tuple[str, ...]
+    shown: tuple[Shown, ...] = ()
+
+
+@dataclass(frozen=True)
+class LessonPage:
+    """One lesson as the pack shows it. `results` is None if the pack has no results of this lesson."""
+
+    lesson: Lesson
+    steps: tuple[StepPage, ...]
+    tasks: tuple[Task, ...]
+    recall: tuple[Recall, ...]
+    terms: tuple[glossary.Term, ...]
+    results: LessonResults | None
+
+    @property
+    def name(self) -> str:
+        """The lesson's name, such as "04_autorange"."""
+        return self.lesson.name
+
+    @property
+    def entry(self) -> Entry:
+        """The lesson's entry in the list of lessons, with its minutes."""
+        return self.lesson.entry
+
+    @property
+    def short(self) -> str:
+        """The lesson's number as a student types it, such as "4"."""
+        return self.lesson.number.lstrip("0")
+
+    @property
+    def points(self) -> float:
+        """The points of the lesson's exercise."""
+        return sum(task.points for task in self.tasks)
+
+    @property
+    def minutes(self) -> int:
+        """The minutes for the lesson and its exercise together."""
+        return self.entry.minutes + (self.entry.exercise_minutes or 0)
+
+    @cached_property
+    def title(self) -> str:
+        """The lesson's title."""
+        return self.lesson.title
+
+
+def load_all(results: Mapping[str, LessonResults]) -> dict[str, LessonPage]:
+    """Return the pages of all lessons, by the lesson's name."""
+    tasks, questions = task_texts.load(), recall.load()
+    terms = glossary.load(glossary_screen.FILE).terms
+    return {
+        name: page_of(
+            import_module(f"lessons.{name}").lesson,
+            tasks.get(name, ()),
+            questions.get(name, ()),
+            [term for term in terms if term.lesson == name],
+            results.get(name),
+        )
+        for name in lesson_names()
+    }
+
+
+def page_of(
+    lesson: Lesson,
+    tasks: Sequence[Task],
+    questions: Sequence[Recall],
+    terms: Sequence[glossary.Term],
+    results: LessonResults | None,
+) -> LessonPage:
+    """Return the page of one lesson from its data."""
+    said = claim_texts.said_about_claims(Path(lesson.file))
+    minutes = lesson.entry.steps_min
+    steps = tuple(
+        _step(number, step, said, results, minutes[number - 1]) for number, step in enumerate(lesson.steps, start=1)
+    )
+    return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
+
+
+def _step(
+    number: int, step: Step[object], said: Mapping[str, Said], results: LessonResults | None, minutes: float
+) -> StepPage:
+    return StepPage(
+        number=number,
+        name=step.name,
+        title=step.title,
+        minutes=max(1, round(minutes)),
+        introduction=step.introduction,
+        given_code=step.given_code,
+        code=step.code,
+        asked=_asked(step, results),
+        claims=tuple(_claim(claim, said, results) for claim in step.claims.values()),
+        pictures=results.pictures.get(step.name, ()) if results else (),
+        shown=results.shown.get(step.name, ()) if results else (),
+    )
+
+
+def _claim(claim: Claim, said: Mapping[str, Said], results: LessonResults | None) -> ClaimPage:
+    result = results.claims.get(claim.id) if results else None
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, said.get(claim.id, Said()), result)
+
+
+def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
+    if step.predict is None:
+        return None
+    measured = results.truths.get(step.name, "") if results else ""
+    if isinstance(step.predict, Choice):
+        measured = right_option(measured, tuple(step.predict.options.values()))
+    elif measured.startswith(UNCLEAR):
+        measured = ""
+    measured = measured.partition(". ")[0].removesuffix(".")
+    if isinstance(step.predict, Choice | Guess):
+        return _known(step.predict, step.wrong_reasoning, measured)
+    assert callable(step.predict)
+    later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
+    question = (results.questions.get(step.name) if results else None) or later.question
+    return Asked(question, later.options, "", 2.0, step.wrong_reasoning, measured)
+
+
+def right_option(measured: str, options: Sequence[str]) -> str:
+    """Return the option with which the text of a right answer begins, or "" if it begins with none."""
+    begun = measured.casefold() + "."
+    fitting = [option for option in options if begun.startswith(option.casefold() + ".")]
+    return max(fitting, key=len, default="")
+
+
+def _known(question: Prediction, wrong_reasoning: str, measured: str) -> Asked:
+    if isinstance(question, Choice):
+        return Asked(question.question, tuple(question.options.values()), "", 2.0, wrong_reasoning, measured)
+    assert isinstance(question, Guess)
+    return Asked(question.question, (), question.unit, question.near, wrong_reasoning, measured)

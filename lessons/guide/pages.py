@@ -1,0 +1,77 @@
+"""Make all files of the pack: pages, slides, question files, midterm and project."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from harness.machine.environment import Environment
+from lessons.guide import bank, exam, project, question_files, syllabus
+from lessons.guide.contents import LessonPage
+from lessons.guide.rendering import render
+from lessons.guide.slides import slides_page
+
+
+def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the path and the content of each file of the pack. `seed` draws the questions of the midterm."""
+    questions = [question for page in pages.values() for question in bank.questions_of(page)]
+    courses = {
+        "syllabus_12_weeks.html": syllabus.twelve_weeks(pages),
+        "syllabus_4_weeks.html": syllabus.four_weeks(pages),
+    }
+    midterm, work = exam.draw(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
+    shared = {"exam": midterm, "project": work}
+    for name, course in courses.items():
+        yield (
+            name,
+            render("syllabus.html", syllabus=course, has_midterm=len(course.weeks) > syllabus.SHORT_WEEKS, **shared),
+        )
+    for page in pages.values():
+        yield f"lessons/{page.name}.html", lesson_page(page)
+        yield f"slides/{page.name}.html", slides_page(page)
+    yield "midterm.html", render("midterm.html", exam=midterm, answers=False)
+    yield "midterm_answers.html", render("midterm.html", exam=midterm, answers=True)
+    yield "project.html", render("project.html", project=work)
+    yield from _question_files(questions, midterm)
+    yield (
+        "index.html",
+        render(
+            "index.html",
+            pages=list(pages.values()),
+            first=courses["syllabus_12_weeks.html"].lessons[0],
+            total=len(questions),
+            kinds=bank.KINDS,
+            counts=Counter(question.kind for question in questions),
+            version=Environment.capture(ask_cuda=False).kit,
+            **shared,
+        ),
+    )
+
+
+def _question_files(questions: list[bank.Question], midterm: exam.Exam) -> Iterator[tuple[str, str | bytes]]:
+    title, exam_title, drawn = "fairclock question bank", "fairclock midterm", list(midterm.questions)
+    yield "questions/questions.csv", "\ufeff" + question_files.as_csv(questions)  # Excel needs the mark to read UTF-8
+    yield "questions/questions_moodle.xml", question_files.as_moodle_xml(questions, category=title)
+    yield "questions/questions_canvas.zip", question_files.as_qti(questions, title=title, bank=True)
+    yield "questions/midterm_moodle.xml", question_files.as_moodle_xml(drawn, category=exam_title)
+    yield "questions/midterm_canvas.zip", question_files.as_qti(drawn, title=exam_title, bank=False)
+
+
+def lesson_page(page: LessonPage) -> str:
+    """Return the instructor's page about one lesson, as HTML."""
+    return render("lesson.html", page=page, before=before_class(page), student=for_students(page))
+
+
+def before_class(page: LessonPage) -> list[str]:
+    """Return the commands with which an instructor prepares the class."""
+    run = f"python -m lessons {page.short}"
+    return [
+        f"{run} --list-steps",
+        f"{run} --no-input --plots pictures",
+        f"{run} --notebook {page.name}.ipynb",
+        f"python -m grader check solutions/{page.name}.py",
+    ]
+
+
+def for_students(page: LessonPage) -> list[str]:
+    """Return the commands with which students take the lesson and work on its exercise."""
+    check = f"python -m grader check {page.short}"
+    return [f"python -m lessons {page.short}", check, f"{check} --hint", "python -m grader submit"]

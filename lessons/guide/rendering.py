@@ -1,0 +1,82 @@
+"""Make the pack's HTML and XML from Jinja templates. All values are escaped."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup, escape
+
+from harness.rendering import units
+from lessons.engine.catalogue import FOLDER
+from lessons.engine.markup import pieces, plain
+from lessons.guide.pictures import image
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+REPORTS: Final = FOLDER.parent / "grader" / "reports"
+"""The folder with the style of the grader's pages, which the pack's pages share."""
+
+_TAGS: Final = {"code": "code", "emphasis": "em"}
+
+
+def render(name: str, /, **values: object) -> str:
+    """Return the text that the template `name` makes from `values`."""
+    return _environment().get_template(name).render(values)
+
+
+def html(text: str) -> Markup:
+    """Return a lesson's text as HTML: its code and its emphasis have elements instead of backticks and asterisks."""
+    return Markup().join(
+        Markup("<{0}>{1}</{0}>").format(_TAGS[kind], piece) if kind else escape(piece) for piece, kind in pieces(text)
+    )
+
+
+def highlighted(code: str) -> Markup:
+    """Return Python code as HTML with a class for each kind of token. `code_style` has the colours."""
+    from pygments import highlight  # noqa: PLC0415 - slow to import, and only the pack needs it
+    from pygments.formatters import HtmlFormatter  # noqa: PLC0415
+    from pygments.lexers import PythonLexer  # noqa: PLC0415
+
+    return Markup(highlight(code, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n"))  # noqa: S704 - it escapes
+
+
+@cache
+def code_style() -> Markup:
+    """Return the CSS rules for the colours of code, in a light and in a dark browser and on paper."""
+    from pygments.formatters import HtmlFormatter  # noqa: PLC0415
+
+    light, dark = (HtmlFormatter(style=name).get_style_defs("pre.code") for name in ("default", "github-dark"))
+    return Markup(f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}")  # noqa: S704 - CSS of pygments
+
+
+def style_of(text: str) -> Markup:
+    """Return the CSS rules inside the `<style>` element of a template's text."""
+    return Markup(text[text.index(">") + 1 : text.rindex("</")])  # noqa: S704 - the text is a file of this kit
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - slow, and only the pack needs it
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"html": html, "code": highlighted, "plain": plain, "image": image, "points": "{:g}".format}
+    shared = style_of((REPORTS / "style.html").read_text(encoding="utf-8"))
+    environment.globals |= {"count": units.count, "ratio": units.ratio, "style": shared, "code_style": code_style}
+    return environment
+
+
+def written(files: Mapping[str, str | bytes], folder: Path) -> None:
+    """Write each file into a folder. The keys are paths in the folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,0 +1,120 @@
+"""The slides of a lesson: one HTML file that needs no other file. The arrow keys change the slide.
+
+Chromium prints one slide on each page.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lessons.guide.contents import LessonPage, StepPage
+from lessons.guide.pictures import claim_chart
+from lessons.guide.rendering import render
+from lessons.guide.results import Shown
+
+MOST_LINES: Final = 26
+"""The largest number of lines of code on one slide."""
+
+MOST_ROWS: Final = 8
+MOST_COLUMNS: Final = 5
+MOST_WIDTH: Final = 72
+"""The largest table, and the longest line of text, on half a slide."""
+
+CODE_BESIDE_TEXT: Final = 740
+CODE_ALONE: Final = 1130
+CODE_HEIGHT: Final = 545
+"""The place for code on a slide, in CSS pixels."""
+
+CHARACTER: Final = 0.605
+LINE: Final = 1.34
+"""The width of a character and the height of a line, in sizes of the font."""
+
+LARGEST_FONT: Final = 22
+
+GAP: Final = "\n\n\n"
+"""The text between two functions in shown code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """One slide. `kind` chooses its part of the template, and the other fields are its content."""
+
+    kind: str
+    title: str
+    step: StepPage | None = None
+    text: str = ""
+    code: str = ""
+    pictures: Sequence[str] = field(default_factory=tuple)
+    shown: Shown | None = None
+
+    @property
+    def code_px(self) -> int:
+        """The size of the code's font in CSS pixels, at which the code fills its part of the slide."""
+        lines = self.code.splitlines()
+        width = CODE_BESIDE_TEXT if self.text else CODE_ALONE
+        by_width = width / (max(map(len, lines), default=1) * CHARACTER)
+        return int(min(LARGEST_FONT, by_width, CODE_HEIGHT / (len(lines) * LINE)))
+
+
+def slides_page(page: LessonPage) -> str:
+    """Return the slides of a lesson, as HTML."""
+    return render("slides.html", page=page, slides=list(slides_of(page)))
+
+
+def slides_of(page: LessonPage) -> Iterator[Slide]:
+    """Yield the slides of a lesson, in order."""
+    yield Slide("title", page.title)
+    for step in page.steps:
+        yield from _step(step)
+    chart = claim_chart(page)
+    if chart:
+        yield Slide("picture", "The claims in one run", pictures=(chart,))
+    yield Slide("points", "Key points")
+    if page.tasks:
+        yield Slide("exercise", "Your exercise")
+
+
+def _step(step: StepPage) -> Iterator[Slide]:
+    chunks = list(in_chunks(step.given_code, step.code))
+    for number, code in enumerate(chunks, start=1):
+        title = f"{step.number}. {step.title}" + (f" ({number}/{len(chunks)})" if len(chunks) > 1 else "")
+        yield Slide("code", title, step, text=step.introduction if number == 1 else "", code=code)
+    if step.asked:
+        yield Slide("question", f"{step.number}. {step.title}", step)
+    if step.asked or step.claims:
+        yield Slide("answer", f"{step.number}. {step.title}", step, pictures=step.pictures, shown=_best_shown(step))
+
+
+def _best_shown(step: StepPage) -> Shown | None:
+    """Return the first table or text of a step that fits on half a slide. With a picture, return None."""
+    fitting = [each for each in step.shown if _fits(each)]
+    return fitting[0] if fitting and not step.pictures else None
+
+
+def _fits(shown: Shown) -> bool:
+    if shown.rows:
+        return len(shown.rows) <= MOST_ROWS and len(shown.heads) <= MOST_COLUMNS
+    return (
+        len(shown.text.splitlines()) <= MOST_LINES and max(map(len, shown.text.splitlines()), default=0) <= MOST_WIDTH
+    )
+
+
+def in_chunks(*codes: str, most: int = MOST_LINES) -> Iterator[str]:
+    """Yield pieces of code of at most `most` lines each. Functions stay whole if they are short enough."""
+    chunk = ""
+    for part in (part for code in codes if code for part in code.split(GAP)):
+        if chunk and _lines(chunk) + _lines(part) + 2 > most:
+            yield chunk
+            chunk = ""
+        lines = part.splitlines()
+        while len(lines) > most:
+            at = max((n for n in range(most // 2, most) if not lines[n].strip()), default=most)
+            yield "\n".join(lines[:at])
+            lines = lines[at:]
+        chunk = f"{chunk}{GAP}" * bool(chunk) + "\n".join(lines)
+    if chunk.strip():
+        yield chunk
+
+
+def _lines(code: str) -> int:
+    return len(code.splitlines())

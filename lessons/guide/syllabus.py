@@ -1,0 +1,137 @@
+"""The syllabi: the lessons of a path, divided into weeks with similar numbers of minutes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from lessons.engine.route import FULL, SHORT, lessons_of
+from lessons.guide.contents import LessonPage
+
+MIDTERM_WEEK: Final = 7
+PROJECT_STARTS: Final = 8
+LONG_WEEKS: Final = 12
+SHORT_WEEKS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """One week of a course: its lessons, and the lessons of the last week, whose recall questions are asked first.
+
+    `event` is a sentence about the midterm or the project, or "".
+    """
+
+    number: int
+    lessons: tuple[LessonPage, ...]
+    before: tuple[LessonPage, ...]
+    event: str = ""
+
+    @property
+    def class_minutes(self) -> int:
+        """The minutes for the lessons of this week."""
+        return sum(page.entry.minutes for page in self.lessons)
+
+    @property
+    def homework_minutes(self) -> int:
+        """The minutes for the exercises of this week."""
+        return sum(page.entry.exercise_minutes or 0 for page in self.lessons)
+
+    @property
+    def points(self) -> float:
+        """The points of the exercises of this week."""
+        return sum(page.points for page in self.lessons)
+
+    @property
+    def recall_questions(self) -> int:
+        """The number of recall questions at the start of this week."""
+        return sum(len(page.recall) for page in self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Syllabus:
+    """A course of a few weeks."""
+
+    title: str
+    weeks: tuple[Week, ...]
+
+    @property
+    def lessons(self) -> tuple[LessonPage, ...]:
+        """All lessons of the course, in order."""
+        return tuple(page for week in self.weeks for page in week.lessons)
+
+    @property
+    def points(self) -> float:
+        """The points of all exercises of the course."""
+        return sum(week.points for week in self.weeks)
+
+    @property
+    def before_midterm(self) -> tuple[LessonPage, ...]:
+        """The lessons of the weeks before the midterm. Without a midterm, all lessons."""
+        weeks = [week for week in self.weeks if len(self.weeks) < MIDTERM_WEEK or week.number < MIDTERM_WEEK]
+        return tuple(page for week in weeks for page in week.lessons)
+
+
+def twelve_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
+    """Return the course of the full path. The midterm is in week 7, and week 12 is for the projects."""
+    path = [pages[name] for name in lessons_of(FULL, list(pages))]
+    numbers = [number for number in range(1, LONG_WEEKS) if number != MIDTERM_WEEK]
+    events = {
+        MIDTERM_WEEK: "Midterm, and questions about the lessons so far.",
+        PROJECT_STARTS: "Hand out the project.",
+        LONG_WEEKS: "The students present their projects.",
+    }
+    return Syllabus("Twelve weeks: all lessons", _weeks(path, numbers, LONG_WEEKS, events))
+
+
+def four_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
+    """Return the course of the short path. The project is short, and the students present it in the last week."""
+    path = [pages[name] for name in lessons_of(SHORT, list(pages))]
+    events = {
+        3: "Hand out the project, without its optional parts.",
+        SHORT_WEEKS: "The students present their projects.",
+    }
+    return Syllabus("Four weeks: the short path", _weeks(path, list(range(1, SHORT_WEEKS + 1)), SHORT_WEEKS, events))
+
+
+def _weeks(
+    path: Sequence[LessonPage], numbers: Sequence[int], last: int, events: Mapping[int, str]
+) -> tuple[Week, ...]:
+    parts = dict(zip(numbers, divided(path, [page.minutes for page in path], len(numbers)), strict=True))
+    weeks, before = [], tuple[LessonPage, ...]()
+    for number in range(1, last + 1):
+        lessons = tuple(parts.get(number, ()))
+        weeks.append(Week(number, lessons, before, events.get(number, "")))
+        before = lessons or before
+    return tuple(weeks)
+
+
+def divided(path: Sequence[LessonPage], minutes: Sequence[int], count: int) -> list[list[LessonPage]]:
+    """Return `count` parts of the path, in order. The part with the most minutes has as few minutes as possible.
+
+    If there are fewer lessons than parts, the last parts are empty.
+    """
+    empty: list[list[LessonPage]] = [[] for _ in range(count - len(path))]
+    ends = best_ends(tuple(minutes), min(count, len(path)))
+    starts = [0, *ends[:-1]]
+    return [list(path[start:end]) for start, end in zip(starts, ends, strict=True)] + empty
+
+
+@cache
+def best_ends(minutes: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Return the ends of `count` parts of `minutes` with the smallest sum of squares. No part is empty.
+
+    Raise `ValueError` if there are fewer values than parts.
+    """
+    if count > len(minutes):
+        raise ValueError(f"{len(minutes)} values cannot fill {count} parts.")
+    if count == 1:
+        return (len(minutes),)
+    candidates = []
+    for end in range(count - 1, len(minutes)):
+        ends = (*best_ends(minutes[:end], count - 1), len(minutes))
+        candidates.append((_squares(minutes, ends), ends))
+    return min(candidates)[1]
+
+
+def _squares(minutes: Sequence[int], ends: Sequence[int]) -> int:
+    return sum(sum(minutes[start:end]) ** 2 for start, end in zip((0, *ends[:-1]), ends, strict=True))

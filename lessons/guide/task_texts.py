@@ -1,0 +1,91 @@
+"""The tasks of each exercise, read from the output of `python -m grader.authoring.task_texts`.
+
+Lessons do not import the grader, so they start it as a process.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from harness.errors import UsageError
+from lessons.engine.catalogue import FOLDER
+
+COMMAND = ("-m", "grader.authoring.task_texts")
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """A known wrong answer: its name, the explanation that students read, and its code without the docstring."""
+
+    name: str
+    explanation: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A grade threshold: a submission gets `points` if its ratio to the baseline's cost is at least `ratio`."""
+
+    ratio: float
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One function that a student writes, with the texts that the grader shows about it.
+
+    A right answer gets `points_if_right` at any cost. `cost` is the kind of cost that the grader measures.
+    """
+
+    lesson: str
+    name: str
+    summary: str
+    points: float
+    points_if_right: float
+    cost: str
+    thresholds: tuple[Threshold, ...]
+    hints: tuple[str, ...]
+    read: str
+    idea: str
+    references: str
+    wrong_answers: tuple[WrongAnswer, ...]
+
+
+def load() -> dict[str, tuple[Task, ...]]:
+    """Return the tasks of each lesson's exercise, by the lesson's name.
+
+    Raise `UsageError` if the grader cannot list its tasks.
+    """
+    ran = subprocess.run([sys.executable, *COMMAND], cwd=FOLDER.parent, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        last = (ran.stderr.strip().splitlines() or ["no message"])[-1]
+        raise UsageError(f"The tasks of the exercises cannot be listed ({last}). Run: python {' '.join(COMMAND)}")
+    found: dict[str, tuple[Task, ...]] = {}
+    for each in from_json(ran.stdout):
+        found[each.lesson] = (*found.get(each.lesson, ()), each)
+    return found
+
+
+def from_json(text: str) -> list[Task]:
+    """Return the tasks from their JSON text. Raise `UsageError` if the JSON has another format."""
+    whole = json.loads(text)
+    if whole["format"] != FORMAT:
+        raise UsageError(f"The list of tasks has the format {whole['format']}, and not {FORMAT}. Install one version.")
+    return [_task(**each) for each in whole["tasks"]]
+
+
+def _task(
+    *,
+    thresholds: list[dict[str, float]],
+    wrong_answers: list[dict[str, str]],
+    hints: list[str],
+    **rest: str,
+) -> Task:
+    return Task(
+        thresholds=tuple(Threshold(**each) for each in thresholds),
+        wrong_answers=tuple(WrongAnswer(**each) for each in wrong_answers),
+        hints=tuple(hints),
+        **rest,  # type: ignore[arg-type]  # the JSON has numbers for points
+    )

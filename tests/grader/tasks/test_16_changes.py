@@ -1,0 +1,62 @@
+"""Task (b) of lesson 16: pairs of recordings, and the functions whose share changed."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from playing import find_task
+
+from grader.values import Value
+
+recordings = import_module("grader.tasks.lesson_16_sampling.recordings")
+recorded = import_module("grader.tasks.lesson_16_sampling.recorded")
+TASK = find_task("16_sampling", "changes")
+
+
+def drawn(seed: int = 1) -> tuple[Any, ...]:
+    return tuple(recordings.draw_scenarios(np.random.default_rng(seed)))
+
+
+def stack(samples: int, *frames: tuple[str, str, int]) -> Any:
+    return recorded.Stack(tuple(recorded.Frame(*frame) for frame in frames), samples)
+
+
+def test_lines_have_the_form_of_py_spy_and_are_read_back() -> None:
+    known = recorded.profile("before")
+    assert [recorded._stack(recordings._line(each)) for each in known] == list(known)
+
+
+def test_the_rows_are_those_of_a_pair_computed_by_hand() -> None:
+    main, same, c = ("main", "a.py", 3), ("main", "a.py", 9), ("gemm", "libc.so.6", 0)
+    pair = recordings.Pair("by hand", (stack(50, main, c), stack(50, main)), (stack(5, main, c), stack(95, same)))
+    assert pair.arguments[0] == ["main (a.py:3);gemm (libc.so.6) 50", "main (a.py:3) 50"]
+    assert pair.right == [["gemm (libc.so.6)", 50, 5]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_function_is_near_the_limit_and_most_pairs_have_changes(seed: int) -> None:
+    pairs = drawn(seed)
+    assert all(pair.clear for pair in pairs)
+    assert sum(bool(pair.right) for pair in pairs) >= 9
+    assert len({pair.title for pair in pairs}) == len(pairs) - 1
+
+
+def test_a_pair_near_the_limit_is_not_clear() -> None:
+    a, b = ("a", "a.py", 1), ("b", "a.py", 1)
+    pair = recordings.Pair("near", (stack(50, a, b), stack(50, a)), (stack(36, a, b), stack(64, a)))
+    assert not pair.clear
+
+
+def test_recordings_of_the_same_program_have_no_changes_and_different_numbers() -> None:
+    for words in ("the same program", "a longer recording"):
+        pair = next(pair for pair in drawn() if words in pair.title)
+        assert pair.right == []
+        assert sum(each.samples for each in pair.before) != sum(each.samples for each in pair.after)
+
+
+@pytest.mark.parametrize("answer", [None, "", 3, {}, [[]], [["x", 1, 2]], [["x", 1, 2]] * 2000, [3], "rows"])
+def test_any_answer_is_judged_and_nonsense_is_wrong(answer: Value) -> None:
+    pair = next(pair for pair in drawn() if pair.right)
+    assert pair.judge(answer) is not None
+    assert pair.judge(pair.right) is None

@@ -1,0 +1,47 @@
+"""The peak speed of a core. A fake clock gives each try its time, so the results are exact."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from harness.machine import peak_speed
+from harness.machine.peak_speed import LARGE_SIDE, READ_BYTES, SMALL_PRODUCTS, SMALL_SIDE, TRIES
+
+
+@pytest.fixture
+def tries_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list for the durations of tries. Each try takes the next one, and later tries take the last one."""
+    durations_s: list[float] = []
+
+    def clock() -> Iterator[float]:
+        now_s = 0.0
+        while True:
+            yield now_s
+            now_s += durations_s.pop(0) if len(durations_s) > 1 else durations_s[0]
+            yield now_s
+
+    ticks = clock()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks))
+    return durations_s
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "read_bytes"),
+    [(1 << 20, READ_BYTES), (3 << 20, 3 << 20), (9 << 20, 9 << 20), (1000, READ_BYTES), (0, READ_BYTES)],
+)
+def test_the_shortest_try_gives_the_reading_speed(tries_s: list[float], size_bytes: int, read_bytes: int) -> None:
+    tries_s += [3.0, 2.0, 4.0, 5.0]
+    assert peak_speed.read_bytes_per_s(size_bytes) == read_bytes / 2.0
+
+
+@pytest.mark.parametrize("small_is_faster", [True, False])
+def test_the_better_library_gives_the_speed_of_arithmetic(tries_s: list[float], *, small_is_faster: bool) -> None:
+    small, large = 2 * SMALL_SIDE**3 * SMALL_PRODUCTS, 2 * LARGE_SIDE**3
+    tries_s += [small / 3e9 if small_is_faster else small / 1e9] * TRIES + [large / 2e9]
+    assert peak_speed.operations_per_s() == pytest.approx(3e9 if small_is_faster else 2e9)
+
+
+def test_a_real_core_reads_and_computes() -> None:
+    assert peak_speed.read_bytes_per_s(1 << 16) > 0
+    assert peak_speed.operations_per_s() > 0

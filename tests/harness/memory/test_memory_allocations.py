@@ -1,0 +1,82 @@
+"""Recordings of memray: the peak, temporary memory, and memory that is kept."""
+
+import importlib.util
+
+import pytest
+
+from harness.memory import Allocated, allocations, lacking_memray, of_function, record_allocations
+
+needs_memray = pytest.mark.skipif(bool(lacking_memray()), reason=lacking_memray())
+MUCH = 20_000_000
+kept: list[bytearray] = []
+
+
+def short_peak() -> None:
+    bytearray(MUCH)
+    bytearray(MUCH // 2)
+
+
+def keep() -> None:
+    kept.append(bytearray(MUCH))
+
+
+def test_a_missing_memray_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    assert lacking_memray() == "memray is missing: python -m pip install 'fairclock[profilers]'"
+
+
+@needs_memray
+def test_a_short_peak_is_recorded_with_its_function() -> None:
+    found = record_allocations(short_peak)
+    assert MUCH <= of_function(found.at_peak, "short_peak") < 1.01 * MUCH
+    assert MUCH <= found.peak_bytes < 1.1 * MUCH
+    assert 1.5 * MUCH <= found.all_bytes < 1.6 * MUCH
+    assert of_function(found.temporary, "short_peak") >= 1.5 * MUCH
+    assert of_function(found.kept, "short_peak") == 0
+    assert found.allocations >= 2
+
+
+@needs_memray
+def test_memory_that_is_still_used_after_the_call_is_kept() -> None:
+    found = record_allocations(keep)
+    kept.clear()
+    assert of_function(found.kept, "keep") >= MUCH
+    assert found.kept[0].stack[0].startswith("keep:")
+
+
+@needs_memray
+def test_the_result_of_the_call_exists_until_the_end() -> None:
+    assert record_allocations(lambda: bytearray(MUCH)).kept[0].n_bytes >= MUCH
+
+
+@needs_memray
+def test_each_block_of_pythons_allocator_is_recorded_on_request() -> None:
+    few, many = (
+        record_allocations(lambda: [f"{n} x" for n in range(5000)], python_allocator=on) for on in (False, True)
+    )
+    assert few.allocations < 500
+    assert many.allocations >= 5000
+
+
+@needs_memray
+def test_native_frames_name_functions_of_c() -> None:
+    block = record_allocations(lambda: bytearray(MUCH), native=True).at_peak[0]
+    assert len(block.stack) > 1
+    assert not block.stack[0].startswith("<lambda>")
+
+
+@needs_memray
+def test_an_exception_of_the_call_is_not_caught_and_ends_the_recording() -> None:
+    with pytest.raises(ZeroDivisionError):
+        record_allocations(lambda: 1 // 0)
+    assert record_allocations(short_peak).peak_bytes >= MUCH
+
+
+def test_bytes_are_added_up_by_the_innermost_function() -> None:
+    blocks = [Allocated(5, 1, "malloc", ("f:3", "g:1")), Allocated(7, 1, "mmap", ("f:9",)), Allocated(1, 1, "mmap", ())]
+    assert of_function(blocks, "f") == 12
+    assert of_function(blocks, "g") == 0
+
+
+def test_the_threshold_of_temporary_memory_is_that_of_the_lesson() -> None:
+    assert allocations.WITHIN == 100

@@ -1,0 +1,126 @@
+"""Tests of live programs: start, suspend, resume, end."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+import pytest
+
+from harness.errors import MachineError
+from harness.sampling import end_all, live
+
+ROOT = Path(__file__).parents[3]
+COUNTS = """
+import time
+number = 0
+while True:
+    number += 1
+    print(number, flush=True)
+    time.sleep(0.001)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_program_is_left() -> Iterator[None]:
+    yield
+    end_all()
+
+
+def test_a_program_runs_as_its_own_process_and_its_lines_are_read() -> None:
+    with live(COUNTS) as program:
+        program.wait_for(5)
+        numbers = [int(line) for line in program.lines()]
+        assert psutil.Process(program.pid).cmdline() == [sys.executable, str(program.script)]
+    assert numbers == list(range(2, 2 + len(numbers)))
+
+
+def test_a_program_is_suspended_after_the_block_and_goes_on_in_the_next() -> None:
+    with live(COUNTS) as program:
+        pid = program.pid
+    assert is_stopped(pid)
+    with live(COUNTS) as program:
+        assert program.pid == pid
+        program.wait_for(2)
+        assert int(program.lines()[0]) > 2
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether a process is stopped, after at most 30 s: the system may stop it a moment after the signal."""
+    deadline_s = time.monotonic() + 30
+    while psutil.Process(pid).status() != psutil.STATUS_STOPPED and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+
+
+def test_another_script_or_option_is_another_program() -> None:
+    with live(COUNTS) as one, live(COUNTS, "-O") as other:
+        assert one.pid != other.pid
+
+
+def test_all_programs_end_with_their_children_and_files() -> None:
+    script = (
+        "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])\n" + COUNTS
+    )
+    with live(script) as program:
+        (child,) = psutil.Process(program.pid).children()
+    end_all()
+    assert not psutil.pid_exists(program.pid)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+    assert not program.script.exists()
+
+
+def test_a_forked_process_ends_no_program() -> None:
+    with live(COUNTS) as program:
+        end_all(owner=program.pid)
+        assert psutil.pid_exists(program.pid)
+
+
+def test_a_script_that_fails_is_an_error_with_its_last_line() -> None:
+    with pytest.raises(MachineError, match="ZeroDivisionError"), live("1 / 0"):
+        pass
+
+
+def test_a_silent_script_is_an_error() -> None:
+    with live(COUNTS) as program, pytest.raises(MachineError, match="printed nothing for 0 s"):
+        program.wait_for(10**9, timeout_s=0)
+
+
+def test_an_error_in_the_block_ends_the_program() -> None:
+    with pytest.raises(ValueError, match="mine"), live(COUNTS) as program:
+        raise ValueError("mine")
+    assert not psutil.pid_exists(program.pid)
+
+
+def test_busy_is_near_0_for_a_program_that_waits_and_larger_for_one_that_computes() -> None:
+    waits = "import time\nwhile True:\n    print(1, flush=True)\n    time.sleep(0.05)\n"
+    computes = "while True:\n    sum(range(100_000))\n    print(1, flush=True)\n"
+    found = []
+    for script in (waits, computes):
+        with live(script) as program:
+            time.sleep(0.3)
+            found.append(program.busy())
+    assert 0 <= found[0] < found[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the CPU time of another process")
+def test_a_program_that_nobody_ends_has_a_limit_of_cpu_time() -> None:
+    with live(COUNTS) as program:
+        assert psutil.Process(program.pid).rlimit(psutil.RLIMIT_CPU) == (300, 300)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process together with its parent")
+def test_a_program_ends_if_the_process_that_started_it_is_killed() -> None:
+    starter = (
+        "import os, signal\nfrom harness.sampling import live\n"
+        f"with live({COUNTS!r}) as program:\n"
+        "    print(program.pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=False, cwd=ROOT)
+    pid, deadline_s = int(done.stdout), time.monotonic() + 30
+    while psutil.pid_exists(pid) and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE

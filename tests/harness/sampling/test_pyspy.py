@@ -1,0 +1,115 @@
+"""Tests of py-spy: its output, its errors, and what it records of a live program."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import MachineError
+from harness.sampling import dump, end_all, lacking, live, pyspy, record
+
+BUSY = """
+def inner():
+    return sum(i * i for i in range(20_000))
+
+def outer():
+    return inner()
+
+while True:
+    outer()
+    print("round", flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_program_is_left() -> Iterator[None]:
+    yield
+    end_all()
+
+
+@pytest.fixture
+def _can_watch() -> None:
+    if lacking():
+        pytest.skip(lacking())
+
+
+@pytest.fixture
+def _fresh() -> Iterator[None]:
+    """Forget whether py-spy works here, before and after the test."""
+    lacking.cache_clear()
+    yield
+    lacking.cache_clear()
+
+
+@pytest.mark.usefixtures("_can_watch")
+def test_a_dump_names_the_functions_the_innermost_first() -> None:
+    with live(BUSY.replace("range(20_000)", "range(2_000_000)")) as program:
+        text = dump(program.pid)
+    assert "<module> (program.py:9)" in text
+    assert text.index("<module>") > text.index("outer")
+
+
+@pytest.mark.usefixtures("_can_watch")
+def test_a_recording_holds_stacks_in_order_and_ends_after_the_given_time() -> None:
+    with live(BUSY) as program:
+        samples = record(program.pid, 0.5, rate=100)
+    assert len(samples) > 0
+    assert samples.with_function("outer") >= samples.with_function("inner") > 0
+    assert {sample.stack[0][0] for sample in samples.taken} == {"<module>"}
+    assert not any(sample.in_c for sample in samples.taken)
+
+
+@pytest.mark.usefixtures("_can_watch")
+def test_a_recording_ends_although_the_shell_ignores_interrupts() -> None:
+    """A shell that is not interactive starts background jobs with ignored interrupts, and py-spy inherits this."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with live(BUSY) as program:
+            assert len(record(program.pid, 0.2)) > 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_can_watch")
+def test_a_process_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(MachineError, match="py-spy failed"):
+        record(2**22 - 1, 0.1)
+    with pytest.raises(MachineError, match="py-spy failed"):
+        dump(2**22 - 1)
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_without_py_spy_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspy, "program", lambda: None)
+    assert lacking() == "needs py-spy. Run: python -m pip install 'fairclock[profilers]'"
+    with pytest.raises(MachineError, match="pip install"):
+        dump(1)
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_a_py_spy_without_permission_names_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "py-spy"
+    fake.write_text(
+        "#!/bin/sh\necho 'Error: Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n"
+    )
+    fake.chmod(0o755)
+    monkeypatch.setattr(pyspy, "program", lambda: str(fake))
+    assert "ptrace_scope" in lacking()
+    assert lacking().startswith("needs py-spy with access to other processes. py-spy failed: Error: Permission Denied")
+    with pytest.raises(MachineError, match="as root"):
+        record(1, 0.1)
+
+
+def test_threads_frames_and_samples_are_read_from_a_profile() -> None:
+    profile = {
+        "shared": {
+            "frames": [{"name": "f", "file": "a.py"}, {"name": "g", "file": "libc.so.6"}, {"name": "h", "file": None}]
+        },
+        "profiles": [{"name": "Thread 1", "samples": [[0, 1], [0]]}, {"name": "Thread 2", "samples": [[0, 2]]}],
+    }
+    samples = pyspy.read_speedscope(json.loads(json.dumps(profile)))
+    assert [sample.thread for sample in samples.taken] == ["Thread 1", "Thread 1", "Thread 2"]
+    assert [sample.names for sample in samples.taken] == [("f", "g"), ("f",), ("f", "h")]
+    assert [sample.in_c for sample in samples.taken] == [True, False, True]

@@ -1,0 +1,123 @@
+"""`--record` keeps what the screen showed, and the record prints it again."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from sessions import Play
+
+from harness.errors import MachineError
+from harness.rendering import units
+from harness.rendering.tables import Table
+from lessons.engine import Choice, Interval, Lesson, Page
+from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
+from lessons.engine.recorded_run import RecordedRun, RecordedStep
+from lessons.engine.recording import record
+
+HERE = {"lacks": "", "noise": ""}
+"""The missing part of the simulated machine, and whether it is too noisy. "" stands for a quiet machine that lacks
+nothing."""
+
+
+@pytest.fixture(autouse=True)
+def complete() -> Iterator[None]:
+    yield
+    HERE.update(lacks="", noise="")
+
+
+def lesson_of(folder: Path) -> Lesson:
+    lesson = Lesson(str(folder / "99_test.py"), title="A test", objective="None.")
+
+    @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}))
+    def count() -> int:
+        """Count."""
+        return 2
+
+    two = count.claim("two", "it is two", equals=2)
+
+    @count.explain
+    def _(page: Page, result: int) -> None:
+        if HERE["lacks"]:
+            page.skip_step(HERE["lacks"], shows="a count")
+            return
+        page.reveal("a", "It is.")
+        page.table(Table.of("Times", {"what": None, "time": units.seconds}, [("one", 1e-3), ("two", 2.5e-6)]))
+        page.output("███", caption="A bar")
+        page.settle(two, Interval(2, 1, 3) if HERE["noise"] else result, remark="counted")
+        page.say("Two of two.")
+        page.say(f"Open {Path(sys.executable).parents[1]} in a browser.", f"It is in {Path.home()}.")
+
+    return lesson
+
+
+def recorded(lesson: Lesson) -> str:
+    out = io.StringIO()
+    files = list(record(lesson, fast=True, console=Console(file=out, width=80)))
+    assert files == [lesson.recorded / "run.json"]
+    return out.getvalue()
+
+
+def test_a_record_contains_the_explanation_but_no_path_of_the_machine(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    assert "It is two" not in recorded(lesson)
+    step = RecordedRun.load(lesson.recorded).steps["count"]
+    assert step.parts == (
+        RevealedAnswer("Yes. It is."),
+        RecordedTable("Times", ["what", "time"], [["one", "1 ms"], ["two", "2.50 µs"]], [1]),
+        RecordedPicture("███", "A bar"),
+        RecordedClaim("two", "held", "2, counted"),
+        Paragraph("Two of two."),
+    )
+    assert step.made_on.python.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
+    assert step.made_on.date > "2026-01-01"
+
+
+def test_a_step_that_this_machine_skips_keeps_its_earlier_record(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    before = RecordedRun.load(lesson.recorded)
+    HERE["lacks"] = "a counter: apt install counter"
+    assert "Recorded" not in recorded(lesson)
+    assert RecordedRun.load(lesson.recorded) == before
+
+
+def test_a_step_that_decides_fewer_claims_keeps_its_earlier_record(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    before = RecordedRun.load(lesson.recorded)
+    HERE["noise"] = "much"
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded) == before
+    older = RecordedStep(before.steps["count"].made_on, (RecordedClaim("older", "held", "1"),))
+    RecordedRun({"count": older}).save(lesson.recorded)
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded).steps["count"].claims["two"].standing == "inconclusive"
+
+
+def test_a_step_that_no_machine_has_run_has_no_record(tmp_path: Path) -> None:
+    HERE["lacks"] = "a counter: apt install counter"
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded).steps == {}
+
+
+def test_what_was_recorded_is_shown_on_a_machine_that_lacks_something(prepare: Play, tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    HERE["lacks"] = "a counter: apt install counter"
+    played = prepare(lesson)
+    played.session.play()
+    printed = played.out.getvalue()
+    assert "│  two    2.50 µs" in printed
+    assert "✓  it is two" in printed
+    assert [claim.standing for claim in played.session.record().claims] == ["skipped"]
+
+
+def test_a_lesson_that_simulates_its_device_cannot_be_recorded(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    lesson.simulated = "GPU"
+    with pytest.raises(MachineError, match="This machine has no GPU"):
+        list(record(lesson, fast=True))

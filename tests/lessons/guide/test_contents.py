@@ -1,0 +1,81 @@
+"""The content of the pack about each lesson. The catalogue finds the lessons, so these tests include new ones."""
+
+import pytest
+from teachers_pack import pages, small_page
+
+from lessons.engine.catalogue import lesson_names
+from lessons.engine.lesson import Lesson
+from lessons.guide import contents
+from lessons.guide.contents import LessonPage
+
+WITHOUT_REASONING = ("18_", "19_")
+"""The beginnings of the names of lessons whose questions do not have these words yet."""
+
+
+@pytest.fixture(params=lesson_names())
+def page(request: pytest.FixtureRequest) -> LessonPage:
+    return pages()[request.param]
+
+
+def test_each_question_has_the_usual_wrong_reasoning(page: LessonPage) -> None:
+    if page.name.startswith(WITHOUT_REASONING):
+        return
+    for step in page.steps:
+        if step.asked:
+            assert step.asked.wrong_reasoning.startswith("Students "), step.name
+            assert " But " in step.asked.wrong_reasoning, step.name
+            assert max(len(each.split()) for each in step.asked.wrong_reasoning.split(". ")) <= 25, step.name
+
+
+def test_each_exercise_has_points_and_explained_wrong_answers(page: LessonPage) -> None:
+    assert page.tasks
+    for task in page.tasks:
+        assert task.points > 0
+        assert len(task.wrong_answers) >= 2
+        assert all(wrong.explanation and wrong.code for wrong in task.wrong_answers)
+
+
+def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> None:
+    twice, four_times = small_page().steps
+    assert twice.asked is not None
+    assert (twice.asked.question, twice.asked.options, twice.asked.right) == (
+        "Is `twice` more than once?",
+        ("yes", "no"),
+        0,
+    )
+    (claim,) = twice.claims
+    assert claim.result is not None
+    assert (claim.bounds, claim.result.shown, claim.said.unclear) == ("2", "2", "Two or not: unclear.")
+    assert len(twice.pictures) == 1
+    assert four_times.asked is not None
+    assert (four_times.asked.question, four_times.asked.right) == ("And four times 2?", None)
+
+
+@pytest.mark.parametrize(
+    ("measured", "option"),
+    [
+        ("less than 2×", "less than 2×"),
+        ("Less than 2×. It took 2 s.", "less than 2×"),
+        ("Less than 2× or 2× to 3×.", ""),
+        ("This run gives no clear answer.", ""),
+        ("", ""),
+    ],
+)
+def test_the_right_option_is_the_first_sentence_of_a_measured_answer(measured: str, option: str) -> None:
+    assert contents.right_option(measured, ("less than 2×", "less", "2× to 3×")) == option
+
+
+def test_without_results_a_page_has_no_answers() -> None:
+    twice, four_times = small_page(None).steps
+    assert twice.asked is not None
+    assert four_times.asked is not None
+    assert (twice.asked.measured, twice.asked.right, twice.pictures) == ("", None, ())
+    assert four_times.asked.question == "And four times …?"
+    assert twice.claims[0].result is None
+
+
+def test_a_lesson_that_is_added_later_needs_nothing_but_its_file() -> None:
+    lesson = Lesson(__file__, title="Later", objective="You know it.")
+    lesson.entry = small_page().entry  # this file calls no Lesson with literals
+    page = contents.page_of(lesson, (), (), (), None)
+    assert (page.steps, page.points, page.minutes) == ((), 0, small_page().minutes)

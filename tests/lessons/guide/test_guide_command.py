@@ -1,0 +1,157 @@
+"""`python -m lessons guide OUT`, and the commands and links on its pages."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from teachers_pack import pages, written
+from test_results import record
+
+from harness.command_line.command import guarded
+from harness.errors import UsageError
+from lessons import __main__ as lessons_main
+from lessons.engine.catalogue import FOLDER
+from lessons.guide import command
+from lessons.guide.pages import before_class, for_students
+
+ROOT = FOLDER.parent
+
+
+class Links(HTMLParser):
+    """Collects the targets of links, and the ids of elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.targets += [given["href"] or ""] if tag == "a" and "href" in given else []
+        self.ids |= {given["id"] or ""} if "id" in given else set()
+
+
+def run(*arguments: object) -> int:
+    return guarded(lessons_main.app, "python -m lessons", ["guide", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory)
+
+
+def links_of(page: Path) -> Links:
+    found = Links()
+    found.feed(page.read_text(encoding="utf-8"))
+    return found
+
+
+def test_each_link_leads_to_a_file_of_the_pack(pack: Path) -> None:
+    files = sorted(pack.rglob("*.html"))
+    assert len(files) == 6 + 2 * len(pages())
+    for page in files:
+        for target in links_of(page).targets:
+            path, _, place = target.partition("#")
+            linked = (page.parent / path) if path else page
+            assert linked.is_file(), (page.name, target)
+            assert not place or place in links_of(linked).ids, (page.name, target)
+
+
+def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -> None:
+    text = (pack / "lessons" / "04_autorange.html").read_text(encoding="utf-8")
+    page = pages()["04_autorange"]
+    for step in page.steps:
+        assert f'id="{step.name}"' in text
+    assert text.count("The usual wrong reasoning:") == len(page.steps)
+    assert text.count("Measured answer:") + text.count("the run decides") == len(page.steps)
+    assert "If the machine could not tell:" in text
+    assert "This run does not show whether other work of the machine made a call slower." in text
+    assert "The mean includes the bursts of another program." in text
+
+
+def commands_on(page: Path) -> list[str]:
+    """Return the commands on a page, one per line of its blocks of commands."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r'<code class="commands">(.*?)</code>', text, re.DOTALL)
+    return [line for block in blocks for line in block.strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the kit, in which commands may write files."""
+    copy = tmp_path_factory.mktemp("kit") / "kit"
+    for name in ("lessons", "grader", "harness", "solutions"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def ended(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program, *rest = shlex.split(words)
+    assert program == "python"
+    whole = [sys.executable, *rest]
+    return subprocess.run(whole, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+
+@pytest.mark.slow
+def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) -> None:
+    page = pages()["04_autorange"]
+    listed = commands_on(pack / "lessons" / "04_autorange.html")
+    assert listed == [*before_class(page), *for_students(page)]
+    for words in listed:
+        done = ended(words, here)
+        is_unsolved = words.startswith("python -m grader check 4")
+        assert done.returncode == int(is_unsolved), (words, done.stdout, done.stderr)
+    assert (here / "04_autorange.ipynb").is_file()
+    assert list((here / "pictures").glob("04_autorange-*.svg"))
+
+
+@pytest.mark.slow
+def test_a_command_that_starts_at_a_step_works(pack: Path, here: Path) -> None:
+    text = (pack / "lessons" / "04_autorange.html").read_text(encoding="utf-8")
+    starts = re.findall(r"<td><code>(python -m lessons 4 --from \d)</code></td>", text)
+    assert len(starts) == len(pages()["04_autorange"].steps)
+    assert ended(f"{starts[-1]} --fast", here).returncode == 0
+
+
+def test_a_pack_is_not_overwritten(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "index.html").write_text("mine", encoding="utf-8")
+    assert run(tmp_path) == 2
+    assert "--force" in capsys.readouterr().err
+    assert (tmp_path / "index.html").read_text(encoding="utf-8") == "mine"
+    assert (pack / "index.html").is_file()
+
+
+def test_results_can_be_made_or_named_but_not_both(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Use one of the two options"):
+        command.write(
+            tmp_path / "out", results_folder=tmp_path, run=True, seed=1, force=False, report=lambda _what: None
+        )
+
+
+def test_a_run_shows_its_own_results_and_the_exit_code_names_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run_all(_names: object, folder: Path, _report: object) -> list[str]:
+        folder.mkdir(parents=True)
+        (folder / "04_autorange.json").write_text(json.dumps(record()), encoding="utf-8")
+        return ["05_compare"]
+
+    monkeypatch.setattr("lessons.guide.results.run_all", run_all)
+    assert run(tmp_path / "out", "--run", "--seed", "2") == 1
+    told = capsys.readouterr()
+    assert "Lesson 05_compare failed" in told.err
+    assert f"Open {tmp_path / 'out' / 'index.html'}" in told.out
+    text = (tmp_path / "out" / "lessons" / "05_compare.html").read_text(encoding="utf-8")
+    assert "This pack has no results of this lesson." in text
+
+
+def test_a_student_kit_has_no_pack(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(lessons_main, "GUIDE", Path("no-such-folder"))
+    assert run("out") == 2
+    assert "The student kit does not contain the teacher's pack." in capsys.readouterr().err

@@ -1,0 +1,84 @@
+"""The teacher's pack of this kit, written once per test session, and small lessons for tests of its parts."""
+
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import small_lesson
+from once import once
+
+from harness.glossary import Term
+from lessons.engine.predict import Choice
+from lessons.engine.recall import Recall
+from lessons.guide import command, contents, results
+from lessons.guide.contents import LessonPage
+from lessons.guide.results import ClaimResult, LessonResults
+from lessons.guide.task_texts import Task, Threshold, WrongAnswer
+
+RESULTS = LessonResults(
+    machine="a machine",
+    date="2026-11-23",
+    questions={"twice": "Is `twice` more than once?", "four_times": "And four times 2?"},
+    truths={"twice": "yes"},
+    claims={"twice-is-two": ClaimResult("held", "2", "", 2.0, 2.0, 2.0)},
+    pictures={"twice": ("<svg><title>three samples</title><desc>of 2 &lt; 3 µs</desc></svg>",)},
+)
+"""Results of the small lesson."""
+
+
+def written(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the pack, with the recorded results."""
+    return once(factory, "teachers-pack", _write)
+
+
+def _write(folder: Path) -> None:
+    command.write(folder, results_folder=None, run=False, seed=1, force=True, report=lambda _what: None)
+
+
+@cache
+def pages() -> dict[str, LessonPage]:
+    """Return the pages of all lessons, with the recorded results."""
+    return contents.load_all(results.recorded())
+
+
+def task(wrong: int = 4) -> Task:
+    """Return a task with a number of known wrong answers."""
+    answers = [WrongAnswer(f"wrong_{n}", f"Explanation {n}.", f"def f():\n    return {n} < 3") for n in range(wrong)]
+    return Task(
+        lesson="small_lesson",
+        name="double",
+        summary="Return twice a number",
+        points=10.0,
+        points_if_right=4.0,
+        cost="calls",
+        thresholds=(Threshold(2.0, 10.0),),
+        hints=("first", "second", "third"),
+        read="lesson 04, “Twice”",
+        idea="Add the number to itself.",
+        references="",
+        wrong_answers=tuple(answers),
+    )
+
+
+def terms() -> list[Term]:
+    """Return five terms. The meaning of "clock" contains its name, and "tick" and "step" are related."""
+    return [
+        Term("clock", "A clock measures time.", lesson="small_lesson"),
+        Term("tick", "The smallest change between two readings.", lesson="small_lesson", see=("step",)),
+        Term("step", "The distance of two values.", lesson="small_lesson"),
+        Term("sample", "One measured value.", lesson="small_lesson"),
+        Term("block", "Calls that are timed together.", lesson="small_lesson"),
+        Term("A/A test", "A comparison of code with itself.", lesson="small_lesson"),
+    ]
+
+
+def small_page(found: LessonResults | None = RESULTS, wrong: int = 4) -> LessonPage:
+    """Return the page of the small lesson."""
+    recall = Recall(Choice("What is `2 * 1`?", {"a": "one", "b": "two"}), "b", "It always is.", "one")
+    return contents.page_of(small_lesson.lesson, [task(wrong)], [recall], terms(), found)
+
+
+def parsed(text: str) -> ET.Element:
+    """Return the root element of an XML text that this kit wrote."""
+    return ET.fromstring(text)  # noqa: S314 - the kit wrote it
