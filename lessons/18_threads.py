@@ -115,10 +115,9 @@ def four() -> tuple[str, ...]:
 def with_the_lock(turns: int = 9) -> Measured | None:
     """The usual build of Python has a global lock, the GIL. Only the thread that holds it executes Python code.
 
-    `serve` starts two interpreters that call the functions of a program on request. `take_turns` counts how many calls
-    per second are possible in three ways: on one thread, on two threads of one process, and on two processes with one
-    thread each. The three ways take turns. Two processes have two GILs, so their speedup shows what this machine can
-    do at this moment.
+    `serve` starts two interpreters that call the functions of a program on request. `take_turns` counts the calls per
+    second in three ways that take turns: on one thread, on two threads of a process, and on two processes. Two
+    processes have two GILs, so their speedup shows what this machine can do at this moment.
     """
     build = usual()
     if build is None:
@@ -368,7 +367,7 @@ def five() -> tuple[str, ...]:
 
 
 @lesson.step(
-    "What still runs in turn",
+    "Objects that two threads share",
     predict=Choice(
         "Without the GIL: which of these functions slow each other down on two threads?",
         {
@@ -651,7 +650,7 @@ class Repaired(NamedTuple):
     predict=Choice.ranges(
         "With a lock around each update, all counts are right. They are also right if each thread counts in a variable "
         "of its own and adds its result at the end. How many times as much CPU time does the lock take?",
-        (1.2, 3),
+        (1.3, 2),
         units.ratio,
     ),
     fast={"turns": 4},
@@ -757,9 +756,9 @@ class Watched(NamedTuple):
 def lost_nothing() -> Watched:
     """A race need not show itself in a test. So tools look at each access instead of the result.
 
-    `Recorder` writes down which thread reads and writes a variable, and which locks it holds at this moment. A pair of
-    accesses is a race if two threads make them, at least one is a write, no lock is held at both accesses, and nothing
-    else orders them. For programs in C and C++, the tool ThreadSanitizer does this.
+    `Recorder` writes down which thread reads and writes a variable, and which locks it holds at this moment. Two
+    accesses of different threads are a race if one is a write, no lock is held at both, and nothing else orders them.
+    For programs in C and C++, the tool ThreadSanitizer finds races.
     """
     recorder = Recorder()
     shared = two_counters(recorder)
@@ -852,6 +851,19 @@ class Beside(NamedTuple):
     turns: list[Turn]
 
 
+@lesson.given
+def measure_workers(build: Build, turns: int) -> Beside:
+    start_s: dict[str, list[float]] = {}
+    with serve(build, workers(), number=2) as servers:
+        for _ in range(turns):
+            for name in ("thread", "interpreter", "process"):
+                run = servers[0].run(name, seconds=0.02)
+                each_s = run.wall_s / max(run.results[0], 1)
+                start_s.setdefault(name, []).append(each_s)
+        scaled = take_turns(servers, "add_up", seconds=0.03, turns=turns)
+    return Beside(build.name, start_s, scaled)
+
+
 @lesson.step(
     "Processes and sub-interpreters",
     predict=Choice(
@@ -872,15 +884,7 @@ def other_workers(turns: int = 8) -> Beside | None:
     build = with_interpreters()
     if build is None:
         return None
-    start_s: dict[str, list[float]] = {}
-    with serve(build, workers(), number=2) as servers:
-        for _ in range(turns):
-            for name in ("thread", "interpreter", "process"):
-                run = servers[0].run(name, seconds=0.02)
-                each_s = run.wall_s / max(run.results[0], 1)
-                start_s.setdefault(name, []).append(each_s)
-        scaled = take_turns(servers, "add_up", seconds=0.03, turns=turns)
-    return Beside(build.name, start_s, scaled)
+    return measure_workers(build, turns)
 
 
 INTERPRETER_COSTS = other_workers.claim(

@@ -36,14 +36,15 @@ def tally(
     acquire()    waits for the lock and takes it (1 µs)
     release()    gives the lock back (1 µs)
 
-    All times are simulated. The cost is the time of your thread, and in addition seven times the time for which it
-    holds the lock, because the other threads then wait. At the end, each count must contain all changes of all threads,
-    and your thread must not hold the lock. For the keys "a" and "b", a result is {"a": 7, "b": 12}. Without jobs, it is
-    {}.
+    All times are simulated. While your thread holds the lock, the seven other threads wait. So the cost is the time of
+    your thread, plus seven times the time for which it holds the lock.
+
+    At the end, each count must contain all changes of all threads, and your thread must not hold the lock. For the keys
+    "a" and "b", a result is {"a": 7, "b": 12}. Without jobs, it is {}.
 
     Points: 4 of 10 if all counts are right. The baseline acquires the lock before `key_of` and releases it after `put`,
-    for each job. You get 6 points if your cost is 1.45 times lower than that of the baseline, 8 for 2.6 times lower,
-    and all 10 for 7 times lower.
+    for each job. You get 6 points for a cost 1.32 times lower than the baseline's, 8 for 2.45 times lower, and all 10
+    for 6 times lower.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Count the keys of the jobs, and add the counts to the table.")

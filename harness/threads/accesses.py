@@ -1,8 +1,8 @@
 """Record which thread reads and writes a variable, and which locks it holds, while a program really runs.
 
-Such a record shows a race even if the run lost nothing: two threads use a variable, one of them writes, and no lock is
-held by both. The program uses `Recorder.shared`, `Recorder.lock` and `Recorder.thread` in place of a plain object, of
-`threading.Lock` and of `threading.Thread`.
+Such a record shows a race even if the run lost nothing. In a race, two threads use a variable, one of them writes it,
+and no lock is held by both. The program uses `Recorder.shared`, `Recorder.lock` and `Recorder.thread` in place of a
+plain object, of `threading.Lock` and of `threading.Thread`.
 """
 
 import threading

@@ -84,8 +84,9 @@ def _part(title: str, text: str, races: str = "", advice: str = "") -> Part:
 
     The letter m stands for main, and the signs for the actions of `ACTIONS`.
     """
-    events = tuple((_name(thread), ACTIONS[sign], _name(name)) for thread, sign, name in text.split())
-    return Part(title, events, tuple((name, _name(one), _name(other)) for name, one, other in races.split()), advice)
+    events = tuple((_name(each[0]), ACTIONS[each[1]], _name(each[2])) for each in text.split())
+    known = tuple((each[0], _name(each[1]), _name(each[2])) for each in races.split())
+    return Part(title, events, known, advice)
 
 
 def _name(letter: str) -> str:
