@@ -36,6 +36,7 @@ from harness.threads import (
     with_interpreters,
 )
 from lessons.engine import Choice, Claim, Interval, Lesson, Page
+from lessons.engine.claim import ClaimWords
 from lessons.engine.command import main
 from lessons.engine.words import followed
 
@@ -92,7 +93,7 @@ def scaling(
 ) -> Measured:  # fmt: skip
     with serve(build, program, number=2) as servers:
         found = {
-            name: take_turns(servers, name, seconds=0.03, turns=turns)
+            name: take_turns(servers, name, seconds=0.02, turns=turns)
             for name in names
         }  # fmt: skip
     return Measured(build.name, found)
@@ -110,9 +111,9 @@ def four() -> tuple[str, ...]:
         " thread?",
         {"a": "none", "b": "only `wait`", "c": "`wait` and `hash_data`", "d": "all four"},
     ),
-    fast={"turns": 4},
+    fast={"turns": 3},
 )
-def with_the_lock(turns: int = 9) -> Measured | None:
+def with_the_lock(turns: int = 12) -> Measured | None:
     """The usual build of Python has a global lock, the GIL. Only the thread that holds it executes Python code.
 
     `serve` starts two interpreters that call the functions of a program on request. `take_turns` counts the calls per
@@ -245,9 +246,9 @@ def speed_table(found: Measured) -> Table:
         " threads at the same time?",
         {"a": "`hash_data`", "b": "`add_up`", "c": "`fill_table`", "d": "none: all four run at the same time"},
     ),
-    fast={"turns": 4},
+    fast={"turns": 3},
 )
-def without_the_lock(turns: int = 9) -> Measured | None:
+def without_the_lock(turns: int = 12) -> Measured | None:
     """From version 3.13 on, Python has a second build without the GIL, the free-threaded build. Its name ends in t.
 
     This step looks for such a build: `python3.14t`, `python3.13t`, or the file in the environment variable
@@ -276,27 +277,26 @@ TABLE_IN_TURN = without_the_lock.claim(
 
 @without_the_lock.explain
 def _(page: Page, found: Measured | None) -> None:
+    at_once = PYTHON_AT_ONCE.words(
+        held="Now both threads of `add_up` execute Python code at the same time.",
+        refuted="In this run, the two threads of `add_up` do not run at the same time.",
+        unclear="This run does not show whether two threads execute Python code at the same time.",
+    )
+    in_turn = TABLE_IN_TURN.words(
+        held="`fill_table` changes one dict in both threads. Each dict has its own lock, and each change takes it. The"
+        " threads wait for each other, and pass the lock from core to core.",
+        refuted="In this run, both threads change one dict without waiting long for each other.",
+        unclear="This run does not show whether two threads can change one dict at the same time.",
+    )
     if found is None:
         found = recorded_turns("without_the_lock")
         page.table(speed_table(found))
-        skip_but_show(page, lacking_free_threaded(), table_letter(found.turns))
+        skip_but_show(page, lacking_free_threaded(), table_letter(found.turns), at_once, in_turn)
     else:
         page.table(speed_table(found))
         settle_scaling(page, found.turns, {PYTHON_AT_ONCE: "add_up", TABLE_IN_TURN: "fill_table"})
         page.reveal(table_letter(found.turns))
-    page.say(
-        PYTHON_AT_ONCE.words(
-            held="Now both threads execute Python code at the same time.",
-            refuted="In this run, the two threads of `add_up` do not run at the same time.",
-            unclear="This run does not show whether two threads execute Python code at the same time.",
-        ),
-        TABLE_IN_TURN.words(
-            held="`fill_table` changes one dict in both threads. Each dict has a lock of its own, and each change takes"
-            " this lock. The threads wait for each other, and pass the lock from core to core.",
-            refuted="In this run, both threads change one dict without waiting long for each other.",
-            unclear="This run does not show whether two threads can change one dict at the same time.",
-        ),
-    )
+        page.say(at_once, in_turn)
     page.say(
         "Without the GIL, reference counts, dicts and lists need protection of their own. This costs time, even on one",
         "thread. The documentation of Python 3.13 names about 40 % on a suite of programs, and expects less in 3.14.",
@@ -309,12 +309,12 @@ def table_letter(turns: Turns) -> str | None:
     return letter_of(turns, {"wait hash_data add_up": "c", " ".join((*names, "fill_table")): "d"})
 
 
-def skip_but_show(page: Page, reason: str, truth: str | Interval | None) -> None:
-    """Skip the claims of a step whose recorded result is shown, and reveal the answer of the recorded run."""
+def skip_but_show(page: Page, reason: str, truth: str | Interval | None, *words: ClaimWords) -> None:
+    """Skip the claims of a step whose recorded result is shown. Explain the recorded run with `words`."""
     page.reveal(truth, "This is the answer of the recorded run.")
     for claim in page.declared.values():
         page.skip(claim, reason)
-    page.say(f"The values are those of a recorded run: {recorded()['made by']}.")
+    page.say(f"The values are those of a recorded run: {recorded()['made by']}.", *(each.held for each in words))
 
 
 @cache
@@ -377,9 +377,9 @@ def five() -> tuple[str, ...]:
             "d": "none, because there is no GIL",
         },
     ),
-    fast={"turns": 4},
+    fast={"turns": 3},
 )
-def what_is_in_turn(turns: int = 9) -> Measured | None:
+def what_is_in_turn(turns: int = 12) -> Measured | None:
     """Threads without the GIL still meet where they use the same object. Five functions meet at different places.
 
     `own_list` fills a list of its own. `new_objects` makes new lists. `imports` executes `import json`, although the
@@ -420,10 +420,21 @@ ONE_OBJECT_IN_TURN = what_is_in_turn.claim(
 
 @what_is_in_turn.explain
 def _(page: Page, found: Measured | None) -> None:
+    one_list = ONE_LIST_IN_TURN.words(
+        held="`append` and `pop` lock the list, so the threads of `one_list` wait for each other.",
+        refuted="In this run, both threads change one list without waiting long for each other.",
+        unclear="This run does not show whether both threads can change one list at the same time.",
+    )
+    one_object = ONE_OBJECT_IN_TURN.words(
+        held="`one_object` needs no lock. But each use of an object changes its reference count, and two threads must"
+        " change the same number in memory. The cores pass this part of their caches to each other.",
+        refuted="In this run, two threads use one object without slowing each other down.",
+        unclear="This run does not show whether two threads slow each other down when they use one object.",
+    )
     if found is None:
         found = recorded_turns("what_is_in_turn")
         page.table(speed_table(found))
-        skip_but_show(page, lacking_free_threaded(), meeting_letter(found.turns))
+        skip_but_show(page, lacking_free_threaded(), meeting_letter(found.turns), one_list, one_object)
     else:
         page.table(speed_table(found))
         claims = {
@@ -434,25 +445,12 @@ def _(page: Page, found: Measured | None) -> None:
         }
         settle_scaling(page, found.turns, claims)
         page.reveal(meeting_letter(found.turns))
+        page.say(one_list, one_object)
     page.say(
         "The threads of `own_list` do not meet. Each thread also has its own heap, from which `new_objects` gets",
-        "memory, so allocation needs no common lock.",
-        ONE_LIST_IN_TURN.words(
-            held="`append` and `pop` lock the list, so the threads of `one_list` wait for each other.",
-            refuted="In this run, both threads change one list without waiting long for each other.",
-            unclear="This run does not show whether both threads can change one list at the same time.",
-        ),
-    )
-    page.say(
-        ONE_OBJECT_IN_TURN.words(
-            held="`one_object` needs no lock. But each use of an object changes its reference count, and two threads"
-            " must change the same number in memory. The cores pass this part of their caches to each other.",
-            refuted="In this run, two threads use one object without slowing each other down.",
-            unclear="This run does not show whether two threads slow each other down when they use one object.",
-        ),
-        "Python avoids this for objects that all threads need: numbers and strings in the code, functions, modules and",
-        "classes need no exact count. So `import json` of an imported module can run on several threads. Only the",
-        "first import of a module has a lock, and other threads wait until the module is complete.",
+        "memory, so allocation needs no common lock. Some objects need no exact count: numbers and strings in",
+        "the code, functions, modules and classes. The first import of a module has a lock: other threads wait until",
+        "the module is complete.",
     )
     page.say("Give each thread its own objects, and put the results together at the end.")
 
@@ -600,12 +598,13 @@ def _(page: Page, found: Lost) -> None:
             unclear="This run does not show whether `hits += 1` loses counts.",
         ),
     )
+    luck_ends = LINE_LOSES.words(
+        held="Without the GIL, this luck ends: both threads read the same number at the same time.",
+        refuted="In this run, `hits += 1` lost few counts even without the GIL.",
+        unclear="This run does not show how many counts `hits += 1` loses without the GIL.",
+    )
     page.say(
-        LINE_LOSES.words(
-            held="Without the GIL, this luck ends: both threads read the same number at the same time.",
-            refuted="In this run, `hits += 1` lost few counts even without the GIL.",
-            unclear="This run does not show how many counts `hits += 1` loses without the GIL.",
-        ),
+        luck_ends if found.free else luck_ends.held,
         "So a free-threaded build does not create races. It shows races that were in the program before.",
     )
 
@@ -653,7 +652,7 @@ class Repaired(NamedTuple):
         (1.3, 2),
         units.ratio,
     ),
-    fast={"turns": 4},
+    fast={"turns": 3},
 )
 def two_repairs(turns: int = 12) -> list[Repaired]:
     """`with_lock` holds a lock from the read to the write. So no other thread can write in between.
@@ -860,7 +859,7 @@ def measure_workers(build: Build, turns: int) -> Beside:
                 run = servers[0].run(name, seconds=0.02)
                 each_s = run.wall_s / max(run.results[0], 1)
                 start_s.setdefault(name, []).append(each_s)
-        scaled = take_turns(servers, "add_up", seconds=0.03, turns=turns)
+        scaled = take_turns(servers, "add_up", seconds=0.02, turns=turns)
     return Beside(build.name, start_s, scaled)
 
 
@@ -872,7 +871,7 @@ def measure_workers(build: Build, turns: int) -> Beside:
         {"a": "less than 3", "b": "3 to 15", "c": "15 or more"},
         limits=(3, 15),
     ),
-    fast={"turns": 4},
+    fast={"turns": 3},
 )
 def other_workers(turns: int = 8) -> Beside | None:
     """A process can contain several interpreters. Since Python 3.12, a sub-interpreter can have a GIL of its own.
@@ -910,8 +909,16 @@ def _(page: Page, found: Beside | None) -> None:
     cost = Interval.median(
         one / other for one, other in zip(kept.start_s["interpreter"], kept.start_s["thread"], strict=True)
     )
+    own_locks = OWN_LOCKS.words(
+        held="So both threads execute Python code at the same time, although this build has a GIL.",
+        refuted="In this run, they do not execute Python code at the same time.",
+        unclear="This run does not show whether they execute Python code at the same time.",
+    )
+    speedup = median(turn.by_threads for turn in kept.turns)
+    measured = f"With a sub-interpreter each, two threads of {kept.build} had a speedup of {units.ratio(speedup)}."
     if found is None:
         skip_but_show(page, lacking_interpreters(), cost)
+        page.say(measured, own_locks.held)
     else:
         page.reveal(cost)
         page.settle(INTERPRETER_COSTS, cost)
@@ -919,20 +926,11 @@ def _(page: Page, found: Beside | None) -> None:
             page.skip(OWN_LOCKS, NO_SECOND_CORE)
         else:
             page.settle(OWN_LOCKS, against(found.turns))
-    speedup = median(turn.by_threads for turn in kept.turns)
-    page.say(
-        f"With a sub-interpreter each, two threads of {kept.build} have a speedup of {units.ratio(speedup)}.",
-        OWN_LOCKS.words(
-            held="So they execute Python code at the same time, although this build has a GIL.",
-            refuted="In this run, they do not execute Python code at the same time.",
-            unclear="This run does not show whether they execute Python code at the same time.",
-        ),
-        "A sub-interpreter starts as a whole Python interpreter, but needs no new process.",
-    )
+        page.say(measured, own_locks)
     page.say(
         "Threads share all objects, so they need locks. Processes and sub-interpreters share almost nothing, so most",
-        "objects are copied with `pickle` on their way from one to the other. Not all extensions can be imported in a",
-        "sub-interpreter. A `DataLoader` of torch therefore uses processes for its workers.",
+        "objects are copied with `pickle` on their way from one to the other. An extension must support",
+        "sub-interpreters, or the import fails there. torch's `DataLoader` uses processes for its workers.",
     )
 
 
