@@ -14,7 +14,8 @@ from harness.threads.builds import (
     usual,
     with_interpreters,
 )
-from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.cores import can_limit, limited_to
+from harness.threads.scaling import Turn, gather, take_turns, undisturbed
 from harness.threads.servers import Run, Server, serve
 
 __all__ = [
@@ -24,9 +25,12 @@ __all__ = [
     "Run",
     "Server",
     "Turn",
+    "can_limit",
     "free_threaded",
+    "gather",
     "lacking_free_threaded",
     "lacking_interpreters",
+    "limited_to",
     "serve",
     "take_turns",
     "undisturbed",

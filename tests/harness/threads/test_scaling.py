@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+from harness.errors import MachineError
 from harness.threads.builds import Build
-from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.scaling import Turn, gather, take_turns, undisturbed
 from harness.threads.servers import serve
 
 HERE = Build(sys.executable, "3", gil=True)
@@ -47,3 +48,20 @@ def test_a_function_without_a_finished_call_has_a_rate_above_zero() -> None:
     with serve(HERE, program, number=2) as servers:
         (one,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
     assert min(one.one, one.threads, one.processes) > 0
+
+
+def test_only_undisturbed_turns_are_gathered_until_there_are_enough() -> None:
+    busy, calm = turn(alone=0.2), turn()
+    measured = iter([[busy, calm], [busy, busy], [calm, calm]])
+    assert gather(lambda: {"add": next(measured)}, enough=3) == {"add": [calm] * 3}
+
+
+def test_a_function_that_waits_counts_if_two_processes_double_its_calls() -> None:
+    slow = turn(alone=0.01, at_once=0.01)._replace(processes=150.0)
+    good = slow._replace(processes=199.0)
+    assert gather(lambda: {"wait": [slow, good]}, waits=("wait",), enough=2) == {"wait": [good, good]}
+
+
+def test_a_machine_that_stays_busy_is_reported() -> None:
+    with pytest.raises(MachineError, match="Measure again"):
+        gather(lambda: {"add": [turn(alone=0.2)]}, tries=3)
