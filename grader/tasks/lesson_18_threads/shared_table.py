@@ -34,6 +34,9 @@ PLAIN: Final = KEY + 2 * LOCK + 2 * TABLE + OTHERS * (KEY + 2 * TABLE + LOCK)
 CHANGES: Final = 0.6
 """The probability that another thread changes the table before a call of a submission that does not hold the lock."""
 
+WAITING: Final = 3
+"""The number of times that another thread can change the table while the submission waits in `acquire`."""
+
 FUNCTIONS: Final = ("key_of", "get", "put", "acquire", "release")
 WORDS: Final = ("ash", "beech", "birch", "elm", "fir", "hazel", "lime", "maple", "oak", "pine", "rowan", "yew")
 
@@ -69,10 +72,11 @@ class TableScenario(PlainScenario):
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer a call of the submission. Before it, another thread may change the table."""
-        if not self.locked and self.chance.random() < CHANGES:
-            key = self.chance.choice(list(self.table))
-            self.table[key] += 1
-            self.expected[key] += 1
+        for _ in range(0 if self.locked else WAITING if name == "acquire" else 1):
+            if self.chance.random() < CHANGES:
+                key = self.chance.choice(list(self.table))
+                self.table[key] += 1
+                self.expected[key] += 1
         calls: dict[str, Callable[[Sequence[Value]], Value]] = {
             "key_of": self._key_of,
             "get": self._get,
