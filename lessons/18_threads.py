@@ -5,6 +5,7 @@ this machine. A few steps need a free-threaded build of Python. Without one, the
 """
 
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,12 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 import torch
 
+from harness.errors import MachineError
 from harness.machine.environment import Environment, usable_cores
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
@@ -28,7 +30,6 @@ from harness.threads import (
     Turn,
     can_limit,
     free_threaded,
-    gather,
     lacking_free_threaded,
     lacking_interpreters,
     limited_to,
@@ -188,15 +189,14 @@ def _(page: Page, found: Measured | None) -> None:
 
 def against(turns: Sequence[Turn]) -> Interval:
     """Return the calls of the threads divided by those of the processes, or an unknown interval for too few turns."""
-    good = undisturbed(turns)
-    return Interval.median(turn.against_processes for turn in good) if len(good) >= 3 else Interval.unknown()
+    return Interval.median(turn.against_processes for turn in undisturbed(turns))
 
 
 def against_of(turns: Turns, name: str) -> Interval:
     """Return the interval of `against` for a function. A function that waits counts only on an undisturbed machine."""
     if name != "wait":
         return against(turns[name])
-    steady = len(undisturbed(turns["add_up"])) >= 3
+    steady = bool(undisturbed(turns["add_up"]))
     return Interval.median(turn.against_processes for turn in turns[name]).void_if(not steady)
 
 
@@ -1150,6 +1150,19 @@ lesson.references = (
 )
 
 
+M = TypeVar("M", Measured, Beside)
+
+
+def until_calm(measure: Callable[[], M]) -> M:
+    """Repeat a measurement until other programs disturb few of its turns. Raise `MachineError` if they never stop."""
+    for _ in range(20):
+        found = measure()
+        turns = {"add_up": found.turns} if isinstance(found, Beside) else found.turns
+        if not any(math.isinf(each.noise) or math.isnan(each.middle) for each in (against_of(turns, n) for n in turns)):
+            return found
+    raise MachineError("Other programs keep the cores busy. Record again when the machine is idle.")
+
+
 def record_runs(folder: Path) -> list[Path]:
     """Record the steps that need another build of Python. Return the written file."""
     free, other = free_threaded(), with_interpreters()
@@ -1158,14 +1171,10 @@ def record_runs(folder: Path) -> list[Path]:
     machine = Environment.capture()
     found = {
         "made by": f"{machine.cpu}, {units.some(CORES, 'core')}, {machine.os}; {datetime.now(UTC):%Y-%m-%d}",
-        "without_the_lock": (free.name, gather(lambda: scaling(free, programs(), four(), 2).turns, waits=("wait",))),
-        "what_is_in_turn": (free.name, gather(lambda: scaling(free, meetings(), five(), 2).turns)),
+        "without_the_lock": until_calm(lambda: scaling(free, programs(), four(), 12)),
+        "what_is_in_turn": until_calm(lambda: scaling(free, meetings(), five(), 12)),
         "lost_updates": lost_by(free, 20),
-        "other_workers": (
-            other.name,
-            measure_workers(other, 8).start_s,
-            gather(lambda: {"add_up": measure_workers(other, 2).turns})["add_up"],
-        ),
+        "other_workers": until_calm(lambda: measure_workers(other, 12)),
     }
     file = folder / "runs.json"
     folder.mkdir(parents=True, exist_ok=True)

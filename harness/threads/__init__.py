@@ -15,7 +15,7 @@ from harness.threads.builds import (
     with_interpreters,
 )
 from harness.threads.cores import can_limit, limited_to
-from harness.threads.scaling import Turn, gather, take_turns, undisturbed
+from harness.threads.scaling import Turn, take_turns, undisturbed
 from harness.threads.servers import Run, Server, serve
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "Turn",
     "can_limit",
     "free_threaded",
-    "gather",
     "lacking_free_threaded",
     "lacking_interpreters",
     "limited_to",

@@ -4,10 +4,9 @@ Each worker calls the function again and again for a given time, and the number 
 take turns, so that a disturbance of the machine does not hit only one of them.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from harness.errors import MachineError
 from harness.threads.servers import Run, Server
 
 ALONE: Final = 0.8
@@ -15,6 +14,12 @@ ALONE: Final = 0.8
 
 AT_ONCE: Final = 0.7
 """The same limit for processes that compute at the same time: the share of a core that each of them used."""
+
+
+MOST: Final = 0.75
+"""A comparison counts only if at least this part of its turns was undisturbed, and at least `FEWEST` turns."""
+
+FEWEST: Final = 3
 
 
 class Turn(NamedTuple):
@@ -52,9 +57,14 @@ class Turn(NamedTuple):
         return self.alone >= ALONE and self.at_once >= AT_ONCE
 
 
-def undisturbed(turns: Iterable[Turn]) -> list[Turn]:
-    """Return the turns in which each process of a computing function had a core of its own."""
-    return [turn for turn in turns if turn.undisturbed]
+def undisturbed(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns in which each process of a computing function had a core of its own.
+
+    Return an empty list if other programs disturbed many turns. They then disturbed some of the threads, too, which the
+    CPU time does not show.
+    """
+    good = [turn for turn in turns if turn.undisturbed]
+    return good if len(good) >= max(FEWEST, MOST * len(turns)) else []
 
 
 def take_turns(servers: list[Server], name: str, *, seconds: float, turns: int) -> list[Turn]:
@@ -73,24 +83,6 @@ def take_turns(servers: list[Server], name: str, *, seconds: float, turns: int) 
         share = sum(_share(run) for run in processes) / workers
         found.append(Turn(workers, _rate(one), _rate(threads), sum(map(_rate, processes)), _share(one), share))
     return found
-
-
-def gather(
-    measure: Callable[[], Mapping[str, list[Turn]]], *, waits: Container[str] = (), enough: int = 8, tries: int = 100
-) -> dict[str, list[Turn]]:
-    """Repeat a measurement until each function has `enough` undisturbed turns, and return these turns.
-
-    The functions in `waits` use no CPU time. Their turns count if several processes make nearly as many times the calls
-    of one. Raise `MachineError` if other programs disturb too many turns.
-    """
-    found: dict[str, list[Turn]] = {}
-    for _ in range(tries):
-        for name, turns in measure().items():
-            good = [turn for turn in turns if turn.by_processes > 0.9 * turn.workers] if name in waits else None
-            found.setdefault(name, []).extend(undisturbed(turns) if good is None else good)
-        if all(len(turns) >= enough for turns in found.values()):
-            return {name: turns[:enough] for name, turns in found.items()}
-    raise MachineError("Other programs keep the cores busy. Measure again when the machine is idle.")
 
 
 def _at_once(servers: list[Server], name: str, seconds: float) -> list[Run]:

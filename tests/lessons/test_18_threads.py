@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from sessions import Play, explained
 
+from harness.errors import MachineError
 from harness.threads import Access, Build, Turn
 from lessons.engine.lesson import Lesson
 
@@ -80,9 +82,9 @@ def test_threads_near_the_limit_decide_nothing(prepare: Play, lesson: Lesson, pa
 
 
 def test_too_few_undisturbed_turns_decide_nothing() -> None:
-    few = [*turns(0.5, share=0.3), *turns(0.5, number=2)]
-    assert MODULE.against(few).middle != MODULE.against(few).middle
-    assert MODULE.against([*few, *turns(0.5, number=1)]).highest < 0.6
+    busy, calm = turns(0.5, share=0.3, number=1), turns(0.5, number=3)
+    assert math.isnan(MODULE.against([*busy, *busy, *calm]).middle)
+    assert MODULE.against([*busy, *calm]).highest < 0.6
 
 
 def test_one_core_skips_the_claims_about_speed(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,10 +294,16 @@ def test_a_recording_can_be_read_again(lesson: Lesson, monkeypatch: pytest.Monke
     (file,) = MODULE.record_runs(tmp_path)
     known = json.loads(file.read_text(encoding="utf-8"))
     monkeypatch.setattr(MODULE, "recorded", lambda: known)
-    again = MODULE.recorded_turns("without_the_lock")
-    assert again.build == "Python 3.14.2"
-    assert {name: turns[:6] for name, turns in again.turns.items()} == found.turns
-    assert MODULE.recorded_workers().start_s == beside(5e-3, 0.9).start_s
+    assert MODULE.recorded_turns("without_the_lock") == found
+    assert MODULE.recorded_workers() == beside(5e-3, 0.9)
     assert MODULE.Counted(*known["lost_updates"]) == lost(1, 2)
     assert known["made by"]
     assert lesson.recorder is MODULE.record_runs
+
+
+def test_a_recording_waits_until_the_machine_is_calm() -> None:
+    busy, calm = four(0.98, 0.97, 0.5, 0.5, share=0.2), four(0.98, 0.97, 0.5, 0.5)
+    measured_ = iter([busy, calm])
+    assert MODULE.until_calm(lambda: next(measured_)) is calm
+    with pytest.raises(MachineError, match="Record again"):
+        MODULE.until_calm(lambda: busy)

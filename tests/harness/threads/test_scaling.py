@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from harness.errors import MachineError
 from harness.threads.builds import Build
-from harness.threads.scaling import Turn, gather, take_turns, undisturbed
+from harness.threads.scaling import Turn, take_turns, undisturbed
 from harness.threads.servers import serve
 
 HERE = Build(sys.executable, "3", gil=True)
@@ -24,9 +23,13 @@ def test_speedups_compare_the_calls_per_second() -> None:
 
 @pytest.mark.parametrize(("alone", "at_once", "expected"), [(0.99, 0.95, True), (0.5, 0.95, False), (0.99, 0.5, False)])
 def test_a_turn_counts_only_if_each_process_had_a_core(alone: float, at_once: float, expected: bool) -> None:
-    one = turn(alone=alone, at_once=at_once)
-    assert one.undisturbed is expected
-    assert undisturbed([one, turn()]) == [one, turn()][not expected :]
+    assert turn(alone=alone, at_once=at_once).undisturbed is expected
+
+
+@pytest.mark.parametrize(("calm", "busy", "kept"), [(3, 0, 3), (2, 0, 0), (3, 1, 3), (4, 2, 0), (9, 3, 9), (0, 0, 0)])
+def test_a_comparison_needs_enough_undisturbed_turns(calm: int, busy: int, kept: int) -> None:
+    turns = [turn(alone=0.2)] * busy + [turn()] * calm
+    assert undisturbed(turns) == [turn()] * kept
 
 
 def test_each_turn_has_all_three_ways() -> None:
@@ -48,20 +51,3 @@ def test_a_function_without_a_finished_call_has_a_rate_above_zero() -> None:
     with serve(HERE, program, number=2) as servers:
         (one,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
     assert min(one.one, one.threads, one.processes) > 0
-
-
-def test_only_undisturbed_turns_are_gathered_until_there_are_enough() -> None:
-    busy, calm = turn(alone=0.2), turn()
-    measured = iter([[busy, calm], [busy, busy], [calm, calm]])
-    assert gather(lambda: {"add": next(measured)}, enough=3) == {"add": [calm] * 3}
-
-
-def test_a_function_that_waits_counts_if_two_processes_double_its_calls() -> None:
-    slow = turn(alone=0.01, at_once=0.01)._replace(processes=150.0)
-    good = slow._replace(processes=199.0)
-    assert gather(lambda: {"wait": [slow, good]}, waits=("wait",), enough=2) == {"wait": [good, good]}
-
-
-def test_a_machine_that_stays_busy_is_reported() -> None:
-    with pytest.raises(MachineError, match="Measure again"):
-        gather(lambda: {"add": [turn(alone=0.2)]}, tries=3)
