@@ -307,3 +307,15 @@ def test_a_recording_waits_until_the_machine_is_calm() -> None:
     assert MODULE.until_calm(lambda: next(measured_)) is calm
     with pytest.raises(MachineError, match="Record again"):
         MODULE.until_calm(lambda: busy)
+
+
+def test_the_recorded_runs_show_what_the_lesson_says() -> None:
+    four_, five = (MODULE.recorded_turns(step).turns for step in ("without_the_lock", "what_is_in_turn"))
+    assert MODULE.table_letter(four_) == "c"
+    assert MODULE.meeting_letter(five) == "c"
+    counted = MODULE.Counted(*MODULE.recorded()["lost_updates"])
+    assert all(max(counts) > 0.01 * 200_000 for counts in counted.lost.values())
+    assert counted.cores > 1.4
+    beside = MODULE.recorded_workers()
+    assert MODULE.against(beside.turns).lowest > MODULE.AT_ONCE
+    assert min(beside.start_s["interpreter"]) > 10 * max(beside.start_s["thread"])
