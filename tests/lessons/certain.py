@@ -202,4 +202,9 @@ CERTAIN: dict[str, set[str]] = {
         "runs-again",
         *(() if lacking_memray() else OF_MEMRAY),
     },
+    "18_threads": {
+        "nothing-lost",
+        "hits-unprotected",
+        "total-protected",
+    },
 }
