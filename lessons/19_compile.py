@@ -257,7 +257,7 @@ class Looped(NamedTuple):
     ),
 )
 def break_in_a_loop() -> Looped | None:
-    """Torch captures a loop by running its body once for each iteration. The graph then contains all iterations.
+    """Torch follows a loop iteration by iteration. The graph then contains the operations of all iterations.
 
     A second version collects the means in a list, and logs them after the loop.
     """
@@ -348,7 +348,9 @@ class Change(NamedTuple):
     ),
 )
 def new_graph() -> list[Change] | None:
-    """A guard compares a property of the call with its value at the time of compiling. If it differs, torch recompiles.
+    """A guard compares a property of the call with its value at the time of compiling. A graph fits if all guards hold.
+
+    If no graph fits, torch compiles the function again.
 
     `Graphs` is a backend. It counts how many graphs torch compiles, and how often torch calls them.
     `watch_recompilations` collects the messages of `TORCH_LOGS=recompiles`, with the guard that failed. We print the
@@ -454,13 +456,13 @@ class AtTheLimit(NamedTuple):
 @lesson.step(
     "When torch stops compiling",
     predict=Choice(
-        "`Counting` counts its calls in the attribute `n`, a Python integer. torch keeps at most 8 graphs of a"
-        " function. How many of 20 calls run a compiled graph?",
+        "`Counting` counts its calls in the attribute `n`, a Python integer. By default, torch keeps at most 8"
+        " graphs of a function. How many of 20 calls run a compiled graph?",
         {"a": "8", "b": "12", "c": "20"},
     ),
 )
 def at_the_limit() -> AtTheLimit | None:
-    """Torch puts a guard on each integer attribute of a module, such as `self.n == 3`.
+    """If a module uses one of its integer attributes, torch puts a guard on the value, such as `self.n == 3`.
 
     If a function already has `torch._dynamo.config.recompile_limit` graphs, torch compiles no further graph. The module
     `Buffered` keeps the same number in a tensor.
@@ -1318,7 +1320,7 @@ def numpy_sort(x: Tensor) -> Tensor:
 @lesson.given
 def mixed_dict(x: Tensor) -> Tensor:
     options = {"scale": 2.0, "name": "relu", "shift": None}
-    return x * options["scale"]
+    return x * options["scale"]  # type: ignore[operator]
 
 
 @lesson.given
@@ -1345,7 +1347,7 @@ def more_options(x: Tensor, **options: float) -> Tensor:
 
 @lesson.given
 def lambda_function(x: Tensor) -> Tensor:
-    act = lambda y: y.clamp(min=0)  # noqa: E731
+    act: Callable[[Tensor], Tensor] = lambda y: y.clamp(min=0)  # noqa: E731
     return act(x)
 
 

@@ -60,8 +60,8 @@ def watch_recompilations() -> Iterator[Watched]:
     import torch._dynamo  # noqa: PLC0415 - takes seconds
 
     state = torch._logging._internal.log_state  # noqa: SLF001
-    was_enabled = state.is_artifact_enabled("recompiles")
-    state.enable_artifact("recompiles")  # type: ignore[no-untyped-call,unused-ignore]
+    was_enabled = "recompiles" in state.artifact_names
+    state.artifact_names.add("recompiles")
     watched = Watched()
     collector, loggers = _Collector(watched), [logging.getLogger(name) for name in _LOGGERS]
     before = [(each.level, each.propagate, each.handlers) for each in loggers]

@@ -188,7 +188,7 @@ def test_without_torchscript_its_claims_are_skipped(
 
 @pytest.mark.skipif(bool(unsupported()), reason=unsupported())
 def test_a_break_in_a_called_function_leaves_the_graphs_of_the_loop() -> None:
-    """The explanation says that torch can still compile the functions that the loop calls."""
+    """The explanation states that torch can still compile the functions that the loop calls."""
 
     def layer(x: Any, log: Any) -> Any:
         x = x * 2

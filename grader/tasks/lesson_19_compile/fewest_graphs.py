@@ -45,8 +45,8 @@ FEWEST_GRAPHS = Task(
         "because each change happens as late as possible."
     ),
     references=(
-        "torch._dynamo.config.reorderable_logging_functions lists functions, such as print, that torch may move to the "
-        "end of a graph."
+        "If you add print to torch._dynamo.config.reorderable_logging_functions, torch moves its calls to the end of a "
+        "graph."
     ),
     least_gain=1.3,
 )

@@ -36,5 +36,5 @@ RECOMPILATIONS = Task(
         "A message lists the failed guard of every graph, but most of these graphs are old. The newest graph fitted "
         "the calls just before. So its guard shows what changed, and the solution counts only this guard."
     ),
-    references=("torch has a tool that makes pages from such logs: tlparse. Set TORCH_TRACE=DIR, and run tlparse DIR."),
+    references=("The package tlparse makes pages of such logs: set TORCH_TRACE=DIR, and run tlparse DIR --latest."),
 )

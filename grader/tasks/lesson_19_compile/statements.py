@@ -119,7 +119,7 @@ def _drawn(rng: np.random.Generator, levels: int, branches: int, *, reads: bool)
         return len(statements) - 1
 
     first = add(TORCH)
-    starts = [(first, add(PYTHON))] * branches if reads else [(first,)] * branches
+    starts: list[tuple[int, ...]] = [(first, add(PYTHON)) if reads else (first,)] * branches
     for level in range(levels):
         ends = []
         for uses in starts:
