@@ -1361,6 +1361,20 @@ def match_case(x: Tensor) -> Tensor:
 
 
 @lesson.given
+def constructs() -> list[Callable[..., Tensor]]:
+    return [
+        branch,
+        numpy_sort,
+        mixed_dict,
+        try_except,
+        inner_function,
+        more_options,
+        lambda_function,
+        match_case,
+    ]
+
+
+@lesson.given
 class Model(nn.Module):
     def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -1399,11 +1413,11 @@ def four_compilers() -> dict[str, dict[str, str]] | None:
     ways["compile"] = partial(torch.compile, backend="eager")
     ways["export"] = lambda f: export(Model(f), (ones,)).module()
     found: dict[str, dict[str, str]] = {}
-    for function in (
-        branch, numpy_sort, mixed_dict, try_except, inner_function,
-        more_options, lambda_function, match_case,
-    ):  # fmt: skip
-        found[function.__name__] = {name: verdict(way, function, numbers) for name, way in ways.items()}
+    for function in constructs():
+        found[function.__name__] = {}
+        for name, way in ways.items():
+            result = verdict(way, function, numbers)
+            found[function.__name__][name] = result
     return found
 
 
