@@ -1055,8 +1055,8 @@ class Split(NamedTuple):
 def cost_of_a_break(budget_s: float = 0.8) -> Split | None:
     """Now Inductor compiles machine code. It writes one C++ function for each graph of these functions.
 
-    `curve` reads x once, and writes the result. At the break, the first function writes `inner` to memory, and the
-    second function reads `inner` and reads x again. Both versions compute the same sums and products.
+    Compiled without the break, `curve` reads x and writes the result. At the break, the first function writes `inner`,
+    and the second function reads `inner` and reads x again. Both versions compute the same sums and products.
     """
     if cannot_compile():
         return None
@@ -1478,7 +1478,7 @@ def _(page: Page, found: dict[str, dict[str, str]] | None) -> None:
             unclear="This run does not show whether the traces return right numbers.",
         ),
         EXPORT_NEVER_ERRS.words(
-            held="`torch.export` raises an error where a trace is wrong.",
+            held="`torch.export` returns right numbers or raises an error.",
             refuted="In this run, an exported function returns wrong numbers.",
             unclear="This run does not show whether exported functions return right numbers.",
         ),
