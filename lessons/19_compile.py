@@ -1292,7 +1292,7 @@ def _(page: Page, found: Price | None) -> None:
     page.settle(SECOND_IS_CHEAPER, share)
     page.say(
         SECOND_IS_CHEAPER.words(
-            held="The first call also starts the compiler and loads its parts.",
+            held="The first call also does work that a process needs only once.",
             refuted="In this run, the second call takes as long as the first call.",
             unclear="This run does not show which call takes longer.",
         ),
