@@ -511,7 +511,7 @@ def _(page: Page, found: AtTheLimit | None) -> None:
     heads = {"module": None, "graphs": units.count, "calls of graphs": units.count, "first guard that failed": None}
     page.table(Table.of("20 calls of each module", heads, rows))
     counting, buffered = found.modules
-    page.reveal({8: "a", 12: "b", 20: "c"}.get(counting.called), f"{units.count(counting.called)} of the 20 calls do.")
+    page.reveal({8: "a", 12: "b", 20: "c"}.get(counting.called))
     page.settle(STOPS_AT_LIMIT, counting.compiled, at_least=found.limit, at_most=found.limit)
     page.settle(THEN_NO_GRAPH, counting.called - counting.compiled)
     page.settle(TENSOR_NEEDS_ONE, buffered.compiled)
@@ -576,7 +576,7 @@ class Sized(NamedTuple):
     ),
 )
 def batch_sizes() -> Sized | None:
-    """At first, torch compiles a graph for exactly this size (*static shape*).
+    """At first, torch compiles a graph for exactly the size of the first call (*static shape*).
 
     If a size changes, torch makes the size of the next graph free (*dynamic shape*). `mark_dynamic(x, 0)` makes the
     first dimension of x free from the start. `dynamic=True` makes all sizes free, and `dynamic=False` makes none free.
@@ -726,7 +726,7 @@ def _(page: Page, found: list[Stance] | None) -> None:
     heads = {"stance": None, "new graphs": units.count, "calls of the graph": units.count, "errors": units.count}
     page.table(Table.of("Four calls with 8, 9, 8 and 10 numbers", heads, rows))
     eager, fail, _ = found
-    page.reveal({0: "a", 2: "b", 4: "c"}.get(eager.called), f"{units.some(eager.called, 'call')} run the graph.")
+    page.reveal({0: "a", 2: "b", 4: "c"}.get(eager.called))
     page.settle(NOTHING_COMPILED, sum(each.compiled for each in found))
     page.settle(KNOWN_SIZES_RUN, eager.called)
     page.settle(UNKNOWN_SIZES_FAIL, len(fail.errors))
