@@ -35,6 +35,7 @@ PATHS: Final = {
         "16_sampling",
         "17_peaks_and_leaks",
         "18_threads",
+        "19_compile",
     ),
 }
 """The lessons of each path, in order. The full path begins with steps that show results in a few minutes."""
