@@ -115,6 +115,8 @@ def four() -> tuple[str, ...]:
         " thread?",
         {"a": "none", "b": "only `wait`", "c": "`wait` and `hash_data`", "d": "all four"},
     ),
+    wrong_reasoning="Students think that the GIL stops all threads but one. But code that waits, and C code that "
+    "releases the GIL, runs beside another thread.",
     fast={"turns": 3},
 )
 def with_the_lock(turns: int = 12) -> Measured | None:
@@ -249,6 +251,8 @@ def speed_table(found: Measured) -> Table:
         " threads at the same time?",
         {"a": "`hash_data`", "b": "`add_up`", "c": "`fill_table`", "d": "none: all four run at the same time"},
     ),
+    wrong_reasoning="Students think that without the GIL, nothing makes threads wait. But each dict has a lock of its "
+    "own, and both threads change the same dict.",
     fast={"turns": 3},
 )
 def without_the_lock(turns: int = 12) -> Measured | None:
@@ -394,6 +398,8 @@ def five() -> tuple[str, ...]:
             "d": "none, because there is no GIL",
         },
     ),
+    wrong_reasoning="Students think that reading needs no protection. But each read of a shared object changes its "
+    "reference count, and the threads pass this count from core to core.",
     fast={"turns": 3},
 )
 def what_is_in_turn(turns: int = 12) -> Measured | None:
@@ -546,6 +552,8 @@ class Lost(NamedTuple):
             "c": "both",
         },
     ),
+    wrong_reasoning="Students think that the GIL protects a program's own variables. But a thread can lose the GIL "
+    "between the read and the write.",
     fast={"turns": 8},
 )
 def lost_updates(turns: int = 20) -> Lost:
@@ -682,6 +690,8 @@ class Repaired(NamedTuple):
         (1.3, 2),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a lock costs nothing if the result is right. But taking and releasing the "
+    "lock takes longer than the update that it protects.",
     fast={"turns": 3},
 )
 def two_repairs(turns: int = 12) -> list[Repaired]:
@@ -782,6 +792,8 @@ class Watched(NamedTuple):
             "c": "yes, whatever the result is",
         },
     ),
+    wrong_reasoning="Students think that a right result shows that there is no race. But in another run, the two "
+    "updates can overlap.",
 )
 def lost_nothing() -> Watched:
     """A race need not show itself in a test. So tools look at each access instead of the result.
@@ -902,6 +914,8 @@ def measure_workers(build: Build, turns: int) -> Beside:
         {"a": "less than 3", "b": "3 to 15", "c": "15 or more"},
         limits=(3, 15),
     ),
+    wrong_reasoning="Students think that a sub-interpreter is nearly a thread, because it is in the same process. But "
+    "it starts as a whole interpreter with modules of its own.",
     fast={"turns": 3},
 )
 def other_workers(turns: int = 8) -> Beside | None:
@@ -992,6 +1006,8 @@ def sums(barrier: threading.Barrier, x: torch.Tensor) -> set[int]:
         " does the operating system see in this process?",
         {"a": "2", "b": "4", "c": "5", "d": "8"},
     ),
+    wrong_reasoning="Students think that the number holds for the whole process. But each Python thread that calls "
+    "torch gets a team of its own.",
 )
 def threads_of_torch() -> dict[int, int]:
     """For a large tensor, one call of torch computes on several threads. `torch.set_num_threads` sets their number.
@@ -1078,6 +1094,8 @@ def calls_per_second(own: int, of_torch: int, seconds: float) -> float:
         (0.5, 0.9),
         units.number,
     ),
+    wrong_reasoning="Students think that additional threads only wait and cost little. But a call waits for its "
+    "slowest thread, and some threads have no core.",
     fast={"turns": 3},
 )
 def too_many_threads(turns: int = 9) -> list[dict[tuple[int, int], float]]:

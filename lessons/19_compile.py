@@ -75,6 +75,8 @@ class Ended(NamedTuple):
         " these two lines. Into how many graphs does torch split the function?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    wrong_reasoning="Students count the two lines that torch cannot capture. But each of them ends a graph, and the "
+    "operations around them are in the graphs between.",
 )
 def where_a_graph_ends() -> Ended | None:
     """`torch.compile` captures torch's operations in a graph until it meets code that a graph cannot contain.
@@ -158,6 +160,8 @@ class Repaired(NamedTuple):
         " the function now?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    wrong_reasoning="Students think that one repair is enough. But the log still ends a graph, so torch captures a "
+    "graph before it and a graph after it.",
 )
 def breaks_repaired() -> Repaired | None:
     """`torch.where` computes both sides and selects one of them, number by number. A graph can contain it.
@@ -255,6 +259,8 @@ class Looped(NamedTuple):
         " cannot continue in the middle of the loop. How many graphs does torch capture?",
         {"a": "none", "b": "1", "c": "4"},
     ),
+    wrong_reasoning="Students count one graph for each layer. But torch cannot continue in the middle of a loop, so "
+    "Python runs the whole function.",
 )
 def break_in_a_loop() -> Looped | None:
     """Torch follows a loop iteration by iteration. The graph then contains the operations of all iterations.
@@ -346,6 +352,8 @@ class Change(NamedTuple):
             "d": "under `torch.no_grad`",
         },
     ),
+    wrong_reasoning="Students think that other numbers need another graph, as another size does. But no guard looks "
+    "at the numbers in a tensor.",
 )
 def new_graph() -> list[Change] | None:
     """A guard compares a property of the call with its value at the time of compiling. A graph fits if all guards hold.
@@ -460,6 +468,8 @@ class AtTheLimit(NamedTuple):
         " graphs of a function. How many of 20 calls run a compiled graph?",
         {"a": "8", "b": "12", "c": "20"},
     ),
+    wrong_reasoning="Students think that each call runs some graph, because the code is compiled. But each graph fits "
+    "only one value of `n`, and torch keeps only 8 graphs.",
 )
 def at_the_limit() -> AtTheLimit | None:
     """If a module uses one of its integer attributes, torch puts a guard on the value, such as `self.n == 3`.
@@ -574,6 +584,8 @@ class Sized(NamedTuple):
         " compiles special graphs for the sizes 0 and 1. How many graphs does torch compile by default?",
         {"a": "2", "b": "3", "c": "4"},
     ),
+    wrong_reasoning="Students count one graph for each size, or one for all sizes. But after the second size, one "
+    "graph fits all further sizes except 0 and 1.",
 )
 def batch_sizes() -> Sized | None:
     """At first, torch compiles a graph for exactly the size of the first call (*static shape*).
@@ -673,6 +685,8 @@ class Stance(NamedTuple):
         " run the compiled graph?",
         {"a": "none", "b": "2", "c": "4"},
     ),
+    wrong_reasoning="Students think that a compiled function always runs a graph. But the graph of the warm-up fits "
+    "only 8 numbers, and no new graph is allowed.",
 )
 def after_the_warm_up() -> list[Stance] | None:
     """A recompilation in the middle of a request can take seconds. `torch.compiler.set_stance` decides what torch does.
@@ -773,6 +787,8 @@ class Ranged(NamedTuple):
         " `torch.export` do?",
         {"a": "it keeps both sides", "b": "it keeps the side of the example", "c": "it raises an error"},
     ),
+    wrong_reasoning="Students think that the export keeps the side of the example. But this side is wrong for a part "
+    "of the range, so torch refuses the export.",
 )
 def range_of_sizes() -> Ranged:
     """`torch.export` captures one graph, without Python. A *Dim* names a size that may vary, and its range.
@@ -883,6 +899,8 @@ class Frozen(NamedTuple):
         " three times with the same input. How many different results do we get?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    wrong_reasoning="Students think that the exported program calls `random` each time. But Python runs only during "
+    "the export, and its number becomes a constant.",
 )
 def frozen_numbers() -> Frozen:
     """The graph of `torch.export` contains only torch's operations. Python runs once, during the export.
@@ -960,6 +978,8 @@ class Timed(NamedTuple):
         " function. `Timer` uses one thread by default. How many graphs does torch compile during `timeit(5)`?",
         {"a": "none", "b": "1", "c": "5"},
     ),
+    wrong_reasoning="Students think that the function is already compiled. But torch also has a guard on the number "
+    "of threads, and `Timer` changes this number.",
 )
 def compiled_in_a_timer() -> Timed | None:
     """Generated code can depend on the number of threads, so torch puts a guard on this number.
@@ -1050,6 +1070,8 @@ class Split(NamedTuple):
         (1.1, 4),
         units.ratio,
     ),
+    wrong_reasoning="Students think that a break only costs a call. But the result before the break must go through "
+    "memory, which fusion had avoided.",
     fast={"budget_s": 0.3},
 )
 def cost_of_a_break(budget_s: float = 0.8) -> Split | None:
@@ -1123,6 +1145,8 @@ class Profiled(NamedTuple):
         " call of the compiled `curve`?",
         {"a": "none", "b": "1", "c": "8"},
     ),
+    wrong_reasoning="Students think that the profile shows the same operations, only faster. But one loop replaces "
+    "all of them, so the profile shows only its call.",
 )
 def profile_of_compiled_code() -> Profiled | None:
     """`torch.profiler` records each operation that torch starts (lesson 11).
@@ -1229,6 +1253,8 @@ class Price(NamedTuple):
         {"a": "less than 0.1", "b": "0.1 to 0.9", "c": "more than 0.9"},
         limits=(0.1, 0.9),
     ),
+    wrong_reasoning="Students think that each compilation takes the same time. But the first call also starts the "
+    "compiler and loads its parts.",
     fast={"budget_s": 0.3, "measuring": 0},
 )
 def several_graphs(budget_s: float = 0.8, measuring: int = 1) -> Price | None:
@@ -1392,6 +1418,8 @@ class Model(nn.Module):
         {"a": "0 to 2", "b": "3 to 5", "c": "6 to 8"},
         limits=(3, 6),
     ),
+    wrong_reasoning="Students think that a compiler accepts all of Python. But TorchScript is a small language with "
+    "fixed types, and it has no word for most of these constructs.",
 )
 def four_compilers() -> dict[str, dict[str, str]] | None:
     """We capture each function in four ways, with an example of ones. Then we call it with other numbers.
