@@ -7,6 +7,7 @@ import pytest
 
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import pool as pools
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Status
 
@@ -55,7 +56,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     FakeTree.started, FakeTemplate.started = [], []
     monkeypatch.setattr(pools, "ForkServer", FakeTree)
     monkeypatch.setattr(pools, "Template", FakeTemplate)
-    monkeypatch.setattr(pools.sandbox, "can_use_template", lambda *, sandboxed: sandboxed)
+    monkeypatch.setattr(sandbox, "can_use_template", lambda *, sandboxed: sandboxed)
     with Pool() as one:
         yield one
     assert all(tree.closed for tree in FakeTree.started)
