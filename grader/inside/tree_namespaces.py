@@ -15,7 +15,7 @@ import struct
 from pathlib import Path
 
 USER = 65534
-"""The user and group inside a user namespace (nobody)."""
+"""The user and group inside a user namespace. By convention, they own nothing."""
 
 TMP_BYTES = 256 << 20
 SHM_BYTES = 64 << 20

@@ -1,8 +1,8 @@
 """Start the processes that run one submission: a first Python process, and workers that are forked from it.
 
-The first process imports torch in about a second. Each worker is then forked in about ten milliseconds. All processes
-together are the submission's process tree. If the tree has a process that the grader did not request, the submission is
-to blame.
+The first process imports torch in about a second, or is forked from a template process that has imported torch. Each
+worker is then forked in about ten milliseconds. All processes together are the submission's process tree. If the tree
+has a process that the grader did not request, the submission is to blame.
 """
 
 import contextlib

@@ -175,8 +175,8 @@ def start(
 def can_use_template(*, sandboxed: bool) -> bool:
     """Return whether process trees can be forked from a template process: without a sandbox, or with namespaces.
 
-    Without namespaces, a template process would need root and access to all files until the fork, because the Landlock
-    rules of a tree name its own folder.
+    Without namespaces, the Landlock rules of a tree name the tree's folder. So a template process would need root's
+    access to all files until it forks.
     """
     return has_namespaces() if sandboxed else hasattr(os, "fork")
 

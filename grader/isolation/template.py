@@ -148,7 +148,7 @@ class ForkedTree:
         self._control.setblocking(True)
 
     def pids(self) -> tuple[int, ...]:
-        """Return the process ids as seen outside the sandbox, of the first process and the one that forks workers."""
+        """Return the process ids as seen outside the sandbox. The last process forks workers."""
         return self._pids
 
     def close_output(self) -> None:

@@ -1,4 +1,4 @@
-"""What a template process and its forks check about themselves, before a submission is loaded."""
+"""The checks of a template process and of its forks, before a submission is loaded."""
 
 import pytest
 
