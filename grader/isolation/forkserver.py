@@ -140,8 +140,8 @@ class ForkServer:
     def end(self, worker: ForkedWorker, *, wait: bool = False) -> int | None:
         """End a worker and return its exit status, or None if the status is unknown.
 
-        With `wait`, the worker first gets time to end by itself. Then raise
-        `MachineError` if the whole tree has ended for a reason that no submission can cause.
+        With `wait`, the worker first gets time to end by itself. Then raise `MachineError` if the whole tree has ended
+        because the template process has ended.
         """
         if self._closed or worker.pid not in self._clocks:
             return None

@@ -136,9 +136,9 @@ class Pool:
         return _ready(ForkServer(tensors=True, sandboxed=self.sandboxed, hidden=self.hidden))
 
     def _started(self, *, tensors: bool) -> ForkServer:
+        if not tensors:
+            return self._start(tensors=False)
         with self._lock:
-            if not tensors:
-                return self._start(tensors=False)
             tree = self._ready.popleft() if self._ready else self._start(tensors=True)
         self.warm(self._spare)
         return tree
