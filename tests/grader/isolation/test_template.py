@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]  # its stubs are a package of thei
 import pytest
 
 from grader.errors import MachineError, WorkerFault
-from grader.isolation import sandbox, tree_users
+from grader.isolation import bubblewrap, sandbox, tree_users
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.isolation.template import ForkedTree, Template
@@ -173,6 +173,19 @@ def test_a_tree_of_a_template_process_that_did_not_start_is_a_fault_of_the_machi
     tree.close()
     template.retire()
     assert template.has_ended
+
+
+@pytest.mark.sandbox
+def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not sandbox.can_use_template(sandboxed=True) or sandbox.new_tree_user() is None:
+        pytest.skip("a template process has no capability here that could be missing")
+    monkeypatch.setattr(bubblewrap, "TEMPLATE_CAPABILITY", bubblewrap.USER_CHANGE_CAPABILITIES[0])
+    with Pool() as pool, pool.fresh(tensors=True) as tree:
+        assert not tree.forked
+        with worker(tree, LIMITS) as one:
+            assert ask(one, "  return [n for n in os.listdir('/proc') if n.isdigit()]") == ["1", "2", "3"]
 
 
 def test_a_tree_may_write_to_its_own_home_alone() -> None:
