@@ -42,14 +42,13 @@ def main() -> int:
     try:
         print(f"start of a tree: {' · '.join(f'{way} {seconds(start_s(way, template))}' for way in WAYS)}")
         errors: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}
-        with lane() as held:
-            for turn in range(options.times):
-                for task in tasks:
-                    for way in random.sample(WAYS, len(WAYS)):
-                        with two_trees(way, template) as (trusted, tree):
-                            found = duel(task, trusted, tree, held.cores, turn)
-                        errors.setdefault((task.full_name, way), []).append(found)
-                print(f"turn {turn + 1} of {options.times}", file=sys.stderr, flush=True)
+        for turn in range(options.times):
+            for task in tasks:
+                for way in random.sample(WAYS, len(WAYS)):
+                    with two_trees(way, template) as (trusted, tree), lane() as held:
+                        found = duel(task, trusted, tree, held.cores, turn)
+                    errors.setdefault((task.full_name, way), []).append(found)
+            print(f"turn {turn + 1} of {options.times}", file=sys.stderr, flush=True)
     finally:
         template.retire()
     for (name, way), each in errors.items():
