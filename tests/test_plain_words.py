@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import plain_words
@@ -15,6 +16,18 @@ def hits(text: str, name: str = "a.md") -> list[Hit]:
 
 def long(text: str, name: str = "a.md") -> list[Hit]:
     return list(plain_words.long_ones(name, list(prose.passages(name, text))))
+
+
+@pytest.mark.program("git")
+def test_what_a_command_writes_into_the_folder_of_the_project_is_not_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    for name in ("pack/lessons/04.html", "grades/report.html", "lessons/new.py", "README.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    monkeypatch.setattr(plain_words, "ROOT", tmp_path)
+    assert plain_words.tracked() == ("README.md", "lessons/new.py")
 
 
 @pytest.mark.program("git")
