@@ -9,9 +9,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from project_files import FOLDERS, ROOT
 
-ROOT = Path(__file__).parent.parent
-FOLDERS = (".ci", ".github", "grader", "harness", "lessons", "solutions", "tests")
 _COMMAND = re.compile(r"\s*(?:python|\.venv/bin/python) (?P<words>-m [a-z][\w.]*.*|tests/\S+\.py.*)")
 _CONSOLE_SCRIPT = re.compile(r"\s*(?:\.venv/bin/)?(?P<words>fairclock\b.*)")
 _COMMENT = re.compile(r"\s#.*")

@@ -9,7 +9,6 @@ of long sentences. When two branches change that file, git keeps the lines of bo
 """
 
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from markdown_pages import FOLDERS
+import project_files
 from prose import Passage, is_read, long_sentences, passages
 
 ROOT: Final = Path(__file__).parent.parent
@@ -89,14 +88,8 @@ def long_ones(file: str, read: Sequence[Passage]) -> Iterator[Hit]:
 
 
 def tracked() -> tuple[str, ...]:
-    """Return the files of the project whose texts are checked: files in git, and new files.
-
-    Files in other folders, such as the reports of a class, are not part of the project.
-    """
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    inside = (name for name in sorted(listing.splitlines()) if "/" not in name or name.split("/")[0] in FOLDERS)
-    return tuple(name for name in inside if is_read(name) and (ROOT / name).is_file())
+    """Return the files of the project whose texts are checked."""
+    return tuple(name for name in project_files.tracked(ROOT) if is_read(name))
 
 
 def look(names: Sequence[str]) -> dict[str, tuple[list[Hit], list[Hit]]]:

@@ -8,8 +8,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import project_files
 import pytest
-from markdown_pages import FOLDERS
 
 from grader.isolation.bubblewrap import WORKER_FILES
 
@@ -38,17 +38,11 @@ HAND_INS = ("tests/submissions/", "tests/exploits/", "lessons/exercises/")
 
 @cache
 def tracked() -> tuple[str, ...]:
-    """Return every file of the kit: the files in git, and new files in the kit's folders that git does not ignore.
-
-    A command may have written other new files and folders, such as the reports of a class.
-    """
-    added = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if added.returncode:
+    """Return every file of the kit."""
+    try:
+        return project_files.tracked()
+    except subprocess.CalledProcessError:
         pytest.skip("not a git checkout: which files belong to the kit is not known")
-    command = ["git", "ls-files", "--others", "--exclude-standard", "--", *FOLDERS]
-    new = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    names = (*added.stdout.splitlines(), *new.stdout.splitlines())
-    return tuple(name for name in names if (ROOT / name).is_file())
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:

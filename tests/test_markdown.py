@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import typer
-from markdown_pages import ROOT, Command, anchors, commands, inline_code, links, name_of, pages
+from markdown_pages import Command, anchors, commands, inline_code, links, name_of, pages
+from project_files import ROOT
 
 from grader import catalogue
 from grader.__main__ import app as grader_app
