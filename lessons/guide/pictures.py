@@ -66,7 +66,7 @@ def claim_chart(page: LessonPage) -> str:
     rows = margins(page)[:_MOST_ROWS]
     if not rows:
         return ""
-    low = min(0.5, *(row.factor for row in rows)) if rows else 0.5
+    low = min(0.5, *(row.factor for row in rows))
     high = max(2.0, *(row.factor for row in rows))
     height = _TOP + _ROW * len(rows) + 40
     shapes = [

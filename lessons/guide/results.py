@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +19,10 @@ from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
+from lessons.engine.recorded_parts import RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
+from lessons.engine.recorded_run import FILE, RecordedRun, RecordedStep
 
 RECORDED: Final = FOLDER / "recorded"
-RUN: Final = "run.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ def recorded(folder: Path = RECORDED) -> dict[str, LessonResults]:
     Raise `UsageError` if a file cannot be read.
     """
     found = {}
-    for file in sorted(folder.glob(f"*/{RUN}")):
+    for file in sorted(folder.glob(f"*/{FILE}")):
         try:
-            found[file.parent.name] = _recorded(json.loads(file.read_text(encoding="utf-8"))["steps"])
-        except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+            found[file.parent.name] = _recorded(RecordedRun.load(file.parent).steps)
+        except (UsageError, StopIteration) as error:
             raise UsageError(f"{file} is not a recorded run. Install fairclock again.") from error
     return found
 
@@ -129,32 +130,31 @@ def _read(file: Path) -> LessonResults:
     )
 
 
-def _recorded(steps: Mapping[str, Any]) -> LessonResults:
+def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
     """Return the results of a recorded run. Its machine and date are those of its first step."""
-    made_on = next(iter(steps.values()))["made on"]
-    machine = {**made_on, "cuda_device": made_on["gpu"]}
-    parts = [(name, part) for name, step in steps.items() for part in step["parts"]]
+    made_on = next(iter(steps.values())).made_on
+    parts = [(name, part) for name, step in steps.items() for part in step.parts]
     shown: dict[str, tuple[Shown, ...]] = {}
     for name, part in parts:
-        if part["kind"] in {"table", "picture"}:
+        if isinstance(part, RecordedTable | RecordedPicture):
             shown[name] = (*shown.get(name, ()), _shown(part))
     return LessonResults(
-        machine=_machine(machine),
-        date=made_on["date"],
-        truths={name: part["text"] for name, part in parts if part["kind"] == "answer"},
+        machine=_machine({**asdict(made_on), "cuda_device": made_on.gpu}),
+        date=made_on.date,
+        truths={name: part.text for name, part in parts if isinstance(part, RevealedAnswer)},
         claims={
-            part["id"]: ClaimResult(part["standing"], part["value"], "", None, None, None)
+            part.id: ClaimResult(part.standing, part.value, "", None, None, None)
             for _, part in parts
-            if part["kind"] == "claim"
+            if isinstance(part, RecordedClaim)
         },
         shown=shown,
     )
 
 
-def _shown(part: Mapping[str, Any]) -> Shown:
-    if part["kind"] == "picture":
-        return Shown(part.get("title") or part.get("caption") or "", text=part["text"])
-    return Shown(part["title"], tuple(part["heads"]), tuple(map(tuple, part["rows"])))
+def _shown(part: RecordedTable | RecordedPicture) -> Shown:
+    if isinstance(part, RecordedPicture):
+        return Shown(part.caption, text=part.text)
+    return Shown(part.title, tuple(part.heads), tuple(map(tuple, part.rows)))
 
 
 def _claim(claim: Mapping[str, Any]) -> ClaimResult:
