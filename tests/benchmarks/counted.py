@@ -17,7 +17,6 @@ exit code is 1 if more than `MOST_FALSE` verdicts on equal code are FASTER or SL
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import time
@@ -28,6 +27,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+import jobs
+import json_lines
 from decisions import upper_bound
 from neighbours import LOADS, disturbed
 from workloads import ALL_WORKS, work_named
@@ -106,11 +107,8 @@ def plan(loads: Sequence[str], works: Sequence[str]) -> Iterator[Batch]:
 
 
 def read(path: Path) -> list[Fought]:
-    """Return the duels in the file. A last line that was cut off by an interruption is left out."""
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [Fought(**json.loads(line)) for line in lines[:-1]]
+    """Return the duels in the file."""
+    return json_lines.read(path, Fought)
 
 
 def run(path: Path, loads: Sequence[str], works: Sequence[str], duels: int, seconds: float) -> None:
@@ -129,19 +127,18 @@ def run(path: Path, loads: Sequence[str], works: Sequence[str], duels: int, seco
         with disturbed(load):
             while batch.load == load.name and equal < duels and time.monotonic() < end_s:
                 new = in_new_process(batch)
-                append(path, new)
+                json_lines.append(path, new)
                 equal += sum(one.truth == EQUAL for one in new)
                 for one in new:
                     if one.false:
-                        print(told(one), flush=True)
+                        print(described(one), flush=True)
                 batch = next(batches)
 
 
 def in_new_process(batch: Batch) -> list[Fought]:
     """Run the batch in a new process, and return its results."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent.parent)))}
     command = [sys.executable, str(HERE / "counted.py"), "--batch", json.dumps(asdict(batch))]
-    ended = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    ended = subprocess.run(command, env=jobs.environment(), stdout=subprocess.PIPE, text=True, check=True)
     return [Fought(**one) for one in json.loads(ended.stdout)]
 
 
@@ -169,17 +166,7 @@ def _fought(batch: Batch, found: Duel) -> Fought:
     return Fought(**{**asdict(one), "rounds": found.to_dict()}) if one.false else one
 
 
-def append(path: Path, fought: Sequence[Fought]) -> None:
-    """Add the results of a batch to the file, all at once. Replace a last line that an interruption cut off."""
-    text = "".join(f"{json.dumps(asdict(one))}\n" for one in fought)
-    path.touch()
-    with path.open("r+b") as file:
-        file.seek(file.read().rfind(b"\n") + 1)
-        file.truncate()
-        file.write(text.encode())
-
-
-def told(one: Fought) -> str:
+def described(one: Fought) -> str:
     """Return a false verdict and what its rounds show, as text."""
     title = f"{one.load}, {one.work}, true slowdown {one.truth}: {one.verdict}, {one.ratio:.4f}"
     lines = [f"{title} ({one.low:.4f} to {one.high:.4f})"]
@@ -246,7 +233,7 @@ def main() -> int:
         run(options.file, options.loads, options.works, options.duels, 60 * options.minutes)
     fought = read(options.file)
     if options.explain:
-        print("\n\n".join(told(one) for one in fought if one.false))
+        print("\n\n".join(described(one) for one in fought if one.false))
     print(report(fought).to_text())
     return int(sum(one.false for one in fought if one.truth == EQUAL) > MOST_FALSE)
 

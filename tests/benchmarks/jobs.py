@@ -39,16 +39,20 @@ class Batch:
     jobs: tuple[Job, ...]
 
 
+def environment() -> dict[str, str]:
+    """Return the environment variables of a new process that imports benchmarks and fairclock."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join((str(_HERE), str(_HERE.parent.parent)))}
+
+
 def play(jobs: Sequence[Job]) -> list[list[Judgement]]:
     """Run the jobs one after the other in a new process; return a list of results for each.
 
     Raises `BenchmarkError` when the process fails.
     """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(_HERE), str(_HERE.parent.parent)))}
     ended = subprocess.run(
         [sys.executable, _HERE / "judging.py"],
         input=json.dumps([asdict(job) for job in jobs]),
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,

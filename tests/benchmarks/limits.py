@@ -13,16 +13,17 @@ The file has a line for each grading. The exit code is 1 if an honest time was c
 """
 
 import argparse
-import json
 import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final
+
+import json_lines
 
 from grader import catalogue, overlays
 from grader.authoring.tier_records import right_submissions
@@ -162,25 +163,21 @@ def grade(task: Task, name: str, source: str, number: int, pool: Pool) -> Graded
 
 
 def read(path: Path) -> list[Graded]:
-    """Return the gradings in the file. A last line that was cut off by an interruption is left out."""
-    if not path.exists():
-        return []
-    return [Graded(**json.loads(line)) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+    """Return the gradings in the file."""
+    return json_lines.read(path, Graded)
 
 
 def run(path: Path, tasks: Sequence[Task], gradings: int, seconds: float, pool: Pool) -> None:
     """Make the gradings that the file lacks, until it has `gradings` honest ones or the time is over."""
     held, end_s = read(path), time.monotonic() + seconds
     done, honest = {one.key for one in held}, sum(not one.is_planted for one in held)
-    path.write_text("".join(f"{json.dumps(asdict(one))}\n" for one in held), encoding="utf-8")
     for task, name, source, number in plan(tasks):
         if honest >= gradings or time.monotonic() > end_s:
             return
         if (task.full_name, name, number) not in done:
             one = grade(task, name, source, number, pool)
             honest += not one.is_planted
-            with path.open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps(asdict(one))}\n")
+            json_lines.append(path, [one])
             print(f"{one.task}, {one.name}: {one.status}, {one.share or math.nan:.1%} of the limit", flush=True)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import counted
 import pytest
-from counted import MIX, Batch, Fought, append, fight, plan, read, report, run, told
+from counted import MIX, Batch, Fought, described, fight, plan, read, report, run
+from json_lines import append
 from neighbours import LOADS
 from workloads import ALL_WORKS
 
@@ -75,4 +76,4 @@ def test_a_real_batch_has_a_line_in_the_table() -> None:
     assert len(found) == 2
     text = report(found).to_text()
     assert "1.05" in text
-    assert all("json" in told(one) for one in found)
+    assert all("json" in described(one) for one in found)
