@@ -17,8 +17,8 @@ Between pairs, the majority decides. A pair errs upwards if the median of its ro
 allowance. The median of all pairs' medians minus the allowance lies above θ only if more than half of the pairs err.
 Assume that pairs err independently, each with a probability of at most q. Then a binomial distribution gives an upper
 limit for the probability that a majority errs. This is the median trick (Jerrum, Valiant and Vazirani 1986, "Random
-generation of combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.2 %, three or
-more of five pairs err once in 3,200 contests. A part of q is for outliers, which are pairs with an error of any size.
+generation of combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.3 %, three or
+more of five pairs err once in 2,800 contests. A part of q is for outliers, which are pairs with an error of any size.
 This part is `OUTLIER_RATE`, or q / 2 if q / 2 is smaller. The rest of q is for layout and noise. The number z is chosen
 so that this rest is the tail of a normal distribution beyond z standard deviations.
 
@@ -32,9 +32,10 @@ minus the share on different sides. The correlation of neighbours is c = sin(π 
 added. If the pairs' medians differ by more than this sum, the spread of the medians is used instead.
 
 Repeated looks. A look is a computation of the interval while the contest may still continue. `Rules.looks` is the
-planned number of looks. Each look gets an equal part of the error rate (Bonferroni's inequality). This is correct even
-if the looks depend on each other. The interval becomes only a little wider: with 16 looks instead of one, z for five
-pairs grows from 1.53 to 2.14.
+planned number of looks: the first after `min_pairs` pairs, the others each time the measuring time has grown by the
+factor `LOOK_GROWTH`. Each look gets an equal part of the error rate (Bonferroni's inequality). This is correct even if
+the looks depend on each other. The interval becomes only a little wider: with 14 looks instead of one, z for five pairs
+grows from 1.53 to 2.13.
 
 The guarantee. In one contest, the probability that an interval at any planned look misses θ is at most
 `Rules.error_rate`. The bounds for the looks and for the majority are exact. The allowance of a pair depends on these
@@ -74,7 +75,7 @@ OUTLIER_RATE = 0.02
 direction.
 
 With five pairs, two outliers do not change the majority. If 5 % of the pairs were outliers, a majority would err with a
-probability of 0.26 %, and with 10 % outliers, with 1.3 % (`majority_error`).
+probability of 0.27 %, and with 10 % outliers, with 1.3 % (`majority_error`).
 """
 
 BENEFIT = 1.1
@@ -86,7 +87,7 @@ its own noise. The caller passes a smaller factor if a control measurement showe
 """
 
 LOOK_GROWTH = 1.25
-"""After the last pair was added, the ratio is estimated again each time the measuring time has grown by this factor.
+"""After the first look, the ratio is estimated again each time the measuring time has grown by this factor.
 
 The interval of the ratio then shrinks by a tenth. So a verdict takes at most a quarter more time than necessary.
 """
@@ -113,7 +114,7 @@ class Rules:
 
     max_pairs: int = 9
     """The largest number of pairs (of a baseline process and a candidate process). Each additional pair makes the
-    interval of the ratio narrower, but by less than the pair before."""
+    interval of the ratio narrower, but by less than the pair before. Pairs that cost little to start may be many."""
 
     min_rounds: int = 7
     """Smallest number of times that a pair of processes is timed before the next pair continues. With fewer than five,
@@ -137,12 +138,11 @@ class Rules:
     def looks(self) -> int:
         """The largest number of times that the ratio and its interval are estimated.
 
-        While pairs are added, they are estimated after each pair. Later they are estimated each time the measuring time
-        has grown by the factor `LOOK_GROWTH`.
+        The first time is after `min_pairs` pairs. Later it is each time the measuring time has grown by the factor
+        `LOOK_GROWTH`.
         """
-        growth = self.cap_s / (self.max_pairs * self.slice_s)
-        later = math.ceil(math.log(growth, LOOK_GROWTH)) if growth > 1 else 0
-        return 1 + self.max_pairs - self.min_pairs + later
+        growth = self.cap_s / (self.min_pairs * self.slice_s)
+        return 1 + max(0, math.ceil(math.log(growth, LOOK_GROWTH)))
 
 
 DEFAULT = Rules()

@@ -25,7 +25,7 @@ from typing import Final
 from harness.errors import UsageError
 from harness.machine import clocks
 from harness.machine.clocks import Clock
-from harness.paired.blocks import DEFAULT_CLOCK, Statement
+from harness.paired.blocks import BLOCK_S, DEFAULT_CLOCK, Statement
 from harness.paired.decide import Rules
 from harness.paired.duel_result import Duel, Finding
 from harness.paired.loop_pairs import PairSource, TimedCode, loop_pairs
@@ -43,6 +43,14 @@ LAYOUT_SD: Final = 0.005
 """Standard deviation of the log ratio of two equal pieces of code that newly compiled timing loops and a new setup
 cause. It was 0.2 to 0.5 % if one C call took most of the time, and about 1 % if bytecode did. If the pairs of a duel
 differ by more, their measured spread is used (`harness.paired.decide`)."""
+
+
+SLICE_S: Final = 0.03
+"""Seconds for which a pair is timed before the next pair continues. If pairs start fast, each slice has a new pair.
+
+Many short slices with new memory say more than a few long ones: a larger part of the time is then free of a
+disturbance, and the effect of the layout is averaged over more pairs.
+"""
 
 
 def duel(
@@ -91,17 +99,21 @@ def duel(
         else loop_pairs(sides, globals or {}, rng, clock, wall)
     )
     with source as pairs:
-        outcome = contest(pairs.open_pair, (1 / (1 + margin), 1 + margin), _rules(budget_s, pairs.round_s), rng=rng)
+        thresholds, rules = (1 / (1 + margin), 1 + margin), duel_rules(budget_s, pairs.round_s)
+        outcome = contest(pairs.open_pair, thresholds, rules, rng=rng, wall=wall)
     return Duel.of(outcome, margin, paired_processes=paired_processes, caveat=pairs.caveat)
 
 
-def _rules(budget_s: float, round_s: float) -> Rules:
+def duel_rules(budget_s: float = 1.0, round_s: float = 2 * BLOCK_S) -> Rules:
+    """Return the rules of a duel whose rounds take `round_s` seconds, with a limit of `budget_s` seconds."""
     usual = Rules()
     fitting = int(budget_s / (usual.min_pairs * round_s))
+    slice_s = min(SLICE_S, budget_s / (2 * usual.min_pairs))
     return replace(
         usual,
         layout_sd=LAYOUT_SD,
         min_rounds=max(1, min(usual.min_rounds, fitting)),
-        slice_s=min(usual.slice_s, budget_s / (2 * usual.min_pairs)),
+        slice_s=slice_s,
+        max_pairs=math.ceil(budget_s / slice_s),
         cap_s=budget_s,
     )

@@ -16,6 +16,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
+from harness.machine import clocks
+from harness.machine.clocks import Clock
 from harness.paired.decide import (
     BENEFIT,
     DEFAULT,
@@ -114,6 +116,9 @@ PairFactory = Callable[[int], AbstractContextManager[Pair]]
 """A function that starts a new baseline and a new candidate. Its argument is the number of this pair, counted from 0,
 which the pair's rounds contain."""
 
+MOST_OPEN = 9
+"""The largest number of pairs that are open at the same time, because each of them holds the data of its setups."""
+
 RatioOf = Callable[[Round], float]
 """A function that returns the ratio of a round: the baseline's time ÷ the candidate's time. Use `wall_ratio` for work
 on several threads."""
@@ -167,39 +172,44 @@ def contest(
     *,
     rng: random.Random,
     ratio_of: RatioOf | None = None,
+    wall: Clock = clocks.wall,
 ) -> Outcome:
     """Time baseline and candidate until it is clear which `thresholds` the ratio reaches, or until the time limit.
 
     Rounds are measured in slices of `slice_s` seconds. Each slice starts a new pair of baseline and candidate, until
-    there are `max_pairs` pairs. Each later slice uses the pair with the least measuring time so far. When there are
-    `min_pairs` pairs, the ratio is estimated after each slice. When there are `max_pairs` pairs, it is estimated each
-    time the measuring time has grown by the factor `LOOK_GROWTH`.
+    there were `max_pairs` pairs. At most `MOST_OPEN` of them are open at the same time: then the oldest ends when a new
+    one starts, and a new one starts only while all starts together took less time than the measurements (on the clock
+    `wall`). Each other slice uses the open pair with the least measuring time so far. The ratio is estimated when there
+    are `min_pairs` pairs, and then each time the measuring time has grown by the factor `LOOK_GROWTH`.
 
     `rng` draws the order of baseline and candidate in each round. The candidate must not be able to read the seed of
     `rng`. Without `ratio_of`, the ratios are those of CPU times, or those of wall times if more than half of the rounds
     show hidden work (`HIDDEN_WORK`).
     """
     tally = _Tally(ratio_of)
-    pairs: list[Pair] = []
-    spent_s: list[float] = []
-    next_look_s = 0.0
+    pairs: list[_OpenPair] = []
+    opened, opening_s, total_s, next_look_s = 0, 0.0, 0.0, 0.0
     with ExitStack() as stack:
         while True:
-            if len(pairs) < rules.max_pairs:
-                pairs.append(stack.enter_context(open_pair(len(pairs))))
-                spent_s.append(0.0)
-            turn = spent_s.index(min(spent_s))
-            fresh = _slice(pairs[turn], rules, rng)
+            if opened < min(rules.max_pairs, MOST_OPEN) or (opened < rules.max_pairs and opening_s < total_s):
+                if len(pairs) == MOST_OPEN:
+                    pairs.pop(0).ending.close()
+                ending, start_s = stack.enter_context(ExitStack()), wall()
+                pairs.append(_OpenPair(ending.enter_context(open_pair(opened)), ending))
+                opening_s += wall() - start_s
+                opened += 1
+            turn = min(pairs, key=lambda pair: pair.spent_s)
+            fresh = _slice(turn.pair, rules, rng)
             tally.add(fresh)
-            spent_s[turn] += sum(round_.wall_s for round_ in fresh)
-            total_s = sum(spent_s)
-            if len(pairs) < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
+            spent_s = sum(round_.wall_s for round_ in fresh)
+            turn.spent_s += spent_s
+            total_s += spent_s
+            if opened < rules.min_pairs or total_s < min(next_look_s, rules.cap_s):
                 continue
             outcome = tally.outcome(thresholds, rules)
             if not outcome.undecided or total_s >= rules.cap_s:
                 return outcome
-            if len(pairs) == rules.max_pairs:
-                next_look_s = total_s * LOOK_GROWTH
+            next_look_s = total_s * LOOK_GROWTH
 
 
 def judge(
@@ -220,6 +230,13 @@ def judge(
 
 def _shows_hidden_work(ratio: float, wall_ratio: float) -> bool:
     return ratio > HIDDEN_WORK * wall_ratio
+
+
+@dataclass(slots=True)
+class _OpenPair:
+    pair: Pair
+    ending: ExitStack
+    spent_s: float = 0.0
 
 
 class _Tally:

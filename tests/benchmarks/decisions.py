@@ -24,12 +24,12 @@ from rich.console import Console
 from rich.progress import track
 
 from harness.paired import duel
-from harness.paired.decide import Rules
+from harness.paired.duel import duel_rules
 from harness.paired.noise import p95
 from harness.rendering import units
 from harness.rendering.tables import Column, Table
 
-RULES = Rules(layout_sd=duel.LAYOUT_SD, cap_s=1.0)
+RULES = duel_rules()
 """The rules of a duel, with its usual time budget."""
 
 ROUND_S = 5e-3

@@ -55,7 +55,7 @@ def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -
     assert majority_error(5, 0.1) == pytest.approx(10 * 0.1**3 * 0.9**2 + 5 * 0.1**4 * 0.9 + 0.1**5)
     tail = 1 - NormalDist().cdf(_deviations(5, Rules()))
     assert [majority_error(5, tail + wild) for wild in (tail, 0.05, 0.1)] == pytest.approx(
-        [0.0003, 0.0026, 0.013], rel=0.05
+        [0.00036, 0.0027, 0.0133], rel=0.05
     )
     outvoted = estimate([[3.0] * 30] * 3 + [[3.6] * 30] * 2)
     assert outvoted.high < 3.1
@@ -64,7 +64,7 @@ def test_two_outliers_of_five_pairs_keep_the_interval_right_and_three_do_not() -
 
 
 def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
-    assert (_deviations(5, ONE_LOOK), _deviations(5, Rules())) == pytest.approx((1.53, 2.14), abs=0.005)
+    assert (_deviations(5, ONE_LOOK), _deviations(5, Rules())) == pytest.approx((1.53, 2.13), abs=0.005)
     many = Rules(max_pairs=5, cap_s=0.35 * LOOK_GROWTH**9)
     assert many.looks == 10
     equal = Rules(max_pairs=5, cap_s=0.35, error_rate=many.error_rate / 10)
@@ -75,11 +75,11 @@ def test_each_look_gets_an_equal_part_of_the_error_rate() -> None:
     ("rules", "looks"),
     [
         (Rules(min_pairs=3, max_pairs=3, slice_s=0.1, cap_s=0.3), 1),
-        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.3), 3),
-        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.5 * LOOK_GROWTH**2.5), 6),
+        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.2), 1),
+        (Rules(min_pairs=3, max_pairs=5, slice_s=0.1, cap_s=0.3 * LOOK_GROWTH**2.5), 4),
     ],
 )
-def test_looks_come_with_each_new_pair_and_then_as_time_grows(rules: Rules, looks: int) -> None:
+def test_looks_come_with_the_first_pairs_and_then_as_time_grows(rules: Rules, looks: int) -> None:
     assert rules.looks == looks
 
 

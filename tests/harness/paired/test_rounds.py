@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 
 from harness.paired.decide import DEFAULT, Estimate, MeasurementError, Rules, estimate
-from harness.paired.rounds import Pair, Reading, Round, contest, judge, make_reading, wall_ratio
+from harness.paired.rounds import MOST_OPEN, Pair, Reading, Round, contest, judge, make_reading, wall_ratio
 
 TIERS = (2.0, 4.0)
 
@@ -34,10 +35,12 @@ class FakePairs:
     opened: list[int] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
     orders: list[bool] = field(default_factory=list)
+    most_open: int = 0
 
     @contextmanager
     def open(self, number: int) -> Iterator[Pair]:
         self.opened.append(number)
+        self.most_open = max(self.most_open, len(self.opened) - len(self.closed))
         try:
             yield FakePair(self, number)
         finally:
@@ -118,14 +121,31 @@ def test_there_are_no_more_looks_than_planned(slice_s: float, monkeypatch: pytes
     looks: list[int] = []
 
     def looking(ratios: Sequence[Sequence[float]], rules: Rules) -> Estimate:
-        looks.append(len(ratios))
+        looks.append(sum(map(len, ratios)))
         return estimate(ratios, rules)
 
     monkeypatch.setattr("harness.paired.rounds.estimate", looking)
     rules = Rules(slice_s=slice_s)
     contest(FakePairs(lambda _pair, _round: 2.0).open, TIERS, rules, rng=random.Random(1))
-    assert looks[:5] == [5, 6, 7, 8, 9]
     assert len(looks) <= rules.looks
+    assert all(later >= 1.2 * earlier for earlier, later in pairwise(looks[:-1]))
+
+
+def test_with_many_pairs_each_slice_has_a_new_one_and_the_oldest_ends() -> None:
+    pairs = FakePairs(lambda _pair, _round: 2.0)
+    outcome = contest(pairs.open, TIERS, Rules(max_pairs=30, slice_s=0.05, cap_s=1.0), rng=random.Random(1))
+    assert outcome.estimate.pairs > MOST_OPEN
+    assert pairs.opened == sorted(pairs.closed) == list(range(outcome.estimate.pairs))
+    assert pairs.most_open == MOST_OPEN
+
+
+def test_pairs_that_start_slowly_are_used_again_instead_of_new_ones() -> None:
+    clock = iter(float(second) for second in range(1000))
+    pairs = FakePairs(lambda _pair, _round: 2.0)
+    rules = Rules(max_pairs=30, slice_s=0.05, cap_s=1.0)
+    outcome = contest(pairs.open, TIERS, rules, rng=random.Random(1), wall=lambda: next(clock))
+    assert pairs.opened == list(range(MOST_OPEN))
+    assert sum(round_.wall_s for round_ in outcome.rounds) >= rules.cap_s
 
 
 def test_the_smallest_number_of_rounds_is_measured_beyond_the_time_limit() -> None:
