@@ -28,8 +28,11 @@ the standard deviation √(v n) / 2. So the error of the rounds' median lies bet
 are computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds. Correlated
 neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the median,
 minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v = (1 + c) /
-(1 - c), as in a first-order autoregression. The errors from layout and noise are independent, so their squares are
-added. If the pairs' medians differ by more than this sum, the spread of the medians is used instead.
+(1 - c), as in a first-order autoregression. Pairs are measured one after the other, so neighbouring pairs have similar
+noise too, if it changes more slowly than pairs do. For this, z is multiplied by √w. In the same autoregression, w is 1
+plus twice the sum of all correlations of a pair's mean with those of later pairs. The errors from layout and noise are
+independent, so their squares are added. If the pairs' medians differ by more than this sum, the spread of the medians
+is used instead.
 
 Repeated looks. A look is a computation of the interval while the contest may still continue. `Rules.looks` is the
 planned number of looks: the first after `min_pairs` pairs, the others each time the measuring time has grown by the
@@ -41,11 +44,11 @@ The guarantee. In one contest, the probability that an interval at any planned l
 `Rules.error_rate`. The bounds for the looks and for the majority are exact. The allowance of a pair depends on these
 assumptions:
 
-- Pairs are independent.
+- The layouts of pairs are independent.
 - The effect of layout is normal around zero, with a standard deviation of at most `Rules.layout_sd`.
 - A pair is an outlier in one direction with a probability of at most `OUTLIER_RATE` (or q / 2).
 - The binomial distribution is nearly normal.
-- The correlation of rounds fades within a slice, as in an autoregression.
+- The correlation of rounds fades with their distance, as in an autoregression.
 
 `tests/benchmarks/decisions.py` counts how often the guarantee holds, even when an assumption is violated on purpose.
 The model does not include errors that all pairs share, such as a clock that does not count the work.
@@ -235,14 +238,16 @@ def _allowances(pairs: Sequence[Sequence[float]], medians: Sequence[float], rule
     if len(pairs) < rules.min_pairs or rounds <= max(1, z * z):
         return math.inf, math.inf
     noise = sorted(value - centre for pair, centre in zip(pairs, medians, strict=True) for value in pair)
-    reach = z / 2 * math.sqrt(_rounds_per_independent_round(pairs, medians) / rounds)
+    correlation = _correlation(pairs, medians)
+    noisy_z = z * math.sqrt(_variance_factor_of_pairs(correlation, rounds))
+    reach = noisy_z / 2 * math.sqrt(_variance_factor(correlation) / rounds)
     within = min(
         reach, 0.5
     )  # if the quantile is beyond the outermost round, its distance is extrapolated proportionally
     outer = min(len(noise) - 1, math.ceil(len(noise) * (0.5 + within)))
     # Residuals are smaller than the noise, because each pair's median comes from its own rounds.
     widened = reach / within * math.sqrt(rounds / (rounds - 1))
-    layout, seen = z * rules.layout_sd, z * _robust_sd(medians)
+    layout, seen = z * rules.layout_sd, noisy_z * _robust_sd(medians)
     above, below = (max(seen, math.hypot(layout, widened * far)) for far in (noise[outer], noise[-1 - outer]))
     return above, below
 
@@ -252,20 +257,32 @@ def _robust_sd(values: Sequence[float]) -> float:
     return _NORMAL_SD_PER_MAD * median(abs(value - centre) for value in values)
 
 
-def _rounds_per_independent_round(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> float:
-    # This is v of the module's docstring.
+def _correlation(pairs: Sequence[Sequence[float]], medians: Sequence[float]) -> float:
+    # This is c of the module's docstring.
     agreeing = neighbours = 0
     for pair, centre in zip(pairs, medians, strict=True):
         signs = [(value > centre) - (value < centre) for value in pair]
         agreeing += sum(map(mul, signs, signs[1:]))
         neighbours += len(pair) - 1
-    per_round = 1.0
+    limited = 0.0
     for _ in range(2):
         # Signs relative to a pair's own median agree too rarely; the term with len(pairs) corrects this.
-        correlation = math.sin(math.pi / 2 * max(0.0, min(1.0, (agreeing + per_round * len(pairs)) / neighbours)))
-        limited = min(_MAX_CORRELATION, correlation)
-        per_round = (1 + limited) / (1 - limited)
-    return per_round
+        corrected = (agreeing + _variance_factor(limited) * len(pairs)) / neighbours
+        limited = min(_MAX_CORRELATION, math.sin(math.pi / 2 * max(0.0, min(1.0, corrected))))
+    return limited
+
+
+def _variance_factor(correlation: float) -> float:
+    # This is v of the module's docstring.
+    return (1 + correlation) / (1 - correlation)
+
+
+def _variance_factor_of_pairs(correlation: float, rounds: float) -> float:
+    # This is w of the module's docstring.
+    faded = correlation**rounds
+    shared = correlation * ((1 - faded) / (1 - correlation)) ** 2
+    alone = rounds * _variance_factor(correlation) - 2 * correlation * (1 - faded) / (1 - correlation) ** 2
+    return 1 + 2 * shared / alone / (1 - faded)
 
 
 @lru_cache(maxsize=256)

@@ -52,6 +52,10 @@ Many short slices with new memory say more than a few long ones: a larger part o
 disturbance, and the effect of the layout is averaged over more pairs.
 """
 
+MIN_ROUNDS: Final = 14
+"""Smallest number of rounds of a slice, if the time limit allows it. With half as many, noise that lasts for ten rounds
+is not recognised, and a pair looks more certain than it is (`tests/benchmarks/decisions.py`)."""
+
 
 def duel(
     candidate: Statement,
@@ -112,7 +116,7 @@ def duel_rules(budget_s: float = 1.0, round_s: float = 2 * BLOCK_S) -> Rules:
     return replace(
         usual,
         layout_sd=LAYOUT_SD,
-        min_rounds=max(1, min(usual.min_rounds, fitting)),
+        min_rounds=max(1, min(MIN_ROUNDS, fitting)),
         slice_s=slice_s,
         max_pairs=math.ceil(budget_s / slice_s),
         cap_s=budget_s,
