@@ -48,8 +48,7 @@ differ by more, their measured spread is used (`harness.paired.decide`)."""
 SLICE_S: Final = 0.03
 """Seconds for which a pair is timed before the next pair continues. If pairs start fast, each slice has a new pair.
 
-Many short slices with new memory say more than a few long ones: a larger part of the time is then free of a
-disturbance, and the effect of the layout is averaged over more pairs.
+Many short slices say more than a few long ones, because the effect of the layout is averaged over more pairs.
 """
 
 MIN_ROUNDS: Final = 14

@@ -177,10 +177,10 @@ def contest(
     """Time baseline and candidate until it is clear which `thresholds` the ratio reaches, or until the time limit.
 
     Rounds are measured in slices of `slice_s` seconds. Each slice starts a new pair of baseline and candidate, until
-    there were `max_pairs` pairs. At most `MOST_OPEN` of them are open at the same time: then the oldest ends when a new
-    one starts, and a new one starts only while all starts together took less time than the measurements (on the clock
-    `wall`). Each other slice uses the open pair with the least measuring time so far. The ratio is estimated when there
-    are `min_pairs` pairs, and then each time the measuring time has grown by the factor `LOOK_GROWTH`.
+    there were `max_pairs` pairs. At most `MOST_OPEN` pairs are open at the same time. After that, each new pair ends
+    the oldest, and starts only while all starts together took less time than the measurements (on the clock `wall`).
+    Each other slice uses the open pair with the least measuring time so far. The ratio is estimated when there are
+    `min_pairs` pairs, and then each time the measuring time has grown by the factor `LOOK_GROWTH`.
 
     `rng` draws the order of baseline and candidate in each round. The candidate must not be able to read the seed of
     `rng`. Without `ratio_of`, the ratios are those of CPU times, or those of wall times if more than half of the rounds
