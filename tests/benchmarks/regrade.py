@@ -2,11 +2,13 @@
 
     python tests/benchmarks/regrade.py --times 20 --load bursty
     python tests/benchmarks/regrade.py --times 300 --edge 5 --file FILE
+    python tests/benchmarks/regrade.py --times 100 --edge 5 --crowd 25
 
 It prints every grade, then the number of different grades and the spread of the ratios: |log deviation| from their
 median, 95th percentile and worst. With `--edge P`, the task's tiers are replaced by two tiers P % below and above the
 submission's ratio. That ratio is the median of a few gradings without added load. The submission must always reach the
-lower tier and never the upper one. Exit code 1 if a grade changed.
+lower tier and never the upper one. With `--crowd N`, N busy processes run beside the gradings. Exit code 1 if a grade
+changed. A grader error is no grade, because `run` grades the file again later.
 """
 
 import argparse
@@ -18,13 +20,13 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from neighbours import LOADS, disturbed
+from neighbours import LOADS, burners, disturbed
 
 from grader import catalogue, overlays, paths
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Submission, Verdict
+from grader.records import Status, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
 from harness.paired.noise import p95
@@ -41,6 +43,7 @@ def main() -> int:
     parser.add_argument("--file", type=Path, help="the submission (default: the lesson's solution)")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--load", choices=[load.name for load in LOADS], default="bursty")
+    parser.add_argument("--crowd", type=int, metavar="N", help="N busy processes instead of a load")
     parser.add_argument(
         "--edge", type=float, metavar="P", help="replace the tiers by two, P %% below and above the submission's ratio"
     )
@@ -55,7 +58,7 @@ def main() -> int:
             found = [_graded(task, submission, Session(f"rehearsal {n}", pool)) for n in range(REHEARSALS)]
             task = beside(task, median(v.attempt.speed.ratio for v in found if v.attempt.speed), options.edge / 100)
         (load,) = [load for load in LOADS if load.name == options.load]
-        with disturbed(load):
+        with burners(options.crowd) if options.crowd else disturbed(load):
             verdicts = [_graded(task, submission, Session(f"{options.seed} {n}", pool)) for n in range(options.times)]
     return sum_up(verdicts)
 
@@ -67,7 +70,10 @@ def beside(task: Task, known: float, edge: float) -> Task:
 
 
 def sum_up(verdicts: list[Verdict]) -> int:
-    """Print the spread of the grades and ratios; return 1 if the grades are not all equal."""
+    """Print the spread of the grades and ratios. Return 1 if the grades are not all equal.
+
+    A grader error is not a grade: the grader says that the machine is too noisy, and grades the file again later.
+    """
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
     print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
     measured = [verdict.attempt for verdict in verdicts if verdict.attempt.speed]
@@ -79,7 +85,7 @@ def sum_up(verdicts: list[Verdict]) -> int:
         spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
         voided = sum(attempt.control.voided for attempt in measured if attempt.control)
         print(f"timing: median {seconds(spent_s)} of timed calls; {voided} duels void")
-    return 1 if len({verdict.points for verdict in verdicts}) > 1 else 0
+    return 1 if len({verdict.points for verdict in verdicts if verdict.status is not Status.GRADER_ERROR}) > 1 else 0
 
 
 def _graded(task: Task, submission: Submission, session: Session) -> Verdict:
