@@ -8,7 +8,7 @@ It prints every grade, then the number of different grades and the spread of the
 median, 95th percentile and worst. With `--edge P`, the task's tiers are replaced by two tiers P % below and above the
 submission's ratio. That ratio is the median of a few gradings without added load. The submission must always reach the
 lower tier and never the upper one. With `--crowd N`, N busy processes run beside the gradings. Exit code 1 if a grade
-changed. A grader error is no grade, because `run` grades the file again later.
+changed. A grader error does not count as a grade, because `run` grades the file again later.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def beside(task: Task, known: float, edge: float) -> Task:
 def sum_up(verdicts: list[Verdict]) -> int:
     """Print the spread of the grades and ratios. Return 1 if the grades are not all equal.
 
-    A grader error is not a grade: the grader says that the machine is too noisy, and grades the file again later.
+    A grader error does not count as a grade, because the grader then grades the file again later.
     """
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
     print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
