@@ -99,6 +99,8 @@ class Drawn:
         An answer that is equal to `plain`, the baseline's answer, is right. Otherwise the exact answer decides. Raise
         `GraderFault` if the baseline's answer is wrong.
         """
+        if plain is not None and self._identical(plain, answer):
+            return
         if plain is not None and plain.array is not None:
             like_plain = Expected(plain.array.astype(np.float64), self.allowed, self.dtype)
             if judge(like_plain, answer) is None:
@@ -107,6 +109,18 @@ class Drawn:
             raise wrong_after_all(mismatch, when)
         if plain is not None and (mismatch := judge(self.expected, plain)):
             raise GraderFault(f"The baseline is wrong {when}: expected {mismatch.expected}, got {mismatch.got}.")
+
+    def _identical(self, plain: Answer, answer: Answer) -> bool:
+        """Return whether two answers have the same bytes, which takes a twentieth of the time of `judge`."""
+        one, other = plain.array, answer.array
+        return (
+            one is not None
+            and other is not None
+            and answer.inputs_unchanged
+            and one.shape == other.shape == self.allowed.shape
+            and one.dtype == other.dtype == self.dtype
+            and one.tobytes() == other.tobytes()
+        )
 
 
 class Supply:
