@@ -11,6 +11,7 @@ tree: this process never holds any data of a submission, and its descriptors and
 This file imports the standard library, other files of `grader/inside`, and torch.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -36,6 +37,7 @@ def main() -> None:
     try:
         torch = worker_main.warm_up(tensors=True)
         if config["sandboxed"]:
+            check_threads()
             tree_namespaces.check_nothing_shared(Path("/proc/self/maps").read_text(encoding="utf-8"))
             config["files"] = [STANDARD[0], *opened_files(control.fileno())]
         own_control = fork_trees(control, config)
@@ -56,12 +58,14 @@ def fork_trees(control: socket.socket, config: dict[str, Any]) -> socket.socket:
             channel.send(protocol.DONE, {"status": worker_main.wait_for_end(body["pid"])})
             continue
         _, descriptors, _, _ = socket.recv_fds(control, 1, 2)
-        pid = os.fork()
-        if not pid:
+        pid = None
+        with contextlib.suppress(OSError):  # then the grader notices that the tree does not start, and others go on
+            pid = os.fork()
+        if pid == 0:
             return begin(control, descriptors, config, body)
         for descriptor in descriptors:
             os.close(descriptor)
-        if config["sandboxed"]:
+        if pid and config["sandboxed"]:
             os.waitpid(pid, 0)  # it has started the tree in other namespaces, and ends at once
 
 
@@ -104,6 +108,13 @@ def opened_files(control: int) -> list[int]:
     return found
 
 
+def check_threads() -> None:
+    """Raise `OSError` if this process has several threads. A fork has one, and would wait for the others' locks."""
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads > 1:
+        raise OSError(f"the template process has {threads} threads")
+
+
 def renew(descriptors: Sequence[int]) -> None:
     """Open these files again, so that process trees do not share a position in a file."""
     for number in descriptors:
@@ -125,9 +136,11 @@ def confined(own_control: int, config: dict[str, Any], body: dict[str, Any]) -> 
     tree_namespaces.drop_privileges(body["uid"])
     if config["filter"]:
         confine.install_filter(config["filter"])
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a handler, no process of the tree can end this one
     first = os.fork()
-    if first:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a handler, no process of the tree can end this process
+    if not first:
+        signal.signal(signal.SIGINT, handler)
+    else:
         os.closerange(0, own_control + 1)
         os.waitpid(first, 0)
         os._exit(0)

@@ -7,6 +7,7 @@ has a process that the grader did not request, the submission is to blame.
 
 import contextlib
 import os
+import select
 import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -124,8 +125,8 @@ class ForkServer:
             self._channel.send(protocol.FORK, given)
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
-            channel.settimeout(_ANSWER_S)
             with self._waiting():
+                self._wait_for_greeting(channel)
                 hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(CREDENTIALS.size) if attested else 0)
             if attested:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -230,6 +231,17 @@ class ForkServer:
                 "The submission started processes of its own while it was being timed.",
                 "Do the work in the function itself. Other processes are not allowed, as their time is not measured.",
             )
+
+    def _wait_for_greeting(self, channel: socket.socket) -> None:
+        """Wait until a new worker sends its first message. Raise `protocol.Closed` if the first process has ended.
+
+        This process still has the other end of `channel`, so the end of the worker does not close it.
+        """
+        ready = select.poll()
+        for each in (channel, self._socket):
+            ready.register(each, select.POLLIN)
+        if channel.fileno() not in dict(ready.poll(_ANSWER_S * 1e3)):
+            raise protocol.Closed
 
     def _answer(self, name: str) -> object:
         try:

@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -34,6 +35,8 @@ _KIND_AT: Final = 4
 
 _END_S: Final = 5.0
 """Seconds to wait until the kernel has ended a killed tree, or the template process has reported its end."""
+_LOST_S: Final = 1.0
+"""Seconds to wait until bubblewrap has ended too, if the kernel has ended a tree because bubblewrap's sandbox ends."""
 
 
 class Template:
@@ -69,8 +72,17 @@ class Template:
     @property
     def has_ended(self) -> bool:
         """Whether the template process is no longer there, or did not start."""
+        return self.ends_within(0.0)
+
+    def ends_within(self, timeout_s: float) -> bool:
+        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended."""
         self._started.wait()
-        return self._process is None or self._process.popen.poll() is not None
+        if self._process is not None:
+            try:
+                self._process.popen.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                return False
+        return True
 
     def fork(self, control: socket.socket, child_control: socket.socket, folder: Path | None) -> "ForkedTree":
         """Request a new process tree with these ends of its control socket. Without a sandbox, it writes to `folder`.
@@ -161,8 +173,13 @@ class ForkedTree:
 
     @property
     def lost_by_grader(self) -> bool:
-        """Whether the kernel has ended the tree because the template process has ended. No submission can cause it."""
-        return self._template.sandboxed and self._template.has_ended
+        """Whether the kernel has ended the tree because the template process has ended. No submission can cause it.
+
+        The kernel ends all trees before bubblewrap's own process, so this waits a moment for the end of that process.
+        """
+        if self._first is None or self._killed:
+            return False
+        return _ended(self._first, _LOST_S) and self._template.ends_within(_LOST_S)
 
     def kill(self) -> None:
         """End all processes of the tree. A second call does nothing."""
@@ -172,9 +189,7 @@ class ForkedTree:
         if self._first is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            ended = select.poll()
-            ended.register(self._first, select.POLLIN)
-            ended.poll(_END_S * 1e3)
+            _ended(self._first, _END_S)
             os.close(self._first)
         elif self._pids:
             with contextlib.suppress(ProcessLookupError):
@@ -183,6 +198,13 @@ class ForkedTree:
         if self.group:
             self.group.close()
         self._template.tree_ended()
+
+
+def _ended(process: int, timeout_s: float) -> bool:
+    """Wait for at most `timeout_s` until a process, given by its pidfd, has ended. Return whether it has ended."""
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(timeout_s * 1e3))
 
 
 def _greeting_pid(control: socket.socket) -> int:

@@ -3,11 +3,13 @@
 import os
 import socket
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from grader.inside import template_main
+from grader.inside import protocol, template_main
+from grader.inside.protocol import Channel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
@@ -45,3 +47,34 @@ def test_a_file_that_was_opened_again_has_a_position_of_its_own() -> None:
         assert file.read(3)
         assert os.lseek(copy, 0, os.SEEK_CUR) == 0
         os.close(copy)
+
+
+def test_a_fork_that_the_kernel_refuses_costs_only_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError("too many processes")
+
+    monkeypatch.setattr(os, "fork", refused)
+    supervisor, control = socket.socketpair()
+    with supervisor, control:
+        trees = [socket.socketpair() for _ in range(2)]
+        for own, given in trees:
+            Channel(supervisor.fileno()).send(protocol.FORK, {})
+            socket.send_fds(supervisor, [b"."], [given.fileno(), given.fileno()])
+            given.close()
+            own.setblocking(False)
+        supervisor.shutdown(socket.SHUT_WR)
+        with pytest.raises(protocol.Closed):
+            template_main.fork_trees(control, {"sandboxed": True})
+        for own, _ in trees:
+            with own:
+                assert own.recv(1) == b""  # the grader notices that the tree does not start
+
+
+def test_a_template_process_has_only_one_thread() -> None:
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    with pytest.raises(OSError, match="thread"):
+        template_main.check_threads()
+    ended.set()
+    thread.join()

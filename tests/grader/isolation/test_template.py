@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +100,12 @@ def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None
     with two_trees() as (one, other):
         assert ask(one, send) == 1
         assert ask(one, "  return 2") == 2
+        forks_workers = psutil.Process(one._server._pids[1])
         one.load("import os, signal\ndef f(x): os.kill(-1, signal.SIGKILL)")
         with contextlib.suppress(WorkerFault):
             one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
         assert ask(other, "  return 3") == 3
-        assert not psutil.pid_exists(one._server._pids[1]) or psutil.Process(one._server._pids[1]).status() == "zombie"
+        assert psutil.wait_procs([forks_workers], timeout=20)[0]
 
 
 @pytest.mark.sandbox
@@ -124,13 +125,44 @@ def test_two_trees_have_one_memory_layout(sandboxed: bool) -> None:
         assert ask(one, where) == ask(other, where)
 
 
+def outer_processes(one: WorkerClient) -> dict[str, psutil.Process]:
+    """Return the processes outside a tree in whose sandbox the tree runs."""
+    template = template_of(one)
+    return {"template process": template, "first process": template.parent(), "bubblewrap": template.parent().parent()}
+
+
+def wait_in_a_call(one: WorkerClient) -> None:
+    while True:
+        ask(one, "  time.sleep(0.1)")
+
+
+def fork_until_it_fails(one: WorkerClient) -> None:
+    while True:
+        with worker(one._server, LIMITS):
+            pass
+
+
 @pytest.mark.sandbox
-def test_that_the_template_process_ends_is_no_fault_of_a_submission() -> None:
-    with two_trees() as (one, _):
-        one.load("import time\ndef f(x): time.sleep(60)")
-        template_of(one).kill()
+@pytest.mark.parametrize("ended", ["template process", "first process", "bubblewrap"])
+@pytest.mark.parametrize("use", [wait_in_a_call, fork_until_it_fails])
+def test_that_the_template_process_ends_is_no_fault_of_a_submission(
+    ended: str, use: Callable[[WorkerClient], None]
+) -> None:
+    with two_trees() as (one, other):
+        outer_processes(one)[ended].kill()
         with pytest.raises(MachineError, match="Grade again"):
+            use(other)
+
+
+@pytest.mark.sandbox
+def test_a_submission_that_ends_its_own_tree_is_to_blame() -> None:
+    with two_trees() as (one, other):
+        one.load("import os, time\ndef f(x): os.kill(2, 9); time.sleep(60)")
+        with pytest.raises(WorkerFault):
             one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with pytest.raises(WorkerFault, match="broke the process"), worker(one._server, LIMITS):
+            pass
+        assert ask(other, "  return 3") == 3
 
 
 @pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
