@@ -178,14 +178,14 @@ class Side:
         call_s = min(call.cpu_s for call in self._play(drawn))
         self.calls = max(1, min(MOST_CALLS, round(TURN_S / call_s)))
 
-    def turn(self, drawn: Sequence[Drawn]) -> Reading:
+    def turn(self, drawn: Sequence[Drawn], *, warm_up: bool = True) -> Reading:
         """Make one call per input. Return the median cost times the number of measured calls, overhead included.
 
-        The first call does not count: it costs 25 % more and is three times as noisy, because the caches hold other
-        data. The median hardly changes if one call is interrupted. No call can be skipped, because every answer is
-        checked.
+        With `warm_up`, the first call does not count. A short first call costs 25 % more and is three times as noisy,
+        because the caches hold other data. The median hardly changes if one call is interrupted. No call can be
+        skipped, because every answer is checked.
         """
-        paid = self._play(drawn[: self.inputs])[1:]
+        paid = self._play(drawn[: self.inputs])[1:] if warm_up else self._play(drawn[: self.calls])
         cpu_s, wall_s = median(call.cpu_s for call in paid), median(call.wall_s for call in paid)
         return Reading(cpu_s * self.calls, wall_s * self.calls, self.calls)
 

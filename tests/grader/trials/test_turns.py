@@ -1,6 +1,7 @@
 """The cost of a turn, and the check of its answers."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from grader.errors import WorkerFault
 from grader.task import Array, Inputs, TensorExam
 from grader.trials.correctness import Answer
-from grader.trials.turns import LEAST_NET, Drawn, net
+from grader.trials.turns import LEAST_NET, Drawn, Side, net
 from harness.paired.rounds import Reading
 
 
@@ -24,6 +25,21 @@ def test_a_cost_below_the_price_of_asking_is_not_resolved() -> None:
 
 def test_wall_time_is_never_less_than_cpu_time() -> None:
     assert net(Reading(5.0, 5.0), [Reading(1.0, 4.0)]) == Reading(4.0, 4.0)
+
+
+class Played(Side):
+    """A side without a process. Each of its calls costs as many seconds as its input is high."""
+
+    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        return [Reading(float(one.inputs[0]), float(one.inputs[0])) for one in drawn]
+
+
+def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
+    exam = drawn(1.0)[0].exam
+    inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in (9.0, 8.0, 1.0, 1.0)]
+    side = Played(None, "f", lambda _: contextlib.nullcontext(), calls=3)  # type: ignore[arg-type]
+    assert side.turn(inputs) == Reading(3.0, 3.0, 3)
+    assert side.turn(inputs, warm_up=False) == Reading(24.0, 24.0, 3)
 
 
 def drawn(right: float) -> tuple[Drawn, list[Array]]:
