@@ -250,7 +250,7 @@ def fork_on_request(control: socket.socket) -> tuple[list[int], dict[str, Any]]:
     Return only in a forked worker: its three file descriptors and its configuration.
     """
     channel = Channel(control.fileno())
-    channel.send(protocol.HELLO)
+    channel.send(protocol.HELLO, {"pid": os.getpid()})
     while True:
         kind, body = channel.receive()
         if kind == protocol.REAP:
@@ -277,18 +277,19 @@ def wait_for_end(pid: int) -> int | None:
     return None
 
 
-def main() -> None:
-    """Import torch if needed, and fork a worker process on each request. In a worker, set limits and serve requests."""
-    control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
-    sys.argv = ["submission"]
-    if Channel(control.fileno()).has_message():
-        os._exit(0)  # the supervisor has closed the socket; otherwise it sends nothing before this process is ready
+def warm_up(*, tensors: bool) -> types.ModuleType | None:
+    """Import torch if `tensors`, and return it. Later collections of garbage leave all present objects out."""
     gc.disable()  # saves time, because an import creates many objects and releases few
-    torch = importlib.import_module("torch") if config["tensors"] else None  # takes a second; most exercises need none
+    torch = importlib.import_module("torch") if tensors else None  # takes a second; most exercises do not need it
     # `freeze` keeps these pages shared when a worker collects garbage. No garbage is collected before `freeze`, because
     # that would take 10 % of the start time.
     gc.freeze()
     gc.enable()
+    return torch
+
+
+def serve_workers(control: socket.socket, torch: types.ModuleType | None) -> None:
+    """Fork a worker process on each request. In a worker, set limits and serve requests. Never return."""
     try:
         descriptors, given = fork_on_request(control)
         service = Worker(descriptors, torch, os.environ["HOME"])  # maps shared memory, which may be forbidden later
@@ -304,6 +305,15 @@ def main() -> None:
         serve(service)
     except protocol.Closed:
         os._exit(0)
+
+
+def main() -> None:
+    """Import torch if needed, and fork a worker process on each request."""
+    control, config = socket.socket(fileno=int(sys.argv[1])), json.loads(sys.argv[2])
+    sys.argv = ["submission"]
+    if Channel(control.fileno()).has_message():
+        os._exit(0)  # the supervisor has closed the socket; otherwise it sends nothing before this process is ready
+    serve_workers(control, warm_up(tensors=config["tensors"]))
 
 
 if __name__ == "__main__":

@@ -11,19 +11,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from grader.inside.tree_namespaces import SHM_BYTES, TMP_BYTES
 from grader.paths import GRADER, KIT
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 KIT_INSIDE: Final = "/kit"
-WORKER_FILES: Final = ("__init__.py", "confine.py", "loading.py", "protocol.py", "worker_main.py")
+WORKER_FILES: Final = (
+    "__init__.py",
+    "confine.py",
+    "loading.py",
+    "protocol.py",
+    "template_main.py",
+    "tree_namespaces.py",
+    "worker_main.py",
+)
 KIT_FILES: Final = ("__init__.py", *(f"inside/{name}" for name in WORKER_FILES))
 HIDDEN_FOLDERS: Final = ("lessons", "harness", "solutions", "grader", "tests", ".git")
-TMP_BYTES: Final = 256 << 20
-SHM_BYTES: Final = 64 << 20
 NOBODY: Final = "65534"
 USER_CHANGE_CAPABILITIES: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 """The capabilities that root needs to become another user. A process loses them when it becomes another user."""
+TEMPLATE_CAPABILITY: Final = "CAP_SYS_ADMIN"
+"""The further capability that root needs to create namespaces. A process tree gives it up before any submission."""
 
 
 def installed() -> tuple[str, ...]:
@@ -37,16 +46,18 @@ def installed() -> tuple[str, ...]:
     return tuple(found)
 
 
-def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]:
+def command(binary: str, hidden: Sequence[Path], *, own_user: bool, template: bool = False) -> list[str]:
     """Return the bubblewrap command, to which the caller appends the program to run.
 
     `hidden` are folders whose contents the program must not see. With `own_user`, the sandbox has no user namespace,
-    and the program starts as root with only the capabilities to become another user.
+    and the program starts as root with only the capabilities to become another user. With `template`, the program is a
+    template process (`grader/inside/template_main.py`), which may create namespaces.
     """
     argv = [binary, "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     argv += ["--unshare-uts", "--hostname", "sandbox", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if own_user:
-        argv += [word for name in USER_CHANGE_CAPABILITIES for word in ("--cap-add", name)]
+        names = (*USER_CHANGE_CAPABILITIES, *([TEMPLATE_CAPABILITY] if template else []))
+        argv += [word for name in names for word in ("--cap-add", name)]
     else:
         argv += ["--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
     for path in SYSTEM:
@@ -68,8 +79,10 @@ def command(binary: str, hidden: Sequence[Path], *, own_user: bool) -> list[str]
             argv += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     for name in KIT_FILES:
         argv += ["--ro-bind", str(GRADER / name), f"{KIT_INSIDE}/grader/{name}"]
-    # A writable /proc would let a submission write into the memory of other processes of its own tree.
-    return [*argv, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    # A writable /proc would let a submission write into the memory of other processes of its own tree. A template
+    # process needs it to set up user namespaces, and its trees have another, read-only /proc.
+    argv += [] if template else ["--remount-ro", "/proc"]
+    return [*argv, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
 def prefixes() -> list[Path]:

@@ -98,6 +98,10 @@ class ControlGroup:
         """Return a command that runs `argv` inside this group, together with all processes that `argv` starts."""
         return [*ENTER, str(self.folder), *argv]
 
+    def add(self, pid: int) -> None:
+        """Move a process to this group. Its present children stay where they are, and its later children follow it."""
+        (self.folder / "cgroup.procs").write_text(str(pid))
+
     def limit(self, *, memory_bytes: int, tasks: int) -> None:
         """Limit the memory that the group may use beyond its present use, and its number of processes and threads.
 

@@ -1,14 +1,14 @@
 """Start the processes that run one submission: a first Python process, and workers that are forked from it.
 
-The first process imports torch in about a second. Each worker is then forked in about ten milliseconds. All processes
-together are the submission's process tree. If the tree has a process that the grader did not request, the submission is
-to blame.
+The first process imports torch in about a second, or is forked from a template process that has imported torch. Each
+worker is then forked in about ten milliseconds. All processes together are the submission's process tree. If the tree
+has a process that the grader did not request, the submission is to blame.
 """
 
 import contextlib
 import os
+import select
 import socket
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ from grader.inside import protocol
 from grader.inside.protocol import Channel
 from grader.isolation import peak_memory, proc, sandbox, seccomp, tree_usage
 from grader.isolation.output_tail import OutputTail
+from grader.isolation.process_tree import ProcessTree
+from grader.isolation.template import CREDENTIALS, ForkedTree, Template
 from grader.limits import Limits
 from grader.records import Status
 from harness.machine.clocks import Clock, process_cpu, wall
@@ -31,8 +33,6 @@ START_S: Final = 60.0
 
 _ANSWER_S: Final = 30.0
 """Seconds to wait for a fork, or for the report of a worker's end. Both usually take milliseconds."""
-
-_CREDENTIALS: Final = struct.Struct("iII")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,23 @@ class ForkedWorker:
 class ForkServer:
     """Controls the processes that run one submission, or trusted code: a first process, and workers forked from it."""
 
-    def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
-        self.tensors, self.sandboxed = tensors, sandboxed
+    def __init__(
+        self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path] = (), template: Template | None = None
+    ) -> None:
+        self.tensors, self.sandboxed, self.forked = tensors, sandboxed, template is not None
         self._folder = None if sandboxed else TemporaryDirectory(prefix="fairclock-", ignore_cleanup_errors=True)
         folder = Path(self._folder.name) if self._folder else None
         self._socket, child_socket = socket.socketpair()
+        self._process: ProcessTree | ForkedTree
         with child_socket:
-            self._process = sandbox.start(
-                child_socket.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden, folder=folder
-            )
+            if template:
+                self._process = template.fork(self._socket, child_socket, folder)
+            else:
+                self._process = sandbox.start(
+                    child_socket.fileno(), tensors=tensors, sandboxed=sandboxed, hidden=hidden, folder=folder
+                )
         self._channel = Channel(self._socket.fileno())
-        assert self._process.popen.stdout is not None
-        self._output = OutputTail(self._process.popen.stdout.fileno())
+        self._output = OutputTail(self._process.output)
         self._pids: tuple[int, ...] = ()
         self._clocks: dict[int, Clock | None] = {}
         self._ended_children = 0
@@ -82,12 +87,15 @@ class ForkServer:
         if self._pids:
             return
         try:
-            self._channel.receive(START_S)
+            if isinstance(self._process, ForkedTree):
+                self._process.wait_until_ready(START_S)
+            else:
+                self._channel.receive(START_S)
             self._pids = self._process.pids()
             self._clocks = {self._pids[-1]: cpu_clock(self._pids[-1])}
             self._shared_bytes = tree_usage.of_process(self._pids[-1]).memory_bytes
             self._own_tasks = tree_usage.total_usage(self._pids, 0).tasks
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError) as error:
+        except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError, ValueError, KeyError) as error:
             self._process.kill()
             raise MachineError(f"A worker did not start: {self.output_tail.strip()[-300:] or error!r}") from error
 
@@ -117,23 +125,24 @@ class ForkServer:
             self._channel.send(protocol.FORK, given)
             socket.send_fds(self._socket, [b"."], list(descriptors))
             inner_pid = self._answer("pid")
-            channel.settimeout(_ANSWER_S)
             with self._waiting():
-                hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(_CREDENTIALS.size) if attested else 0)
+                self._wait_for_greeting(channel)
+                hello, about, _, _ = channel.recvmsg(5, socket.CMSG_SPACE(CREDENTIALS.size) if attested else 0)
             if attested:
                 channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         except (protocol.Closed, protocol.Late, protocol.ProtocolError, OSError) as error:
             raise self._broken() from error
         if hello[4:] != protocol.HELLO or not isinstance(inner_pid, int):
             raise self._broken()
-        pid = _CREDENTIALS.unpack(about[0][2])[0] if attested else inner_pid
+        pid = CREDENTIALS.unpack(about[0][2])[0] if attested else inner_pid
         self._clocks[pid] = cpu_clock(pid)
         return ForkedWorker(pid, inner_pid)
 
     def end(self, worker: ForkedWorker, *, wait: bool = False) -> int | None:
         """End a worker and return its exit status, or None if the status is unknown.
 
-        With `wait`, the worker first gets time to end by itself.
+        With `wait`, the worker first gets time to end by itself. Then raise `MachineError` if the whole tree has ended
+        because the template process has ended.
         """
         if self._closed or worker.pid not in self._clocks:
             return None
@@ -145,7 +154,9 @@ class ForkServer:
         try:
             self._channel.send(protocol.REAP, {"pid": worker.inner_pid})
             status = self._answer("status")
-        except (protocol.Closed, protocol.Late, protocol.ProtocolError):
+        except (protocol.Closed, protocol.Late, protocol.ProtocolError) as error:
+            if wait and self._process.lost_by_grader:
+                raise self._lost() from error
             return None
         if status is None:  # the worker closed its channel but still runs
             self.end(worker)
@@ -221,6 +232,17 @@ class ForkServer:
                 "Do the work in the function itself. Other processes are not allowed, as their time is not measured.",
             )
 
+    def _wait_for_greeting(self, channel: socket.socket) -> None:
+        """Wait until a new worker sends its first message. Raise `protocol.Closed` if the first process has ended.
+
+        This process still has the other end of `channel`, so the end of the worker does not close it.
+        """
+        ready = select.poll()
+        for each in (channel, self._socket):
+            ready.register(each, select.POLLIN)
+        if channel.fileno() not in dict(ready.poll(_ANSWER_S * 1e3)):
+            raise protocol.Closed
+
     def _answer(self, name: str) -> object:
         try:
             with self._waiting():
@@ -241,7 +263,12 @@ class ForkServer:
     def _count_ended_children(self) -> int:
         return sum(map(proc.ended_children, {*self._pids, *self._clocks}))
 
-    def _broken(self) -> WorkerFault:
+    def _lost(self) -> MachineError:
+        return MachineError("The process from which all process trees are forked has ended. Grade again.")
+
+    def _broken(self) -> WorkerFault | MachineError:
+        if self._process.lost_by_grader:
+            return self._lost()
         return WorkerFault(
             Status.CRASHED,
             "The submission broke the process from which its workers are started.",
@@ -254,10 +281,9 @@ class ForkServer:
             return
         self._closed = True
         self._process.kill()
+        self._socket.close()  # a tree that has not started yet ends now
         self._output.close()
-        if self._process.popen.stdout:
-            self._process.popen.stdout.close()
-        self._socket.close()
+        self._process.close_output()
         if self._folder:
             self._folder.cleanup()
 

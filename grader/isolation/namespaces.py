@@ -105,15 +105,34 @@ def _failure(binary: str, *, own_user: bool, filtered: bool) -> str:
 
 def launch(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int) -> ProcessTree:
     """Start a program in bubblewrap, with the strongest confinement that works."""
+    return _launched(program, passed, hidden, stdin, template=False)
+
+
+def launch_template(program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path]) -> ProcessTree:
+    """Start a template process in bubblewrap. It has no seccomp filter, and if root grades, no user of its own.
+
+    Its process trees get both before they load a submission.
+    """
+    return _launched(program, passed, hidden, subprocess.DEVNULL, template=True)
+
+
+def _launched(
+    program: Sequence[str], passed: Sequence[int], hidden: Sequence[Path], stdin: int, *, template: bool
+) -> ProcessTree:
     binary = bwrap() or "bwrap"
     way = probe(binary)
     group = cgroups.create(cgroups.support())
     info_read, info_write = os.pipe()
     try:
-        with command(binary, program, hidden, own_user=way.own_user, filtered=way.filtered, info=info_write) as (
-            argv,
-            descriptors,
-        ):
+        with command(
+            binary,
+            program,
+            hidden,
+            own_user=way.own_user,
+            filtered=way.filtered,
+            info=info_write,
+            template=template,
+        ) as (argv, descriptors):
             environment = {"PYTHONPATH": bubblewrap.KIT_INSIDE}
             started = popen(argv, environment, [*passed, info_write, *descriptors], stdin, group)
     except BaseException:
@@ -135,14 +154,15 @@ def command(
     own_user: bool,
     filtered: bool,
     info: int | None = None,
+    template: bool = False,
 ) -> Iterator[tuple[list[str], list[int]]]:
     """Yield the command that starts a program in a sandbox, and the file descriptors that the command inherits."""
-    argv = bubblewrap.command(binary, hidden, own_user=own_user)
+    argv = bubblewrap.command(binary, hidden, own_user=own_user, template=template)
     argv += [] if info is None else ["--info-fd", str(info)]
-    become = tree_users.become_command(tree_users.new_id()) if own_user else []
+    become = tree_users.become_command(tree_users.new_id()) if own_user and not template else []
     with contextlib.ExitStack() as open_files:
         descriptors: list[int] = []
-        if filtered and (code := seccomp.tree_filter()):
+        if filtered and not template and (code := seccomp.tree_filter()):
             descriptors.append(open_files.enter_context(_holding(code)))
             argv += ["--seccomp", str(descriptors[-1])]
         yield [*argv, "--", *become, *program], descriptors

@@ -7,6 +7,10 @@ that are still shared at the end are subtracted. A page that the worker has rele
 a submission gains nothing by releasing its initial pages. All memory since the file was loaded counts: memory from
 imports, caches, and the code of libraries.
 
+Any number of processes may share a page, because all process trees of a template process have its pages
+(`grader.isolation.template`). So the kernel's list of mappings is read (`smaps`), with the shared bytes of each. The
+worker is stopped meanwhile, so that it cannot move its mappings.
+
 Pages of files, such as code, count in the peak, and are also reported separately. Their number depends on the machine.
 When a process reads a page of a file, Linux maps neighbouring pages of its page cache too. The same calls of torch
 mapped 20 MiB with one installation of torch, and 74 MiB with another one.
@@ -17,15 +21,22 @@ a student's own machine, it is writable.
 Source: Documentation/filesystems/proc.rst of Linux.
 """
 
-from collections.abc import Mapping
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from grader.errors import MachineError
 from grader.isolation import proc
 
-_FORKED: Final = 2
-"""A page that the worker still shares with the process that forked it is mapped by this number of processes."""
+T = TypeVar("T")
+_STOPS_WITHIN_S: Final = 5.0
+_MAPPING: Final = ("Rss", "Shared_Clean", "Shared_Dirty", "Anonymous")
+_AMOUNT: Final = re.compile(rb"^(Rss|Shared_Clean|Shared_Dirty|Anonymous): +([0-9]{1,18}) kB$", re.MULTILINE)
 
 
 class Memory(NamedTuple):
@@ -36,21 +47,20 @@ class Memory(NamedTuple):
 
 
 def memory(pid: int) -> Memory:
-    """Return the memory of a forked process. Its peak leaves out the pages that it still shares with its parent.
+    """Return the memory of a forked process. Its peak leaves out the pages that it shares with other processes.
 
     Raise `MachineError` if the kernel does not report the memory, and `ProcessLookupError` if the process has ended.
     """
-    return beyond_shared(_fields(pid, "status"), _fields(pid, "smaps_rollup"))
+    with _stopped(pid):
+        return beyond_shared(_fields(pid, "status"), shared_bytes(_reported(pid, proc.mappings)))
 
 
-def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> Memory:
-    """Return the memory of a forked process, without the pages that it shares with its parent.
+def beyond_shared(status: Mapping[str, int], shared: int) -> Memory:
+    """Return the memory of a forked process, without the `shared` bytes that it shares with other processes.
 
-    `status` and `rollup` are the memory fields of `/proc/<pid>/status` and `/proc/<pid>/smaps_rollup`, in bytes. `Pss`
-    counts half of each page that two processes share.
+    `status` are the memory fields of `/proc/<pid>/status`, in bytes.
     """
     try:
-        shared = (rollup["Anonymous"] - rollup["Pss_Anon"]) * _FORKED // (_FORKED - 1)
         return Memory(status["VmHWM"] + status.get("VmSwap", 0) - shared, status["RssFile"])
     except KeyError as missing:
         raise MachineError(
@@ -58,9 +68,44 @@ def beyond_shared(status: Mapping[str, int], rollup: Mapping[str, int]) -> Memor
         ) from None
 
 
-def _fields(pid: int, name: str) -> dict[str, int]:
+def shared_bytes(smaps: bytes) -> int:
+    """Return the bytes of a process's own pages, not of files, that other processes share. `smaps` is its list.
+
+    A mapping of a file may also have pages of the process's own. Then as many of its shared pages as possible count as
+    pages of the file.
+    """
+    amounts: dict[str, list[int]] = {name: [] for name in _MAPPING}
+    for name, kib in _AMOUNT.findall(smaps):
+        amounts[name.decode()].append(int(kib))
+    shared_kib = 0
+    for resident, clean, dirty, own in zip(*(amounts[name] for name in _MAPPING), strict=True):
+        shared_kib += max(0, clean + dirty - (resident - own))
+    return shared_kib << 10
+
+
+@contextlib.contextmanager
+def _stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
     try:
-        found = proc.memory_fields(pid, name)
+        deadline_s = time.monotonic() + _STOPS_WITHIN_S
+        while not proc.is_stopped(pid):
+            if time.monotonic() > deadline_s:
+                raise MachineError("A process did not stop, so its memory cannot be read. Grade again.")
+            time.sleep(0.0002)
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def _fields(pid: int, name: str) -> dict[str, int]:
+    found = _reported(pid, lambda pid: proc.memory_fields(pid, name))
+    return {field: kib << 10 for field, kib in found.items()}
+
+
+def _reported(pid: int, read: Callable[[int], T]) -> T:
+    try:
+        return read(pid)
     except (FileNotFoundError, ProcessLookupError):
         if Path(f"/proc/{pid}").exists() or not Path("/proc/self").exists():
             raise MachineError("This system does not report the peak memory of a process. Grade on Linux.") from None
@@ -70,4 +115,3 @@ def _fields(pid: int, name: str) -> dict[str, int]:
             "This system does not let a process read another process's memory use. Grade on a machine where /proc "
             "shows your own processes."
         ) from None
-    return {field: kib << 10 for field, kib in found.items()}

@@ -1,7 +1,8 @@
 """Start sandboxed Python processes before they are needed, so that no grading waits for the import of torch.
 
 The processes for a submission have run no other code, and end after the submission. The processes for trusted code are
-used again, because trusted code does not damage them.
+used again, because trusted code does not damage them. Processes with torch are forked from one template process if this
+machine allows it (`sandbox.can_use_template`). Otherwise each of them imports torch.
 """
 
 import threading
@@ -12,12 +13,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol, Self
 
-from grader.errors import WorkerFault
+from grader.errors import MachineError, WorkerFault
+from grader.isolation import sandbox
 from grader.isolation.forkserver import ForkServer
+from grader.isolation.template import Template
 from grader.records import Status
 
 FUNCTION_FAULTS: Final = frozenset({Status.WRONG, Status.RAISED, Status.REFUSED})
 """The results of a task after which the submission's processes can still run the next task."""
+
+
+MOST_FAILURES: Final = 2
+"""After this number of process trees that could not be forked, each new tree imports torch itself."""
 
 
 class TreeSource(Protocol):
@@ -45,6 +52,8 @@ class Pool:
         self._ready: deque[ForkServer] = deque()
         self._trusted: dict[bool, list[ForkServer]] = {True: [], False: []}
         self._closed = False
+        self._template: Template | None = None
+        self._failures = 0
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -67,7 +76,6 @@ class Pool:
         """
         tree = self._take(tensors=tensors)
         try:
-            tree.wait_until_ready()
             yield tree
         except WorkerFault as fault:
             fault.printed = fault.printed or tree.output_tail
@@ -84,7 +92,6 @@ class Pool:
         tree = tree or self._take(tensors=tensors)
         spoilt = True
         try:
-            tree.wait_until_ready()
             tree.start_task()
             yield tree
             spoilt = False
@@ -112,19 +119,51 @@ class Pool:
             trees = [*self._ready, *self._trusted[True], *self._trusted[False]]
             self._ready.clear()
             self._trusted = {True: [], False: []}
+            template, self._template = self._template, None
         for tree in trees:
             tree.close()
+        if template:
+            template.retire()
 
     def _take(self, *, tensors: bool) -> ForkServer:
+        tree = self._started(tensors=tensors)
+        try:
+            return _ready(tree)
+        except MachineError:
+            if not tree.forked:
+                raise
+        self._failures += 1
+        return _ready(ForkServer(tensors=True, sandboxed=self.sandboxed, hidden=self.hidden))
+
+    def _started(self, *, tensors: bool) -> ForkServer:
         if not tensors:
             return self._start(tensors=False)
         with self._lock:
-            tree = self._ready.popleft() if self._ready else None
+            tree = self._ready.popleft() if self._ready else self._start(tensors=True)
         self.warm(self._spare)
-        return tree or self._start(tensors=True)
+        return tree
 
     def _start(self, *, tensors: bool) -> ForkServer:
-        return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden)
+        template = self._usable_template() if tensors else None
+        return ForkServer(tensors=tensors, sandboxed=self.sandboxed, hidden=self.hidden, template=template)
+
+    def _usable_template(self) -> Template | None:
+        if self._closed or self._failures >= MOST_FAILURES or not sandbox.can_use_template(sandboxed=self.sandboxed):
+            return None
+        if self._template and self._template.has_ended:
+            self._template.retire()
+            self._template = None
+        self._template = self._template or Template(sandboxed=self.sandboxed, hidden=self.hidden)
+        return self._template
+
+
+def _ready(tree: ForkServer) -> ForkServer:
+    try:
+        tree.wait_until_ready()
+    except BaseException:
+        tree.close()
+        raise
+    return tree
 
 
 class _Shared:

@@ -7,7 +7,7 @@ bytes. It may end its process's first thread and continue in another thread, so 
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from harness.paired import process_env
@@ -67,14 +67,35 @@ def memory_fields(pid: int, file: str) -> dict[str, int]:
     return found
 
 
+def mappings(pid: int) -> bytes:
+    """Return /proc/PID/smaps, which has the memory of each mapping. It is the same for each thread of the process.
+
+    Raise `ProcessLookupError` if the process no longer exists.
+    """
+    found = _of_process(pid, "smaps", _read_all)
+    for thread in [] if found else process_env.threads(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            found = found or _read_all(f"/proc/{pid}/task/{thread}/smaps")
+    return found
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether all threads of a process are stopped by a signal, or have ended."""
+    states = set()
+    for thread in process_env.threads(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            states.add(_read(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2].split()[0])
+    return states <= {b"T", b"Z", b"X"}
+
+
 def fields(text: bytes) -> dict[str, int]:
     """Return the fields of a file of `/proc` whose value is one number, by name."""
     return {name.decode(): int(value) for name, value in _FIELD.findall(text)}
 
 
-def _of_process(pid: int, file: str) -> bytes:
+def _of_process(pid: int, file: str, read: Callable[[str], bytes] | None = None) -> bytes:
     try:
-        return _read(f"/proc/{pid}/{file}")
+        return (read or _read)(f"/proc/{pid}/{file}")
     except ProcessLookupError:
         return b""
     except FileNotFoundError:
@@ -89,3 +110,8 @@ def _read(path: str) -> bytes:
         return os.read(descriptor, 1 << 16)
     finally:
         os.close(descriptor)
+
+
+def _read_all(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 - as in `_read`
+        return file.read()

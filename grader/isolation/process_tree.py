@@ -32,6 +32,17 @@ class ProcessTree:
     owner: int | None = None
     sweep: Callable[[], None] = field(default=lambda: None)
 
+    @property
+    def lost_by_grader(self) -> bool:
+        """Always False, because such a tree depends on no other process of the grader."""
+        return False
+
+    @property
+    def output(self) -> int:
+        """The descriptor from which the grader reads what the processes print."""
+        assert self.popen.stdout is not None
+        return self.popen.stdout.fileno()
+
     def pids(self) -> tuple[int, ...]:
         """Return the process ids as seen outside the sandbox, from the started command to the Python process.
 
@@ -44,6 +55,11 @@ class ProcessTree:
         if self.owner is not None:
             return self.popen.pid, _only_child(self.popen.pid)
         return (self.popen.pid,)
+
+    def close_output(self) -> None:
+        """Close `output`."""
+        assert self.popen.stdout is not None
+        self.popen.stdout.close()
 
     def access(self) -> AbstractContextManager[None]:
         """Return a context manager in which this thread may inspect the processes and bind them to cores.

@@ -8,21 +8,23 @@ student's own code on the student's own machine.
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import Final
+from typing import Any, Final
 
 from grader.errors import MachineError
+from grader.inside import tree_namespaces
 from grader.isolation import (
-    bubblewrap,
     cgroups,
     machine_facts,
     namespaces,
     seccomp,
     tree_usage,
+    tree_users,
     without_namespaces,
 )
 from grader.isolation.process_tree import ProcessTree, popen
@@ -166,16 +168,37 @@ def start(
     `hidden` are paths that the process must not see. In a sandbox, the process writes to a temporary folder of its own,
     and without a sandbox to `folder`.
     """
-    program = [
-        sys.executable,
-        "-P",
-        "-s",
-        "-m",
-        "grader.inside.worker_main",
-        str(control),
-        json.dumps({"tensors": tensors}),
-    ]
+    program = _program("worker_main", control, {"tensors": tensors})
     return launch(program, [control], sandboxed=sandboxed, hidden=hidden, folder=folder)
+
+
+def can_use_template(*, sandboxed: bool) -> bool:
+    """Return whether process trees can be forked from a template process: without a sandbox, or with namespaces.
+
+    Without namespaces, the Landlock rules of a tree name the tree's folder. So a template process would need root's
+    access to all files until it forks.
+    """
+    return has_namespaces() if sandboxed else hasattr(os, "fork")
+
+
+def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> ProcessTree:
+    """Start a template process, which forks process trees on request. It inherits the socket `control`."""
+    own_user = sandboxed and new_tree_user() is not None
+    code = seccomp.tree_filter() if sandboxed and namespaces.probe(namespaces.bwrap() or "").filtered else None
+    config = {"sandboxed": sandboxed, "new_user": not own_user, "filter": code.hex() if code else ""}
+    program = _program("template_main", control, config)
+    if sandboxed:
+        return namespaces.launch_template(program, [control], hidden)
+    return ProcessTree(popen(program, {"PYTHONPATH": str(KIT)}, [control], DEVNULL))
+
+
+def new_tree_user() -> int | None:
+    """Return the user for a new process tree of a template process, or None if trees have no users of their own."""
+    return tree_users.new_id() if namespaces.probe(namespaces.bwrap() or "").own_user else None
+
+
+def _program(module: str, control: int, config: dict[str, Any]) -> list[str]:
+    return [sys.executable, "-P", "-s", "-m", f"grader.inside.{module}", str(control), json.dumps(config)]
 
 
 def launch(
@@ -206,7 +229,7 @@ def rlimits(limits: Limits, *, sandboxed: bool) -> dict[str, int]:
     """
     return ({"RLIMIT_NPROC": tree_usage.MOST_TASKS} if sandboxed else {}) | {
         "RLIMIT_AS": limits.memory_bytes,
-        "RLIMIT_FSIZE": bubblewrap.TMP_BYTES if limits.stores_outside else 0,
+        "RLIMIT_FSIZE": tree_namespaces.TMP_BYTES if limits.stores_outside else 0,
         "RLIMIT_NOFILE": 256 if limits.stores_outside else 64,
         "RLIMIT_CORE": 0,
     }

@@ -134,7 +134,7 @@ NO_NAMESPACES: Final = (
 
 O_CREAT, O_TMPFILE = 0x40, 0x400000
 MAP_SHARED, MAP_HUGETLB = 0x1, 0x40000
-MADV_COLD, MADV_PAGEOUT = 20, 21
+MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT = 12, 20, 21
 F_SETPIPE_SZ: Final = 1031
 
 STORES_OUTSIDE: Final = (
@@ -152,6 +152,7 @@ STORES_OUTSIDE: Final = (
     Rule("msgget msgsnd semget semctl semop semtimedop mq_open", "queues in the kernel can hold data"),
     Rule("mmap", "shared pages outlive their use", condition=Condition(3, When.ANY_BIT, (MAP_SHARED | MAP_HUGETLB,))),
     Rule("madvise", "move data to swap", condition=Condition(2, When.EQUALS, (MADV_COLD, MADV_PAGEOUT))),
+    Rule("madvise", "let equal pages look shared", condition=Condition(2, When.EQUALS, (MADV_MERGEABLE,))),
 )
 """Further calls that are denied while peak memory is measured, because they store data outside of process memory.
 

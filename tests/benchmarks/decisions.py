@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from planted import Machine, Played, machines, play
@@ -76,10 +76,12 @@ class Rates:
         return max(self.false, self.missed) <= RULES.error_rate * self.contests
 
 
-def measure(machine: Machine, truth: str, contests: int, round_s: float = ROUND_S, seed: int = 1) -> Rates:
+def measure(
+    machine: Machine, truth: str, contests: int, round_s: float = ROUND_S, seed: int = 1, rules: Rules = RULES
+) -> Rates:
     """Play `verdicts` contests and return the rates of false verdicts."""
     ratio, thresholds = TRUTHS[truth]
-    played: list[Played] = list(play(machine, ratio, thresholds, RULES, contests, round_s=round_s, seed=seed))
+    played: list[Played] = list(play(machine, ratio, thresholds, rules, contests, round_s=round_s, seed=seed))
     timing_s = [one.timing_s for one in played]
     return Rates(
         name=machine.name,
@@ -156,10 +158,12 @@ def main() -> int:
     parser.add_argument("--verdicts", type=int, default=10_000, help="contests for each machine and true ratio")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--round-ms", type=float, default=1e3 * ROUND_S, help="fake length of a round")
+    parser.add_argument("--min-rounds", type=int, default=RULES.min_rounds, help="fewest rounds of a pair")
     parser.add_argument("--only", default="", help="only machines whose name contains this text")
     options = parser.parse_args()
     chosen = [number for number, machine in enumerate(MACHINES) if options.only in machine.name]
-    tasks = [(number, truth, options.verdicts, options.round_ms / 1e3) for number in chosen for truth in TRUTHS]
+    rules = replace(RULES, min_rounds=options.min_rounds)
+    tasks = [(number, truth, options.verdicts, options.round_ms / 1e3, rules) for number in chosen for truth in TRUTHS]
     broken, console = False, Console(width=None if sys.stdout.isatty() else 120)
     with ProcessPoolExecutor(options.jobs) as pool:
         done: list[Rates] = []
@@ -174,9 +178,9 @@ def main() -> int:
     return 1 if broken else 0
 
 
-def _measure(task: tuple[int, str, int, float]) -> Rates:
-    number, truth, contests, round_s = task
-    return measure(MACHINES[number], truth, contests, round_s)
+def _measure(task: tuple[int, str, int, float, Rules]) -> Rates:
+    number, truth, contests, round_s, rules = task
+    return measure(MACHINES[number], truth, contests, round_s, rules=rules)
 
 
 if __name__ == "__main__":

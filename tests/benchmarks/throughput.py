@@ -3,24 +3,20 @@
     python tests/benchmarks/throughput.py --students 60 --jobs 2
     python tests/benchmarks/throughput.py --students 60 --jobs 2 --without agrees    # only `batched_dot`
 
-It prints submissions per minute and how busy the machine was. It also prints a lower limit of the CPU time per
-submission: every submission starts Python once and imports torch.
+It prints submissions per minute and how busy the machine was.
 """
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 
 from grader import paths
-from harness.paired import process_env
 from harness.rendering.units import number, seconds
 
 LESSON = "01_correct_first"
@@ -33,8 +29,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--without", default="", metavar="TASK", help="leave this function out of the hand-ins")
     options = parser.parse_args()
-    floor_s = median(_cpu_s([sys.executable, "-P", "-s", "-c", "import os, torch; os._exit(0)"]) for _ in range(3))
-    print(f"lower limit: {seconds(floor_s)} of CPU time to start Python and import torch")
     left_out = f"\ndel {options.without}" if options.without else ""
     source = paths.solution(LESSON).read_text(encoding="utf-8") + left_out
     with tempfile.TemporaryDirectory() as folder:
@@ -53,16 +47,7 @@ def main() -> int:
     print(f"{options.students} submissions in {seconds(wall_s)}: {number(options.students * 60 / wall_s)} per minute")
     there_s = cores * wall_s / options.students
     print(f"{seconds(there_s - idle_s / options.students)} of CPU time used per submission, of {seconds(there_s)}")
-    print(f"at most {number(cores * 60 / floor_s)} per minute are possible on {cores} cores")
     return 0
-
-
-def _cpu_s(argv: list[str]) -> float:
-    """Return the CPU seconds of a command and the processes that it waits for."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(argv, check=True, env={**os.environ, **process_env.ENVIRONMENT, "PATH": os.environ["PATH"]})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

@@ -324,7 +324,7 @@ def test_what_a_killed_first_process_leaves_is_ended_all_the_same() -> None:
     with opened(LIMITS, SAFE, tensors=False) as one:
         ask(one, "def f(x): return 1", None)
         uid = owner(one)
-        os.kill(one._server._process.popen.pid, signal.SIGKILL)
+        os.kill(one._server._pids[0], signal.SIGKILL)
         assert processes_of(uid)
     assert until(lambda: not processes_of(uid))
     assert folders_of(uid) == []

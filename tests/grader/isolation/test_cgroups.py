@@ -115,6 +115,11 @@ def test_a_command_that_cannot_enter_does_not_run_outside(tmp_path: Path) -> Non
     assert not done.stdout
 
 
+def test_a_running_process_is_moved_to_the_group(tmp_path: Path) -> None:
+    ControlGroup(tmp_path).add(123)
+    assert (tmp_path / "cgroup.procs").read_text() == "123"
+
+
 def test_closing_removes_the_group_and_may_be_done_twice(tmp_path: Path) -> None:
     group = ControlGroup(tmp_path / "tree")
     group.folder.mkdir()

@@ -17,6 +17,7 @@ from grader.limits import Limits
 from grader.session import Session
 from grader.trials import faults
 
+pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
 BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 BOTH = pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import WorkerFault
+from grader.errors import MachineError, WorkerFault
 from grader.isolation import pool as pools
+from grader.isolation import sandbox
 from grader.isolation.pool import Pool
 from grader.records import Status
 
@@ -16,12 +17,17 @@ class FakeTree:
 
     started: list["FakeTree"]
 
-    def __init__(self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path]) -> None:
+    def __init__(
+        self, *, tensors: bool, sandboxed: bool, hidden: Sequence[Path], template: "FakeTemplate | None" = None
+    ) -> None:
         self.tensors, self.closed, self.output_tail = tensors, False, ""
+        self.forked, self._starts = template is not None, template is None or template.works
         del sandboxed, hidden
         FakeTree.started.append(self)
 
-    def wait_until_ready(self) -> None: ...
+    def wait_until_ready(self) -> None:
+        if not self._starts:
+            raise MachineError("it does not start")
 
     def start_task(self) -> None:
         self.output_tail = ""
@@ -30,13 +36,31 @@ class FakeTree:
         self.closed = True
 
 
+class FakeTemplate:
+    """A fake template process that records whether it was ended."""
+
+    started: list["FakeTemplate"]
+    works = True
+
+    def __init__(self, *, sandboxed: bool, hidden: Sequence[Path]) -> None:
+        self.has_ended = self.retired = False
+        del sandboxed, hidden
+        FakeTemplate.started.append(self)
+
+    def retire(self) -> None:
+        self.retired = True
+
+
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
-    FakeTree.started = []
+    FakeTree.started, FakeTemplate.started = [], []
     monkeypatch.setattr(pools, "ForkServer", FakeTree)
+    monkeypatch.setattr(pools, "Template", FakeTemplate)
+    monkeypatch.setattr(sandbox, "can_use_template", lambda *, sandboxed: sandboxed)
     with Pool() as one:
         yield one
     assert all(tree.closed for tree in FakeTree.started)
+    assert all(template.retired for template in FakeTemplate.started)
 
 
 def test_two_submissions_never_share_a_tree(pool: Pool) -> None:
@@ -114,3 +138,25 @@ def test_a_tree_lent_out_while_its_pool_closes_is_ended_when_it_comes_back(pool:
         pool.close()
         assert not FakeTree.started[0].closed
     assert FakeTree.started[0].closed
+
+
+def test_all_trees_with_torch_are_forked_from_one_process_and_the_others_are_not(pool: Pool) -> None:
+    for tensors in (True, False, True):
+        with pool.fresh(tensors=tensors) as tree:
+            assert tree.forked == tensors
+    assert len(FakeTemplate.started) == 1
+
+
+def test_a_template_process_that_has_ended_is_replaced(pool: Pool) -> None:
+    for _ in range(2):
+        with pool.fresh(tensors=True):
+            FakeTemplate.started[-1].has_ended = True
+    assert len(FakeTemplate.started) == 2
+
+
+def test_where_no_tree_can_be_forked_each_tree_imports_torch(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeTemplate, "works", False)
+    for _ in range(4):
+        with pool.fresh(tensors=True) as tree:
+            assert not tree.forked
+    assert [tree.forked for tree in FakeTree.started] == [True, False] * pools.MOST_FAILURES + [False, False]

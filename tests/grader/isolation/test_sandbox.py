@@ -15,6 +15,7 @@ import pytest
 from trees import opened
 
 from grader.errors import MachineError, WorkerFault
+from grader.inside import tree_namespaces
 from grader.inside.protocol import Closed
 from grader.isolation import bubblewrap, namespaces, sandbox, seccomp, tree_users, without_namespaces
 from grader.isolation.pool import Pool
@@ -26,6 +27,7 @@ from grader.trials import faults
 from grader.trials.worker_client import WorkerClient
 from harness.paired import process_env
 
+pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
 BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 
@@ -73,7 +75,7 @@ def until(condition: Callable[[], bool]) -> bool:
 
 
 def tree(one: WorkerClient) -> list[psutil.Process]:
-    top = psutil.Process(one._server._process.popen.pid)
+    top = psutil.Process(one._server._pids[0])
     return [top, *top.children(recursive=True)]
 
 
@@ -141,8 +143,8 @@ def test_what_it_may_fill_is_bounded() -> None:
     assert answer(
         "[os.statvfs(d).f_blocks * os.statvfs(d).f_frsize for d in ('/tmp', '/dev/shm')]", setup="import os"
     ) == [
-        bubblewrap.TMP_BYTES,
-        bubblewrap.SHM_BYTES,
+        tree_namespaces.TMP_BYTES,
+        tree_namespaces.SHM_BYTES,
     ]
 
 
@@ -184,7 +186,7 @@ def test_started_as_root_it_is_a_user_of_its_own_outside_too_and_each_tree_anoth
     seen = set()
     for _ in range(2):
         with opened(LIMITS, SAFE, tensors=False) as one:
-            of_tree = {process.uids() for process in tree(one)[2:]}
+            of_tree = {process.uids() for process in tree(one)[-2:]}
         assert len(of_tree) == 1
         (uids,) = of_tree
         assert uids.real in spare()
@@ -201,13 +203,13 @@ def own_code(n):
     name = os.readlink(f"/proc/self/fd/{n}")
     return name in mapped and fcntl.fcntl(n, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
 numbers = [int(n) for n in os.listdir("/proc/self/fd") if int(n) > 2 and os.path.exists(f"/proc/self/fd/{n}")]
-names = [os.readlink(f"/proc/self/fd/{n}") for n in numbers if not own_code(n)]
+files = {os.fstat(n).st_ino: os.readlink(f"/proc/self/fd/{n}") for n in numbers if not own_code(n)}
 """
 
 
-def test_only_the_three_descriptors_are_inherited_from_the_supervisor() -> None:
+def test_only_three_open_files_are_inherited_from_the_supervisor() -> None:
     with Path(__file__).open(encoding="utf-8"), opened(LIMITS, BARE, tensors=False):
-        kinds = sorted(name.split(":")[0] for name in answer("names", BARE, OPEN))
+        kinds = sorted(name.split(":")[0] for name in answer("list(files.values())", BARE, OPEN))
     assert kinds == ["/memfd", "/memfd", "socket"]
 
 
@@ -221,7 +223,7 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
         one.check_no_helpers()
         assert ask(one, LEAVE, how) == 1
         running = tree(one)
-        assert len(running) == 5
+        assert len(running) == len(one._server._pids) + 2
         with pytest.raises(WorkerFault, match="processes of its own"):
             one.check_no_helpers()
     assert until(lambda: not any(map(_runs, running)))
@@ -235,19 +237,17 @@ def test_a_child_does_not_survive_however_its_parent_ended(session: Session, end
     hasty = Limits(load_s=20, call_s=0.5)
     with opened(hasty, session, tensors=False) as one:
         one.load(source)
-        group = one._server._process.popen.pid
+        first = one._server._pids[0]
+        sessions = {os.getsid(process.pid) for process in tree(one)}
         with pytest.raises(WorkerFault):
             one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
-    assert until(lambda: not _group_runs(group))
+    assert until(lambda: not any(_is_of(process.pid, sessions) for process in psutil.process_iter()))
+    assert not psutil.pid_exists(first)
 
 
-def _group_runs(group: int) -> bool:
-    return any(_is_of(process.pid, group) and _runs(process) for process in psutil.process_iter())
-
-
-def _is_of(pid: int, group: int) -> bool:
+def _is_of(pid: int, sessions: set[int]) -> bool:
     try:
-        return os.getpgid(pid) == group
+        return os.getsid(pid) in sessions
     except ProcessLookupError:
         return False
 
@@ -271,8 +271,8 @@ def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
 def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
     before = psutil.Process().num_fds()
     with opened(LIMITS, BARE, tensors=False) as one:
-        running = one._server._process.popen
-    assert running.returncode is not None
+        running = tree(one)
+    assert not any(map(_runs, running))
     assert psutil.Process().num_fds() == before
 
 

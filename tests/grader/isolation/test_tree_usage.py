@@ -14,6 +14,7 @@ from grader.records import Status
 from grader.session import Session
 from grader.trials import faults
 
+pytestmark = pytest.mark.usefixtures("each_start")
 BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]

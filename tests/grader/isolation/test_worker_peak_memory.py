@@ -15,26 +15,28 @@ from grader.isolation import peak_memory
 MIB = 1 << 20
 
 
-def test_what_is_still_shared_at_the_end_is_taken_off_and_nothing_else() -> None:
-    rollup = {
-        "Anonymous": 100 * MIB,
-        "Pss_Anon": 60 * MIB,
-    }  # two processes share 80 MiB, and half of each page counts for each
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "RssFile": 0}, rollup).peak == 70 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB, "RssFile": 0}, rollup).peak == 71 * MIB
+def mapping(resident: int, shared: int, own: int) -> bytes:
+    """Return one mapping of /proc/PID/smaps, from MiB. The shared pages are half clean, half dirty."""
+    amounts = {"Rss": resident, "Pss": 0, "Shared_Clean": shared / 2, "Shared_Dirty": shared / 2, "Anonymous": own}
+    lines = "".join(f"{name}:{int(mib * 1024):20} kB\n" for name, mib in amounts.items())
+    return f"7fd536c84000-7fd536c8b000 rw-p 00000000 00:00 0  [anon:Rss: 1 kB]\n{lines}VmFlags: rd wr\n".encode()
 
 
-def test_what_a_process_began_with_is_no_credit_once_it_was_given_away() -> None:
-    """Both processes had at most 120 MiB. The second released 40 of its 80 shared MiB before it allocated 40 more."""
-    kept = {"Anonymous": 120 * MIB, "Pss_Anon": 80 * MIB}
-    dropped = {"Anonymous": 120 * MIB, "Pss_Anon": 100 * MIB}
-    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB, "RssFile": 0}, kept).peak == 40 * MIB
-    assert peak_memory.beyond_shared({"VmHWM": 120 * MIB, "RssFile": 0}, dropped).peak == 80 * MIB
+def test_own_pages_that_are_shared_are_taken_off_and_nothing_else() -> None:
+    shared = peak_memory.shared_bytes(mapping(100, 80, 100) + mapping(30, 30, 0) + mapping(20, 0, 20))
+    assert shared == 80 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "RssFile": 0}, shared).peak == 70 * MIB
+    assert peak_memory.beyond_shared({"VmHWM": 150 * MIB, "VmSwap": MIB, "RssFile": 0}, shared).peak == 71 * MIB
+
+
+def test_in_a_mapping_of_a_file_shared_pages_count_as_the_files_where_possible() -> None:
+    assert peak_memory.shared_bytes(mapping(10, 6, 4)) == 0
+    assert peak_memory.shared_bytes(mapping(10, 9, 4)) == 3 * MIB
 
 
 def test_a_kernel_that_does_not_tell_is_named() -> None:
-    with pytest.raises(MachineError, match=r"Pss_Anon.*Linux 5\.10"):
-        peak_memory.beyond_shared({"VmHWM": 1}, {"Anonymous": 1})
+    with pytest.raises(MachineError, match=r"RssFile.*Linux 5\.10"):
+        peak_memory.beyond_shared({"VmHWM": 1}, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -67,17 +69,30 @@ def swapped_for_new(began_with: mmap.mmap) -> None:
     written(began_with)
 
 
+def sleeping_fork() -> int:
+    pid = os.fork()
+    if not pid:
+        time.sleep(60)
+        os._exit(0)
+    return pid
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("relatives", [0, 2])
 @pytest.mark.parametrize(
     ("does", "least", "most"), [(nothing, 0, 8), (freed, 38, 60), (written, 20, 40), (swapped_for_new, 38, 60)]
 )
 def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
-    does: Callable[[mmap.mmap], None], least: float, most: float
+    does: Callable[[mmap.mmap], None], least: float, most: float, relatives: int
 ) -> None:
-    """`freed` allocates 40 MiB and releases them, three times. Only the largest amount at one time counts."""
+    """`freed` allocates 40 MiB and releases them, three times. Only the largest amount at one time counts.
+
+    The number of `relatives`, other forks of the same process, changes nothing.
+    """
     with mmap.mmap(-1, 40 * MIB, flags=mmap.MAP_PRIVATE) as began_with:
         began_with.write(b"x" * (40 * MIB))
         began_with.seek(0)
+        forked = [sleeping_fork() for _ in range(relatives)]
         read, write = os.pipe()
         pid = os.fork()
         if not pid:
@@ -89,8 +104,9 @@ def test_a_forks_own_memory_is_what_it_took_since_it_was_forked(
             os.read(read, 1)
             memory = peak_memory.memory(pid)
         finally:
-            os.kill(pid, 9)
-            os.waitpid(pid, 0)
+            for one in (pid, *forked):
+                os.kill(one, 9)
+                os.waitpid(one, 0)
             os.close(read)
             os.close(write)
     assert least * MIB <= memory.peak - memory.files <= most * MIB

@@ -62,6 +62,7 @@ class Burner:
 
     def __init__(self, cost_s: float) -> None:
         self.cost_s, self.extra_s, self.slowed = cost_s, 0.0, 0
+        self.warm_ups: list[bool] = []
 
     def slow(self, extra_s: float) -> None:
         self.extra_s = extra_s
@@ -71,9 +72,10 @@ class Burner:
 class Scripted(Side):
     """A side without a process. Its turns take the time that its fake worker gives."""
 
-    def turn(self, drawn: object) -> Reading:  # noqa: ARG002 - any input costs the same here
+    def turn(self, drawn: object, *, warm_up: bool = True) -> Reading:  # noqa: ARG002 - any input costs the same here
         burner = self.worker
         assert isinstance(burner, Burner)
+        burner.warm_ups.append(warm_up)
         return Reading(burner.cost_s + burner.extra_s + 1.0, burner.cost_s + burner.extra_s + 2.0)
 
 
@@ -114,6 +116,19 @@ def test_each_of_three_is_slowed_once_and_none_stays_so(supply: Supply) -> None:
     control.play(sides, supply, 2.0, random.Random(1))
     burners = [side.worker for side in sides]
     assert [(burner.slowed, burner.extra_s) for burner in burners] == [(1, 0.0)] * 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("call_s", "warm_up", "turns"),
+    [(control.LONG_CALL_S / 2, True, 1 + control.ROUNDS), (control.LONG_CALL_S, False, control.ROUNDS)],
+)
+def test_only_short_calls_get_warm_up_calls_and_a_discarded_round(
+    supply: Supply, call_s: float, warm_up: bool, turns: int
+) -> None:
+    sides = scripted(2.0, 2.0, 2.0)
+    control.play(sides, supply, call_s, random.Random(1))
+    for side in sides:
+        assert side.worker.warm_ups == [warm_up] * control.CASTS * turns  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

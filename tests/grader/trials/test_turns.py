@@ -1,6 +1,16 @@
-"""The cost of a turn: the median time of a call, minus the request overhead."""
+"""The cost of a turn, and the check of its answers."""
 
-from grader.trials.turns import LEAST_NET, net
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from grader.errors import WorkerFault
+from grader.task import Array, Inputs, TensorExam
+from grader.trials.correctness import Answer
+from grader.trials.turns import LEAST_NET, Drawn, Side, net
 from harness.paired.rounds import Reading
 
 
@@ -15,3 +25,64 @@ def test_a_cost_below_the_price_of_asking_is_not_resolved() -> None:
 
 def test_wall_time_is_never_less_than_cpu_time() -> None:
     assert net(Reading(5.0, 5.0), [Reading(1.0, 4.0)]) == Reading(4.0, 4.0)
+
+
+class Played(Side):
+    """A side without a process. Each of its calls costs as many seconds as its input is high."""
+
+    def _play(self, drawn: Sequence[Drawn]) -> list[Reading]:
+        return [Reading(float(one.inputs[0]), float(one.inputs[0])) for one in drawn]
+
+
+def test_a_turn_without_a_warm_up_call_counts_its_first_call() -> None:
+    exam = drawn(1.0)[0].exam
+    inputs = [Drawn(exam, (np.array(cost_s),), np.zeros(()), watched=False) for cost_s in (9.0, 8.0, 1.0, 1.0)]
+    side = Played(None, "f", lambda _: contextlib.nullcontext(), calls=3)  # type: ignore[arg-type]
+    assert side.turn(inputs) == Reading(3.0, 3.0, 3)
+    assert side.turn(inputs, warm_up=False) == Reading(24.0, 24.0, 3)
+
+
+def drawn(right: float) -> tuple[Drawn, list[Array]]:
+    """Return an input whose right answer has only elements `right`, and the list of inputs of the oracle's calls."""
+    asked: list[Array] = []
+
+    def oracle(x: Array) -> NDArray[np.float64]:
+        asked.append(x)
+        return np.full(x.shape, right)
+
+    def timed(_: np.random.Generator) -> Iterator[Inputs]:
+        raise NotImplementedError
+
+    exam = TensorExam(("x",), lambda _: [], timed, oracle, lambda x: np.zeros(x.shape))
+    inputs = (np.zeros((2, 3), np.float32),)
+    return Drawn(exam, inputs, np.zeros((2, 3)), watched=True), asked
+
+
+def answer(value: float, dtype: str = "float32", shape: tuple[int, ...] = (2, 3), *, unchanged: bool = True) -> Answer:
+    return Answer(np.full(shape, value, dtype), "Tensor", inputs_unchanged=unchanged)
+
+
+@pytest.mark.parametrize("value", [1.0, np.nan, np.inf])
+def test_an_answer_with_the_bytes_of_the_baselines_is_right_and_the_oracle_is_not_asked(value: float) -> None:
+    one, asked = drawn(5.0)
+    one.check(answer(value), answer(value))
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        answer(2.0),
+        answer(1.0, unchanged=False),
+        answer(1.0, "float64"),
+        answer(1.0, shape=(3, 2)),
+        Answer(None, "list", inputs_unchanged=True),
+    ],
+)
+def test_every_other_answer_is_judged(other: Answer) -> None:
+    one, asked = drawn(1.0)
+    with pytest.raises(WorkerFault):
+        one.check(other, answer(1.0))
+    assert len(asked) == 1
+    with pytest.raises(WorkerFault):
+        one.check(answer(1.0, "float64"), answer(1.0, "float64"))

@@ -1,0 +1,218 @@
+"""Fork process trees from a template process that has already imported torch.
+
+The import of torch takes more than a second of one core, and a fork takes a few hundredths. The template process runs
+`grader/inside/template_main.py`, and never a submission. With a sandbox, it runs in bubblewrap, and each of its trees
+has further namespaces of its own in there (`grader/inside/tree_namespaces.py`). All trees of a template process have
+the same memory layout.
+
+A template process lives until its pool is closed and its last tree has ended. If it ends earlier, the kernel ends its
+trees too, and no submission is to blame.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final
+
+from grader.errors import FairclockError
+from grader.inside import protocol
+from grader.inside.protocol import Channel
+from grader.isolation import cgroups, sandbox
+from grader.isolation.cgroups import ControlGroup
+from grader.isolation.output_tail import OutputTail
+from grader.isolation.process_tree import ProcessTree
+
+CREDENTIALS: Final = struct.Struct("iII")
+_KIND_AT: Final = 4
+
+_END_S: Final = 5.0
+"""Seconds to wait until the kernel has ended a killed tree, or the template process has reported its end."""
+_LOST_S: Final = 1.0
+"""Seconds to wait until bubblewrap has ended too, if the kernel has ended a tree because bubblewrap's sandbox ends."""
+
+
+class Template:
+    """A template process, seen from the grader. Threads may share it."""
+
+    def __init__(self, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> None:
+        self.sandboxed = sandboxed
+        self._lock = threading.Lock()
+        self._trees = 0
+        self._retired = False
+        self._socket, child_socket = socket.socketpair()
+        self._channel = Channel(self._socket.fileno())
+        self._started, self._unused = threading.Event(), threading.Event()
+        self._process: ProcessTree | None = None
+        # bubblewrap ends its sandbox when the thread that started it ends, so this thread lives until the sandbox ends.
+        self._thread = threading.Thread(target=self._run, args=(child_socket, tuple(hidden)), daemon=True)
+        self._thread.start()
+
+    def _run(self, child_socket: socket.socket, hidden: Sequence[Path]) -> None:
+        try:
+            with child_socket:
+                self._process = sandbox.start_template(child_socket.fileno(), sandboxed=self.sandboxed, hidden=hidden)
+        except (FairclockError, OSError):
+            return  # a later request finds that the other end of the socket is closed
+        finally:
+            self._started.set()
+        output = OutputTail(self._process.output)  # so that a template process that prints much does not block
+        self._unused.wait()
+        self._process.kill()
+        output.close()
+        self._process.close_output()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the template process is no longer there, or did not start."""
+        return self.ends_within(0.0)
+
+    def ends_within(self, timeout_s: float) -> bool:
+        """Wait for at most `timeout_s` until the template process has ended. Return whether it has ended."""
+        self._started.wait()
+        if self._process is not None:
+            try:
+                self._process.popen.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                return False
+        return True
+
+    def fork(self, control: socket.socket, child_control: socket.socket, folder: Path | None) -> "ForkedTree":
+        """Request a new process tree with these ends of its control socket. Without a sandbox, it writes to `folder`.
+
+        Return at once. If the template process has ended, the tree never becomes ready.
+        """
+        uid = sandbox.new_tree_user() if self.sandboxed else None
+        if self.sandboxed:
+            control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        read, write = os.pipe()
+        with self._lock, contextlib.suppress(protocol.Closed, OSError):
+            self._trees += 1
+            self._channel.send(protocol.FORK, {"uid": uid, "home": str(folder) if folder else ""})
+            socket.send_fds(self._socket, [b"."], [child_control.fileno(), write])
+        os.close(write)
+        return ForkedTree(self, control, read)
+
+    def reap(self, pid: int) -> None:
+        """Wait until the tree whose first process is `pid` has ended. Only without a sandbox."""
+        with self._lock, contextlib.suppress(protocol.Closed, protocol.Late, protocol.ProtocolError, OSError):
+            self._channel.send(protocol.REAP, {"pid": pid})
+            self._channel.receive(_END_S)
+
+    def tree_ended(self) -> None:
+        """Note the end of one tree."""
+        with self._lock:
+            self._trees -= 1
+        self._end_if_unused()
+
+    def retire(self) -> None:
+        """Fork no further trees, and end the template process when its last tree has ended."""
+        self._retired = True
+        self._end_if_unused()
+
+    def _end_if_unused(self) -> None:
+        with self._lock:
+            if not self._retired or self._trees or self._unused.is_set():
+                return
+            self._socket.close()
+            self._unused.set()
+        self._thread.join()
+
+
+class ForkedTree:
+    """A process tree that was forked from a template process, with the methods of `ProcessTree`.
+
+    In a sandbox, its first process only waits, and the kernel kills the tree when this process ends.
+    """
+
+    owner: int | None = None
+
+    def __init__(self, template: Template, control: socket.socket, output: int) -> None:
+        self._template, self._control = template, control
+        self.output = output
+        self.group: ControlGroup | None = None
+        self._pids: tuple[int, ...] = ()
+        self._first: int | None = None
+        self._killed = False
+
+    def wait_until_ready(self, timeout_s: float) -> None:
+        """Wait until the tree can fork workers. Raise `OSError`, or an exception of `protocol`, if it does not."""
+        channel = Channel(self._control.fileno())
+        if not self._template.sandboxed:
+            self._pids = (int(channel.receive(timeout_s)[1]["pid"]),)
+            return
+        self._control.settimeout(timeout_s)
+        first = _greeting_pid(self._control)
+        self._first = os.pidfd_open(first)
+        self.group = cgroups.create(cgroups.support())
+        if self.group:
+            self.group.add(first)
+        channel.send(protocol.HELLO)
+        self._pids = (first, _greeting_pid(self._control))
+        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        self._control.setblocking(True)
+
+    def pids(self) -> tuple[int, ...]:
+        """Return the process ids as seen outside the sandbox. The last process forks workers."""
+        return self._pids
+
+    def close_output(self) -> None:
+        """Close `output`."""
+        os.close(self.output)
+
+    def access(self) -> AbstractContextManager[None]:
+        """Return a context manager in which this thread may inspect the processes and bind them to cores."""
+        return contextlib.nullcontext()
+
+    @property
+    def lost_by_grader(self) -> bool:
+        """Whether the kernel has ended the tree because the template process has ended. No submission can cause it.
+
+        The kernel ends all trees before bubblewrap's own process, so this waits a moment for the end of that process.
+        """
+        if self._first is None or self._killed:
+            return False
+        return _ended(self._first, _LOST_S) and self._template.ends_within(_LOST_S)
+
+    def kill(self) -> None:
+        """End all processes of the tree. A second call does nothing."""
+        if self._killed:
+            return
+        self._killed = True
+        if self._first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            _ended(self._first, _END_S)
+            os.close(self._first)
+        elif self._pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._pids[0], signal.SIGKILL)
+            self._template.reap(self._pids[0])
+        if self.group:
+            self.group.close()
+        self._template.tree_ended()
+
+
+def _ended(process: int, timeout_s: float) -> bool:
+    """Wait for at most `timeout_s` until a process, given by its pidfd, has ended. Return whether it has ended."""
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(timeout_s * 1e3))
+
+
+def _greeting_pid(control: socket.socket) -> int:
+    """Return the id of the process that sends the next message, which must be a greeting. The kernel adds this id."""
+    said, about, _, _ = control.recvmsg(1 << 12, socket.CMSG_SPACE(CREDENTIALS.size))
+    if not said:
+        raise protocol.Closed
+    if said[_KIND_AT : _KIND_AT + 1] != protocol.HELLO:
+        raise protocol.ProtocolError("expected a greeting")
+    pid: int = CREDENTIALS.unpack(about[0][2])[0]
+    return pid

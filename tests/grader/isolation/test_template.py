@@ -1,0 +1,228 @@
+"""Process trees that are forked from one template process: what they share, and what happens when a process ends."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+
+from grader.errors import MachineError, WorkerFault
+from grader.isolation import bubblewrap, sandbox, tree_users
+from grader.isolation.forkserver import ForkServer
+from grader.isolation.pool import Pool
+from grader.isolation.template import ForkedTree, Template
+from grader.limits import Limits
+from grader.trials.worker_client import WorkerClient, worker
+
+NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "uts")
+LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+@contextlib.contextmanager
+def two_trees(*, sandboxed: bool = True) -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    """Yield the workers of two trees of one template process."""
+    if sandboxed and not sandbox.can_use_template(sandboxed=True):
+        pytest.skip("no namespaces here")
+    with Pool(sandboxed=sandboxed) as pool, pool.fresh(tensors=True) as one, pool.fresh(tensors=True) as other:
+        assert one.forked
+        assert other.forked
+        with worker(one, LIMITS) as first, worker(other, LIMITS) as second:
+            yield first, second
+
+
+def ask(one: WorkerClient, body: str, argument: object = None) -> Any:
+    """Return the result of `f(x)`, whose indented body is given."""
+    one.load(f"import ctypes, os, socket, sys, time\ndef f(x):\n{body}")
+    return one.values("f", [{"value": argument}], lambda _name, _arguments: None, 1)["answer"]
+
+
+def namespaces_of(pid: int) -> dict[str, str]:
+    return {name: str(Path(f"/proc/{pid}/ns/{name}").readlink()) for name in NAMESPACES}
+
+
+def template_of(one: WorkerClient) -> psutil.Process:
+    """Return the template process of a worker in the sandbox: the first child of bubblewrap's first process."""
+    assert isinstance(one._server._process, ForkedTree)
+    process = one._server._process._template._process
+    assert process is not None
+    (init,) = psutil.Process(process.popen.pid).children()
+    return min(init.children(), key=lambda child: child.create_time())
+
+
+@pytest.mark.sandbox
+def test_two_trees_and_their_template_process_have_no_namespace_in_common() -> None:
+    with two_trees() as (one, other):
+        seen = [namespaces_of(pid) for pid in (one._forked.pid, other._forked.pid, template_of(one).pid)]
+        for name in seen[0]:
+            assert len({each[name] for each in seen}) == len(seen), name
+        assert namespaces_of(one._server._pids[0]) == seen[0]
+
+
+@pytest.mark.sandbox
+def test_a_tree_neither_sees_nor_reaches_another() -> None:
+    write = "  for d in ('/tmp', '/dev/shm'): open(d + '/mark', 'w').close()\n  return 1"
+    listen = "  s = sys.s = socket.socket(socket.AF_UNIX); s.bind('\\0mark'); s.listen(); return 1"
+    queue = "  return ctypes.CDLL(None).msgget(77, 0o1666)"
+    look = """
+  def fails(attempt):
+    try: attempt()
+    except OSError as error: return type(error).__name__
+  libc = ctypes.CDLL(None)
+  return [
+    sorted(n for n in os.listdir('/proc') if n.isdigit()),
+    [d for d in ('/tmp', '/dev/shm') if os.path.exists(d + '/mark')],
+    fails(lambda: socket.socket(socket.AF_UNIX).connect('\\0mark')),
+    libc.msgget(77, 0),
+    [n for n in os.listdir('/dev/pts') if n.isdigit()],
+  ]
+"""
+    with two_trees() as (one, other):
+        assert ask(one, write) == ask(one, listen) == 1
+        assert ask(one, queue) >= 0
+        assert ask(one, "  sys.pty = os.openpty(); return len(sys.pty)") == 2
+        assert ask(other, look) == [["1", "2", "3"], [], "ConnectionRefusedError", -1, []]
+
+
+@pytest.mark.sandbox
+def test_no_signal_of_a_tree_reaches_its_first_process_or_another_tree() -> None:
+    send = """
+  import signal
+  for number in (signal.SIGINT, signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL): os.kill(1, number)
+  return 1
+"""
+    with two_trees() as (one, other):
+        assert ask(one, send) == 1
+        assert ask(one, "  return 2") == 2
+        forks_workers = psutil.Process(one._server._pids[1])
+        one.load("import os, signal\ndef f(x): os.kill(-1, signal.SIGKILL)")
+        with contextlib.suppress(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        assert ask(other, "  return 3") == 3
+        assert psutil.wait_procs([forks_workers], timeout=20)[0]
+
+
+@pytest.mark.sandbox
+def test_each_tree_is_another_user_if_root_grades() -> None:
+    if not tree_users.is_root() or tree_users.trouble():
+        pytest.skip("no users of their own here")
+    with two_trees() as (one, other):
+        users = {psutil.Process(pid).uids() for each in (one, other) for pid in each._server._pids}
+        assert len(users) == 2
+        assert 0 not in {uid for uids in users for uid in uids}
+
+
+@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_two_trees_have_one_memory_layout(sandboxed: bool) -> None:
+    where = "  import torch; return [hex(id(os)), hex(id(torch.ones)), hash('a')]"
+    with two_trees(sandboxed=sandboxed) as (one, other):
+        assert ask(one, where) == ask(other, where)
+
+
+def outer_processes(one: WorkerClient) -> dict[str, psutil.Process]:
+    """Return the processes outside a tree in whose sandbox the tree runs."""
+    template = template_of(one)
+    return {"template process": template, "first process": template.parent(), "bubblewrap": template.parent().parent()}
+
+
+def wait_in_a_call(one: WorkerClient) -> None:
+    while True:
+        ask(one, "  time.sleep(0.1)")
+
+
+def fork_until_it_fails(one: WorkerClient) -> None:
+    while True:
+        with worker(one._server, LIMITS):
+            pass
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("ended", ["template process", "first process", "bubblewrap"])
+@pytest.mark.parametrize("use", [wait_in_a_call, fork_until_it_fails])
+def test_that_the_template_process_ends_is_no_fault_of_a_submission(
+    ended: str, use: Callable[[WorkerClient], None]
+) -> None:
+    with two_trees() as (one, other):
+        outer_processes(one)[ended].kill()
+        with pytest.raises(MachineError, match="Grade again"):
+            use(other)
+
+
+@pytest.mark.sandbox
+def test_a_submission_that_ends_its_own_tree_is_to_blame() -> None:
+    with two_trees() as (one, other):
+        one.load("import os, time\ndef f(x): os.kill(2, 9); time.sleep(60)")
+        with pytest.raises(WorkerFault):
+            one.values("f", [{"value": 1}], lambda _name, _arguments: None, 1)
+        with pytest.raises(WorkerFault, match="broke the process"), worker(one._server, LIMITS):
+            pass
+        assert ask(other, "  return 3") == 3
+
+
+@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_a_pool_replaces_a_template_process_that_has_ended(sandboxed: bool) -> None:
+    with Pool(sandboxed=sandboxed) as pool:
+        for _ in range(2):
+            with pool.fresh(tensors=True) as tree:
+                assert tree.forked
+            assert pool._template is not None
+            assert pool._template._process is not None
+            os.killpg(pool._template._process.popen.pid, signal.SIGKILL)
+            pool._template._process.popen.wait()
+
+
+@pytest.mark.parametrize("sandboxed", [False, pytest.param(True, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"])
+def test_a_tree_that_was_lent_outlives_its_pool_and_then_nothing_is_left(sandboxed: bool) -> None:
+    before = psutil.Process().num_fds()
+    with Pool(sandboxed=sandboxed, spare=2) as pool, pool.fresh(tensors=True) as tree:
+        template = pool._template
+        assert template is not None
+        assert template._process is not None
+        pool.close()
+        with worker(tree, LIMITS) as one:
+            assert ask(one, "  return 1") == 1
+    assert template.has_ended
+    assert psutil.Process().num_fds() == before
+
+
+def test_a_tree_of_a_template_process_that_did_not_start_is_a_fault_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(sandbox, "start_template", fails)
+    template = Template(sandboxed=False)
+    tree = ForkServer(tensors=True, sandboxed=False, template=template)
+    with pytest.raises(MachineError, match="did not start"):
+        tree.wait_until_ready()
+    tree.close()
+    template.retire()
+    assert template.has_ended
+
+
+@pytest.mark.sandbox
+def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not sandbox.can_use_template(sandboxed=True) or sandbox.new_tree_user() is None:
+        pytest.skip("a template process has no capability here that could be missing")
+    monkeypatch.setattr(bubblewrap, "TEMPLATE_CAPABILITY", bubblewrap.USER_CHANGE_CAPABILITIES[0])
+    with Pool() as pool, pool.fresh(tensors=True) as tree:
+        assert not tree.forked
+        with worker(tree, LIMITS) as one:
+            assert ask(one, "  return [n for n in os.listdir('/proc') if n.isdigit()]") == ["1", "2", "3"]
+
+
+def test_a_tree_may_write_to_its_own_home_alone() -> None:
+    with two_trees(sandboxed=False) as (one, other):
+        homes = [ask(each, "  return os.environ['HOME']") for each in (one, other)]
+        assert len(set(homes)) == 2
+        assert all(Path(home).is_dir() for home in homes)
+    assert not any(Path(home).exists() for home in homes)
