@@ -1,0 +1,15 @@
+"""The sorted keys of all jobs, grouped, and then the lock once."""
+
+from itertools import groupby
+
+
+def tally(jobs, key_of, get, put, acquire, release):
+    groups = [(key, len(list(group))) for key, group in groupby(sorted(map(key_of, jobs)))]
+    last = {}
+    if groups:
+        acquire()
+        for key, count in groups:
+            last[key] = get(key) + count
+            put(key, last[key])
+        release()
+    return last
