@@ -20,7 +20,7 @@ def share(sample: Callable[[], list[str]], name: str, margin: float) -> float:
 
     The grader calls your function with 72 programs and knows the true shares. Some are near 0 or near 1. An answer is
     wrong if it is farther from the true share than `margin`. At most 10 of the 72 answers may be wrong. You may take up
-    to 20 000 samples of each program.
+    to 20000 samples of each program.
 
     A lucky answer from too few samples is also wrong. From your samples and Jeffreys' prior distribution, the grader
     computes the probability that the share is within `margin` of your answer. It must be at least 90 %.

@@ -10,6 +10,7 @@ import sys
 
 from grader import catalogue, overlays
 from grader.task import Task
+from grader.trials import score
 
 FORMAT = 1
 """The version of the JSON's format. Increase it with each change that can break the teacher's pack."""
@@ -22,7 +23,7 @@ def texts_of(task: Task) -> dict[str, object]:
         "name": task.name,
         "summary": task.summary,
         "points": task.points,
-        "points_if_right": task.points * task.correct_share,
+        "points_if_right": task.points * score.share(task, 0),
         "cost": task.cost.value,
         "thresholds": [{"ratio": tier.ratio, "points": task.points * tier.share} for tier in task.tiers],
         "hints": task.hints,

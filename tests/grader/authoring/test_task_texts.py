@@ -16,7 +16,8 @@ def test_every_task_is_printed_with_its_wrong_answers(capsys: pytest.CaptureFixt
     assert [(each["lesson"], each["name"]) for each in printed["tasks"]] == [(task.lesson, task.name) for task in tasks]
     for each, task in zip(printed["tasks"], tasks, strict=True):
         assert len(each["wrong_answers"]) == len(task.wrong_answers)
-        assert each["thresholds"][-1]["points"] == task.points
+        assert len(each["thresholds"]) == len(task.tiers)
+        assert max(row["points"] for row in [*each["thresholds"], {"points": each["points_if_right"]}]) == task.points
         for wrong in each["wrong_answers"]:
             assert wrong["explanation"]
             compile(wrong["code"], wrong["name"], "exec")

@@ -3,10 +3,7 @@
 Trade: It needs no limit. A removed checkpoint never comes back, so the result may not be the best.
 """
 
-
-def peak_of(sizes, kept):
-    ends = kept[1:] + [len(sizes)]
-    return sum(sizes[i] for i in kept) + max(sum(sizes[a + 1 : b]) for a, b in zip(kept, ends))
+from tier2_small_sizes_each_limit import peak_of
 
 
 def checkpoints(sizes):
