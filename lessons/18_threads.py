@@ -4,23 +4,17 @@ The steps appear on the screen in the order of this file. Some sentences of an e
 this machine. A few steps need a free-threaded build of Python. Without one, they show a recorded run.
 """
 
-import json
-import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
 import torch
 
-from harness.errors import MachineError
-from harness.machine.environment import Environment, usable_cores
+from harness.machine.environment import usable_cores
 from harness.rendering import units
 from harness.rendering.tables import Heads, Table
 from harness.threads import (
@@ -40,7 +34,6 @@ from harness.threads import (
     with_interpreters,
 )
 from lessons.engine import Choice, Claim, Interval, Lesson, Page
-from lessons.engine.claim import ClaimWords
 from lessons.engine.command import main
 from lessons.engine.words import followed
 
@@ -124,7 +117,8 @@ def with_the_lock(turns: int = 12) -> Measured | None:
 
     `serve` starts two interpreters that call the functions of a program on request. `take_turns` counts the calls per
     second in three ways that take turns: on one thread, on two threads of a process, and on two processes. Two
-    processes have two GILs, so their speedup shows what this machine can do at this moment.
+    processes have two GILs, so their speedup shows what this machine can do at this moment. Each thread and each
+    process stays on a core of its own. Otherwise, the operating system may leave two new threads on one core.
     """
     build = usual()
     if build is None:
@@ -284,25 +278,28 @@ TABLE_IN_TURN = without_the_lock.claim(
 
 @without_the_lock.explain
 def _(page: Page, found: Measured | None) -> None:
-    at_once = PYTHON_AT_ONCE.words(
-        held="Now both threads of `add_up` execute Python code at the same time.",
-        refuted="In this run, the two threads of `add_up` do not run at the same time.",
-        unclear="This run does not show whether two threads execute Python code at the same time.",
-    )
-    in_turn = TABLE_IN_TURN.words(
-        held="`fill_table` changes one dict in both threads. Each dict has its own lock, and each change takes it. The"
-        " threads wait for each other, and pass the lock from core to core.",
-        refuted="In this run, both threads change one dict without waiting long for each other.",
-        unclear="This run does not show whether two threads can change one dict at the same time.",
-    )
     if found is None:
-        shows = "which of the four functions two threads run at the same time without the GIL"
-        skip_but_show(page, "without_the_lock", shows, table_letter, at_once, in_turn)
-    else:
-        page.table(speed_table(found))
-        settle_scaling(page, found.turns, {PYTHON_AT_ONCE: "add_up", TABLE_IN_TURN: "fill_table"})
-        page.reveal(table_letter(found.turns))
-        page.say(at_once, in_turn)
+        page.skip_step(
+            lacking_free_threaded(),
+            shows="which of the four functions two threads run at the same time without the GIL",
+        )
+        return
+    page.table(speed_table(found))
+    settle_scaling(page, found.turns, {PYTHON_AT_ONCE: "add_up", TABLE_IN_TURN: "fill_table"})
+    page.reveal(table_letter(found.turns))
+    page.say(
+        PYTHON_AT_ONCE.words(
+            held="Now both threads of `add_up` execute Python code at the same time.",
+            refuted="In this run, the two threads of `add_up` do not run at the same time.",
+            unclear="This run does not show whether two threads execute Python code at the same time.",
+        ),
+        TABLE_IN_TURN.words(
+            held="`fill_table` changes one dict in both threads. Each dict has its own lock, and each change takes it."
+            " The threads wait for each other, and pass the lock from core to core.",
+            refuted="In this run, both threads change one dict without waiting long for each other.",
+            unclear="This run does not show whether two threads can change one dict at the same time.",
+        ),
+    )
     page.say(
         "Without the GIL, reference counts, dicts and lists need protection of their own. This costs time, even on one",
         "thread. The documentation of Python 3.13 names about 40 % on a suite of programs, and expects less in 3.14.",
@@ -313,42 +310,6 @@ def table_letter(turns: Turns) -> str | None:
     """Return the letter of the function that two threads do not run at the same time, or None if it is not clear."""
     chosen = {name: turns[name] for name in ("add_up", "fill_table")}
     return letter_of(chosen, {"add_up": "c", "add_up fill_table": "d", "fill_table": "b"})
-
-
-def skip_but_show(page: Page, step: str, shows: str, letter: Callable[[Turns], str | None], *words: ClaimWords) -> None:
-    """Skip the claims of a step, and show and explain its recorded run. `letter` returns the answer of a run.
-
-    Without a recorded run, `shows` is what the step would show.
-    """
-    if not recorded():
-        page.skip_step(lacking_free_threaded(), shows=shows)
-        return
-    found = recorded_turns(step)
-    page.table(speed_table(found))
-    skip_recorded(page, lacking_free_threaded(), letter(found.turns))
-    page.say(*(each.held for each in words))
-
-
-def skip_recorded(page: Page, reason: str, truth: str | Interval | None) -> None:
-    """Skip the claims of a step, reveal the answer of its recorded run, and print how the run was recorded."""
-    page.reveal(truth, "This is the answer of the recorded run.")
-    for claim in page.declared.values():
-        page.skip(claim, reason)
-    page.say(f"The values are those of a recorded run: {recorded()['made by']}.")
-
-
-@cache
-def recorded() -> dict[str, Any]:
-    """Return the recorded results of the steps that need another build of Python, or {} if nothing is recorded."""
-    file = lesson.recorded / "runs.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found
-
-
-def recorded_turns(step: str) -> Measured:
-    """Return the recorded result of a step that compares threads with processes."""
-    build, turns = recorded()[step]
-    return Measured(build, {name: [Turn(*turn) for turn in each] for name, each in turns.items()})
 
 
 # ── 3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -372,10 +333,6 @@ def one_object():
     for _ in range(1000):
         found = OBJECT
 
-def new_objects():
-    for i in range(1000):
-        found = [i, i]
-
 def imports():
     for _ in range(300):
         import json
@@ -383,16 +340,16 @@ def imports():
 
 
 @lesson.given
-def five() -> tuple[str, ...]:
-    return "own_list", "new_objects", "imports", "one_list", "one_object"
+def shared() -> tuple[str, ...]:
+    return "own_list", "imports", "one_list", "one_object"
 
 
 @lesson.step(
     "Objects that two threads share",
     predict=Choice(
-        "Without the GIL: which of `new_objects`, `one_list` and `one_object` are slow on two threads?",
+        "Without the GIL: which of `own_list`, `one_list` and `one_object` are slow on two threads?",
         {
-            "a": "`new_objects`, because memory comes from one allocator",
+            "a": "all three, because memory comes from one allocator",
             "b": "only `one_list`, because both threads change it",
             "c": "`one_list`, and also `one_object`, which only reads",
             "d": "none, because there is no GIL",
@@ -403,27 +360,21 @@ def five() -> tuple[str, ...]:
     fast={"turns": 3},
 )
 def what_is_in_turn(turns: int = 12) -> Measured | None:
-    """Threads without the GIL still meet where they use the same object. Five functions meet at different places.
+    """Threads without the GIL still meet where they use the same object. Four functions meet at different places.
 
-    `own_list` fills a list of its own. `new_objects` makes new lists. `imports` executes `import json`, although the
-    module is imported already. `one_list` changes a list that both threads use. `one_object` gets an object that both
-    threads use, and does not change it.
+    `own_list` fills a list of its own. `imports` executes `import json`, although the module is imported already.
+    `one_list` changes a list that both threads use. `one_object` gets an object that both threads use, and does not
+    change it.
     """
     build = free_threaded()
     if build is None:
         return None
-    return scaling(build, meetings(), five(), turns)
+    return scaling(build, meetings(), shared(), turns)
 
 
 OWN_LIST_AT_ONCE = what_is_in_turn.claim(
     "own-list-at-once",
     "without the GIL, `own_list` on two threads reaches at least 70 % of the calls per second of two processes",
-    at_least=AT_ONCE,
-    unit=units.percent,
-)
-NEW_OBJECTS_AT_ONCE = what_is_in_turn.claim(
-    "new-objects-at-once",
-    "without the GIL, `new_objects` on two threads reaches at least 70 % of the calls per second of two processes",
     at_least=AT_ONCE,
     unit=units.percent,
 )
@@ -443,49 +394,46 @@ ONE_OBJECT_IN_TURN = what_is_in_turn.claim(
 
 @what_is_in_turn.explain
 def _(page: Page, found: Measured | None) -> None:
-    one_list = ONE_LIST_IN_TURN.words(
-        held="`append` and `pop` lock the list, so the threads of `one_list` wait for each other.",
-        refuted="In this run, both threads change one list without waiting long for each other.",
-        unclear="This run does not show whether both threads can change one list at the same time.",
-    )
-    one_object = ONE_OBJECT_IN_TURN.words(
-        held="`one_object` needs no lock. But each use of an object changes its reference count, and two threads must"
-        " change the same number in memory. The cores pass this part of their caches to each other.",
-        refuted="In this run, two threads use one object without slowing each other down.",
-        unclear="This run does not show whether two threads slow each other down when they use one object.",
-    )
     if found is None:
-        shows = "which functions slow each other down on two threads without the GIL"
-        skip_but_show(page, "what_is_in_turn", shows, meeting_letter, one_list, one_object)
-    else:
-        page.table(speed_table(found))
-        claims = {
-            OWN_LIST_AT_ONCE: "own_list",
-            NEW_OBJECTS_AT_ONCE: "new_objects",
-            ONE_LIST_IN_TURN: "one_list",
-            ONE_OBJECT_IN_TURN: "one_object",
-        }
-        settle_scaling(page, found.turns, claims)
-        page.reveal(meeting_letter(found.turns))
-        page.say(one_list, one_object)
+        page.skip_step(
+            lacking_free_threaded(), shows="which functions slow each other down on two threads without the GIL"
+        )
+        return
+    page.table(speed_table(found))
+    claims = {OWN_LIST_AT_ONCE: "own_list", ONE_LIST_IN_TURN: "one_list", ONE_OBJECT_IN_TURN: "one_object"}
+    settle_scaling(page, found.turns, claims)
+    page.reveal(meeting_letter(found.turns))
     page.say(
-        "The threads of `own_list` do not meet. Each thread also has its own heap, from which `new_objects` gets",
-        "memory, so allocation needs no common lock. Some objects need no exact count: numbers and strings in",
-        "the code, functions, modules and classes. `imports` also uses objects that both threads share. The first",
-        "import of a module has a lock: other threads wait until the module is complete.",
+        OWN_LIST_AT_ONCE.words(
+            held="The threads of `own_list` do not meet. Each thread also has its own heap, so memory for a new object"
+            " needs no common lock.",
+            refuted="In this run, two threads slow each other down although each has a list of its own.",
+            unclear="This run does not show whether two threads with a list each slow each other down.",
+        ),
+        ONE_LIST_IN_TURN.words(
+            held="`append` and `pop` lock the list, so the threads of `one_list` wait for each other.",
+            refuted="In this run, both threads change one list without waiting long for each other.",
+            unclear="This run does not show whether both threads can change one list at the same time.",
+        ),
+        ONE_OBJECT_IN_TURN.words(
+            held="`one_object` needs no lock. But each use of an object changes its reference count, and two threads"
+            " must change the same number in memory. The cores pass this part of their caches to each other.",
+            refuted="In this run, two threads use one object without slowing each other down.",
+            unclear="This run does not show whether two threads slow each other down when they use one object.",
+        ),
+    )
+    page.say(
+        "Some objects need no exact count: numbers and strings in the code, functions, modules and classes. `imports`",
+        "also uses objects that both threads share. The first import of a module has a lock: other threads wait until",
+        "the module is complete.",
     )
     page.say("Give each thread its own objects, and put the results together at the end.")
 
 
 def meeting_letter(turns: Turns) -> str | None:
     """Return the letter of the functions that slow each other down on two threads, or None if it is not clear."""
-    chosen = {name: turns[name] for name in ("own_list", "new_objects", "one_list", "one_object")}
-    letters = {
-        "own_list new_objects": "c",
-        "own_list new_objects one_object": "b",
-        "own_list one_list one_object": "a",
-        " ".join(chosen): "d",
-    }
+    chosen = {name: turns[name] for name in ("own_list", "one_list", "one_object")}
+    letters = {"": "a", "own_list one_object": "b", "own_list": "c", "own_list one_list one_object": "d"}
     return letter_of(chosen, letters)
 
 
@@ -589,8 +537,6 @@ LINE_LOSES = lost_updates.claim(
 @lost_updates.explain
 def _(page: Page, found: Lost) -> None:
     ways = {"with the GIL": found.usual, "without the GIL": found.free}
-    if found.free is None and recorded():
-        ways["without the GIL, recorded"] = Counted(*recorded()["lost_updates"])
     page.table(lost_table(ways))
     if found.usual is None:
         page.reveal(None)
@@ -947,46 +893,35 @@ OWN_LOCKS = other_workers.claim(
 
 @other_workers.explain
 def _(page: Page, found: Beside | None) -> None:
-    if found is None and not recorded():
-        shows = "how long sub-interpreters and processes take to start"
-        page.skip_step(lacking_interpreters(), shows=shows)
-        return
-    kept = found or recorded_workers()
-    times = {name: median(each) for name, each in kept.start_s.items()}
-    heads: Heads = {"worker": None, "start and end (median)": units.seconds}
-    page.table(Table.of(kept.build, heads, list(times.items())))
-    cost = Interval.median(
-        one / other for one, other in zip(kept.start_s["interpreter"], kept.start_s["thread"], strict=True)
-    )
-    own_locks = OWN_LOCKS.words(
-        held="So both threads execute Python code at the same time, although this build has a GIL.",
-        refuted="In this run, they do not execute Python code at the same time.",
-        unclear="This run does not show whether they execute Python code at the same time.",
-    )
-    speedup = median(turn.by_threads for turn in kept.turns)
-    measured = f"With a sub-interpreter each, two threads of {kept.build} had a speedup of {units.ratio(speedup)}."
     if found is None:
-        skip_recorded(page, lacking_interpreters(), cost)
-        page.say(measured, own_locks.held)
+        page.skip_step(lacking_interpreters(), shows="how long sub-interpreters and processes take to start")
+        return
+    times = {name: median(each) for name, each in found.start_s.items()}
+    heads: Heads = {"worker": None, "start and end (median)": units.seconds}
+    page.table(Table.of(found.build, heads, list(times.items())))
+    cost = Interval.median(
+        one / other for one, other in zip(found.start_s["interpreter"], found.start_s["thread"], strict=True)
+    )
+    page.reveal(cost)
+    page.settle(INTERPRETER_COSTS, cost)
+    if CORES < 2:
+        page.skip(OWN_LOCKS, NO_SECOND_CORE)
     else:
-        page.reveal(cost)
-        page.settle(INTERPRETER_COSTS, cost)
-        if CORES < 2:
-            page.skip(OWN_LOCKS, NO_SECOND_CORE)
-        else:
-            page.settle(OWN_LOCKS, against(found.turns))
-        page.say(measured, own_locks)
+        page.settle(OWN_LOCKS, against(found.turns))
+    speedup = median(turn.by_threads for turn in found.turns)
+    page.say(
+        f"With a sub-interpreter each, two threads of {found.build} had a speedup of {units.ratio(speedup)}.",
+        OWN_LOCKS.words(
+            held="So both threads execute Python code at the same time, although this build has a GIL.",
+            refuted="In this run, they do not execute Python code at the same time.",
+            unclear="This run does not show whether they execute Python code at the same time.",
+        ),
+    )
     page.say(
         "Threads share all objects, so they need locks. Processes and sub-interpreters share almost nothing, so most",
         "objects are copied with `pickle` on their way from one to the other. An extension must support",
         "sub-interpreters, or the import fails there. torch's `DataLoader` uses processes for its workers.",
     )
-
-
-def recorded_workers() -> Beside:
-    """Return the recorded result of the step with sub-interpreters."""
-    build, start_s, turns = recorded()["other_workers"]
-    return Beside(build, start_s, [Turn(*turn) for turn in turns])
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -1166,41 +1101,6 @@ lesson.references = (
     "PyTorch, CPU threading: docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html",
     "Savage et al.: Eraser: A Dynamic Data Race Detector for Multithreaded Programs (1997)",
 )
-
-
-M = TypeVar("M", Measured, Beside)
-
-
-def until_calm(measure: Callable[[], M]) -> M:
-    """Repeat a measurement until other programs disturb few of its turns. Raise `MachineError` if they never stop."""
-    for _ in range(20):
-        found = measure()
-        turns = {"add_up": found.turns} if isinstance(found, Beside) else found.turns
-        if not any(math.isinf(each.noise) or math.isnan(each.middle) for each in (against_of(turns, n) for n in turns)):
-            return found
-    raise MachineError("Other programs keep the cores busy. Record again when the machine is idle.")
-
-
-def record_runs(folder: Path) -> list[Path]:
-    """Record the steps that need another build of Python. Return the written file."""
-    free, other = free_threaded(), with_interpreters()
-    assert free, lacking_free_threaded()
-    assert other, lacking_interpreters()
-    machine = Environment.capture()
-    found = {
-        "made by": f"{machine.cpu}, {units.some(CORES, 'core')}, {machine.os}; {datetime.now(UTC):%Y-%m-%d}",
-        "without_the_lock": until_calm(lambda: scaling(free, programs(), four(), 12)),
-        "what_is_in_turn": until_calm(lambda: scaling(free, meetings(), five(), 12)),
-        "lost_updates": lost_by(free, 20),
-        "other_workers": until_calm(lambda: measure_workers(other, 12)),
-    }
-    file = folder / "runs.json"
-    folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(found) + "\n", encoding="utf-8")
-    return [file]
-
-
-lesson.recorder = record_runs
 
 if __name__ == "__main__":
     main(lesson)

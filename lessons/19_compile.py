@@ -1506,7 +1506,8 @@ def _(page: Page, found: dict[str, dict[str, str]] | None) -> None:
             unclear="This run does not show whether the traces return right numbers.",
         ),
         EXPORT_NEVER_ERRS.words(
-            held="`torch.export` returns right numbers or raises an error.",
+            held="For each of these functions, `torch.export` returns right numbers or raises an error. But the step"
+            " about `Noisy` showed that it also keeps what Python computed during the export.",
             refuted="In this run, an exported function returns wrong numbers.",
             unclear="This run does not show whether exported functions return right numbers.",
         ),

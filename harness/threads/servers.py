@@ -21,13 +21,15 @@ TIMEOUT_S: Final = 120.0
 
 _LOOP: Final = """
 def _serve():
-    import json, sys, threading, time
+    import json, os, sys, threading, time
 
-    def answer(name, arguments, number, seconds):
+    def answer(name, arguments, number, seconds, core):
         function, results, errors = globals()[name], [None] * number, []
 
         def call(place):
             try:
+                if core is not None:
+                    stay_on(core + place)
                 if seconds is None:
                     results[place] = function(*arguments)
                 else:
@@ -43,6 +45,11 @@ def _serve():
             thread.join()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         return {"wall_s": wall, "cpu_s": cpu, "results": results, "errors": errors}
+
+    def stay_on(core):
+        if hasattr(os, "sched_setaffinity"):
+            allowed = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(0, {allowed[core % len(allowed)]})
 
     def repeat(function, arguments, end):
         done = 0
@@ -88,15 +95,20 @@ class Server:
         """The number of the server's process."""
         return self._process.pid
 
-    def begin(self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None) -> None:
+    def begin(
+        self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
+    ) -> None:
         """Let the server call the function `name` on each of `threads` new threads. `finish` returns the result.
 
         With `seconds`, each thread calls the function again and again for this time, and its result is the number of
-        the calls.
+        the calls. With `core`, the threads stay on cores of their own, from the core with this index on. Several
+        threads do this by default, because an operating system may leave two new threads on one core for many
+        milliseconds. Only Linux can do this. If there are more threads than cores, they share the cores.
         """
+        core = 0 if core is None and threads > 1 else core
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # `finish` reports why the server ended
-            self._process.stdin.write(json.dumps([name, arguments, threads, seconds]) + "\n")
+            self._process.stdin.write(json.dumps([name, arguments, threads, seconds, core]) + "\n")
             self._process.stdin.flush()
 
     def finish(self) -> Run:
@@ -115,9 +127,11 @@ class Server:
             raise MachineError(f"The program failed in {self.build.name}: {found['errors'][0]}.")
         return Run(float(found["wall_s"]), float(found["cpu_s"]), tuple(found["results"]))
 
-    def run(self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None) -> Run:
+    def run(
+        self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
+    ) -> Run:
         """Call a function on new threads of the server, and return their times and results, as `begin` and `finish`."""
-        self.begin(name, *arguments, threads=threads, seconds=seconds)
+        self.begin(name, *arguments, threads=threads, seconds=seconds, core=core)
         return self.finish()
 
     def end(self) -> None:

@@ -1,5 +1,6 @@
 """A server runs functions of a program on threads of an interpreter of its own."""
 
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from harness.errors import MachineError
 from harness.threads import servers
 from harness.threads.builds import Build
+from harness.threads.cores import can_limit
 from harness.threads.servers import serve
 
 HERE = Build(sys.executable, "3", gil=True)
@@ -29,6 +31,9 @@ def keep():
 
 def fail():
     raise ValueError("no such thing")
+
+def core():
+    return sorted(os.sched_getaffinity(0))
 
 def leave():
     os._exit(3)
@@ -53,6 +58,16 @@ def test_a_function_is_called_again_and_again_for_a_time() -> None:
         run = server.run("keep", threads=2, seconds=0.02)
         assert run.wall_s >= 0.02
         assert server.run("keep").results == (sum(run.results) + 1,)
+
+
+@pytest.mark.skipif(not can_limit(), reason="needs Linux")
+def test_threads_stay_on_cores_of_their_own() -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    with serve(HERE, PROGRAM) as (server,):
+        assert server.run("core", threads=2).results == ([allowed[0]], [allowed[1 % len(allowed)]])
+        assert server.run("core").results == (allowed,)
+        assert server.run("core", core=1).results == ([allowed[1 % len(allowed)]],)
+        assert server.run("core").results == (allowed,)
 
 
 def test_an_exception_on_a_thread_is_reported_and_the_server_goes_on() -> None:
