@@ -1,4 +1,7 @@
-"""Locks as bits of a number, and recursion depth in a table of pairs."""
+"""Writes the locks of a thread as the bits of a number, and compares each access with all accesses.
+
+Trade: One operation on two numbers finds a common lock. It is slow for many accesses.
+"""
 
 
 def races(events):

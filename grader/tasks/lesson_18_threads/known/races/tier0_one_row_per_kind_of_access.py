@@ -1,4 +1,7 @@
-"""Equal accesses (the same thread, action and locks) are kept once. Times of main are phases between starts and joins."""
+"""Keeps equal accesses only once: the same thread, action, variable and locks.
+
+Trade: A loop with thousands of accesses takes no longer to compare. It no longer knows when an access happened.
+"""
 
 from itertools import combinations
 

@@ -1,4 +1,7 @@
-"""The threads that overlap with each thread are noted at each start, and the accesses are grouped by variable."""
+"""Keeps the set of running threads, and notes which threads run beside each other.
+
+Trade: It could run beside the program, because it needs no later events. It keeps a set for each access of main.
+"""
 
 from collections import Counter, defaultdict
 

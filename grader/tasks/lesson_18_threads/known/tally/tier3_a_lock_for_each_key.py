@@ -1,4 +1,7 @@
-"""Own counts of all jobs, and then the lock once for each key."""
+"""Counts the keys of all jobs without the lock, and then takes the lock once for each key.
+
+Trade: The other threads never wait long. It takes the lock more often, which costs time if there are many keys.
+"""
 
 
 def tally(jobs, key_of, get, put, acquire, release):

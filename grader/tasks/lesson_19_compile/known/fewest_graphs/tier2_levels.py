@@ -1,4 +1,7 @@
-"""The number of changes of kind before each statement, computed from the statements that it uses."""
+"""Computes a level for each statement: how often the kind changes before it. Then it sorts by level.
+
+Trade: It goes through the statements once, and then sorts them. It is harder to see that the order is right.
+"""
 
 
 def fewest_graphs(statements):

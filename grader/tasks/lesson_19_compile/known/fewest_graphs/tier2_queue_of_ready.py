@@ -1,4 +1,7 @@
-"""Two queues of statements whose uses are done. It stays with one kind until its queue is empty."""
+"""Keeps a queue of ready statements for each kind, and changes the kind only if its queue is empty.
+
+Trade: Its time grows only with the number of statements and uses. It needs more code.
+"""
 
 from collections import deque
 

@@ -1,4 +1,7 @@
-"""The number of the compiled graph is in the time part of the line, so the newest earlier graph has one less."""
+"""Reads the number of the new graph at the beginning of a message. The newest earlier graph has one less.
+
+Trade: It needs no search for the highest number. It relies on a part of the line that the task does not explain.
+"""
 
 import re
 
