@@ -564,8 +564,8 @@ def _(page: Page, found: Lost) -> None:
             unclear="This run does not show whether a thread can lose the GIL between the read and the write.",
         ),
         LINE_IS_LUCKY.words(
-            held="CPython gives up the GIL only at certain places: at the end of a loop's round and around calls. In"
-            " `hits += 1` there is no such place. This is not a promise of the language.",
+            held="CPython gives up the GIL only at certain places: at the end of a loop's round and around calls, but"
+            " not within `hits += 1`. This is not a promise of the language.",
             refuted="In this run, `hits += 1` also lost counts.",
             unclear="This run does not show whether `hits += 1` loses counts.",
         ),

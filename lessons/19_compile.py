@@ -681,8 +681,8 @@ class Stance(NamedTuple):
     "No compiling after the warm-up",
     predict=Choice(
         "A service calls a compiled function with 8 numbers as a warm-up. Then it allows no new graphs, and gets inputs"
-        " of 8, 9, 8 and 10 numbers. If there is no fitting graph, Python runs the function. How many of the four calls"
-        " run the compiled graph?",
+        " of 8, 9, 8 and 10 numbers. If no graph fits, Python runs the function. How many of the four calls run the"
+        " compiled graph?",
         {"a": "none", "b": "2", "c": "4"},
     ),
     wrong_reasoning="Students think that a compiled function always runs a graph. But the graph of the warm-up fits "

@@ -18,12 +18,12 @@ def recompilations(log: list[str]) -> list[list[str | int]]:
     `log` are the lines of a program that ran with TORCH_LOGS=recompiles,graph_breaks. A message about a recompilation
     has several lines. Each line begins with the time and a place in torch. An example, shortened at both ends:
 
-        … [0/2] [__recompiles] Recompiling function step in /work/train.py:10
+        … [0/2] [__recompiles] Recompiling function step in /app/train.py:10
         … [0/2] [__recompiles]     triggered by the following guard failure(s):
         … [0/2] [__recompiles]     - 0/0: tensor 'x' size mismatch at index 0. expected 8, actual 9
         … [0/2] [__recompiles]     - 0/1: n == 1                             # return x * n  …
 
-    The place is the text after " in ", here "/work/train.py:10". For each earlier graph, a line states the guard that
+    The place is the text after " in ", here "/app/train.py:10". For each earlier graph, a line states the guard that
     failed. The number of the graph is after the slash: here graphs 0 and 1. The lines come in any order, and there can
     be other lines between them, such as a stack trace. The newest graph has the highest number, here 1. Its guard is
     the cause of the recompilation. There are eight causes:
@@ -33,7 +33,7 @@ def recompilations(log: list[str]) -> list[list[str | int]]:
         range                                       2 <= x.size()[0] <= 16
         value                                       all other guards, such as n == 1
 
-    So the row of the example is ["step", "/work/train.py:10", "value", 1]. A guard on a value can contain any text,
+    So the row of the example is ["step", "/app/train.py:10", "value", 1]. A guard on a value can contain any text,
     such as mode == 'size mismatch'. After a guard, there can be a comment, which begins with two blanks and #. A place
     and a guard can contain blanks. The log also has messages about graph breaks, and output of the program. Ignore
     them.

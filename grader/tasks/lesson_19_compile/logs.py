@@ -20,7 +20,7 @@ from .recorded import FILE, FUNCTION, Block, load
 
 VERBS: Final = ("attend", "blend", "clip", "decode", "embed", "fuse", "gate", "merge", "norm", "pool", "route", "warp")
 ENDS: Final = ("", "_all", "_batch", "_each", "_rows", "_step")
-FILES: Final = ("/home/ada/train.py", "/srv/app/layers.py", "/work/model.py", "/work/my code/loop.py", "<string>")
+FILES: Final = ("/home/ada/train.py", "/srv/app/layers.py", "/app/model.py", "/app/my code/loop.py", "<string>")
 OUTPUT: Final = ("epoch 3: loss 0.21", "recompiled nothing today", "step 40: size mismatch: 0", "saved size.pt", "")
 
 NEWEST: Final = "The cause is the failed guard of the graph with the highest number. The lines come in any order."

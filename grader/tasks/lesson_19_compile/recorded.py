@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 LOGS: Final = Path(__file__).parent / "logs.json"
 
 FUNCTION: Final = "recorded_step"
-FILE: Final = "/work/recorded.py"
+FILE: Final = "/app/recorded.py"
 """The name of the recorded function and its file, which scenarios replace."""
 
 

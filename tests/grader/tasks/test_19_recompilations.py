@@ -29,7 +29,7 @@ def test_the_log_in_the_exercise_has_the_row_that_it_shows() -> None:
     text = paths.solution("19_compile").read_text(encoding="utf-8")
     shown = [line.strip() for line in text.splitlines() if "… [0/2]" in line]
     assert len(shown) == 4
-    assert solve(shown) == [["step", "/work/train.py:10", "value", 1]]
+    assert solve(shown) == [["step", "/app/train.py:10", "value", 1]]
 
 
 @pytest.mark.parametrize("block", recorded.load().blocks, ids=lambda block: f"{block.change}-{len(block.reasons)}")

@@ -9,12 +9,12 @@ from harness.compilers.recompilations import parsed
 
 pytestmark = pytest.mark.skipif(bool(unsupported()), reason=unsupported())
 
-MESSAGE = """Recompiling function step in /work/train.py:10
+MESSAGE = """Recompiling function step in /app/train.py:10
     triggered by the following guard failure(s):
     - 0/9: tensor 'x' size mismatch at index 0. expected 8, actual 9
-    - 0/10: n == 1                     # return x * n  # /work/train.py:11 in step
+    - 0/10: n == 1                     # return x * n  # /app/train.py:11 in step
     - User stack trace:
-    -   File "/work/train.py", line 11, in step
+    -   File "/app/train.py", line 11, in step
     - 0/2: GLOBAL_STATE changed: grad_mode """
 
 
@@ -43,11 +43,11 @@ def test_a_message_names_the_guard_of_each_graph_and_the_newest_one() -> None:
 
 
 def test_other_messages_are_no_recompilations() -> None:
-    assert parsed("Graph break in user code at /work/train.py:15") is None
+    assert parsed("Graph break in user code at /app/train.py:15") is None
 
 
 def test_a_message_without_guards_has_an_empty_reason() -> None:
-    found = parsed("Recompiling function step in /work/train.py:10")
+    found = parsed("Recompiling function step in /app/train.py:10")
     assert found == Recompilation("step", {})
     assert found.reason == ""
 
