@@ -105,6 +105,7 @@ PARTS: Final = (
     _part("released before the access", "m>A m>B A+L A-L A!x B+L B!x B-L m<A m<B", "xAB", EACH_THREAD),
     _part("acquired after the access", "m>A m>B A!x A+L A-L B+L B!x B-L m<A m<B", "xAB", EACH_THREAD),
     _part("the other thread holds the lock", "m>A m>B A+L B!x A!x A-L B?x m<A m<B", "xAB", EACH_THREAD),
+    _part("only the other thread holds the lock", "m>A m>B A+L A!x B?x A-L m<A m<B", "xAB", EACH_THREAD),
     _part("a read without the lock", "m>A m>B A+L A!x A-L B?x m<A m<B", "xAB", EACH_THREAD),
     _part("a second access without the lock", "m>A m>B A+L A!x A-L B+L B!x B-L B?x m<A m<B", "xAB", EACH_THREAD),
     _part("a lock acquired twice", "m>A m>B A+L A+L A-L A!x A-L B+L B!x B-L m<A m<B", "", AGAIN),
