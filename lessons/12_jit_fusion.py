@@ -27,6 +27,7 @@ from harness.compilers import (
     Start,
     Starts,
     build,
+    calls_to_break_even,
     cannot_compile,
     captured,
     guards_of,
@@ -1271,8 +1272,7 @@ def needed(start: Start, slow_s: float, fast_s: float) -> float:
 
     The time for compiling is the time of the first call minus the time of the second call.
     """
-    compile_s = start.first_s - start.again_s
-    return max(1, math.ceil(compile_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
+    return calls_to_break_even(start.first_s - start.again_s, slow_s, fast_s)
 
 
 def more_in_words(more: Interval) -> str:

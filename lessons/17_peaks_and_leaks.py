@@ -805,9 +805,9 @@ def used_again() -> Faults:
     """For the CPU, torch has no store of free blocks. It calls the C library's `malloc` and `free` for each tensor.
 
     The C library keeps freed blocks up to a limit, and gives them to later calls of `malloc`. The first use of a page
-    causes a page fault, so a block that is used again causes none. We compare tensors of 3.8 MiB and of 61 MiB.
+    causes a page fault, so a block that is used again causes none. We compare tensors of 3.8 MiB and of 244 MiB.
     """
-    return Faults(faults_of(1_000_000, 20), faults_of(16_000_000, 5))
+    return Faults(faults_of(1_000_000, 20), faults_of(64_000_000, 3))
 
 
 SMALL_AGAIN = used_again.claim(
@@ -818,7 +818,7 @@ SMALL_AGAIN = used_again.claim(
 )
 LARGE_IS_NEW = used_again.claim(
     "large-is-new",
-    "a tensor of 61 MiB causes at least 16 page faults, in the median",
+    "a tensor of 244 MiB causes at least 16 page faults, in the median",
     at_least=16,
     unit=followed("page faults"),
 )
@@ -829,7 +829,7 @@ def _(page: Page, found: Faults) -> None:
     if page_faults() is None:
         page.skip_step("a system that reports the page faults of a process", shows="which tensors use memory again")
         return
-    rows = [(name, faults[0], median(faults)) for name, faults in (("3.8 MiB", found.small), ("61 MiB", found.large))]
+    rows = [(name, faults[0], median(faults)) for name, faults in (("3.8 MiB", found.small), ("244 MiB", found.large))]
     columns = {"tensor": None, "page faults, first": units.count, "median": units.count}
     page.table(Table.of("Page faults of a new tensor", columns, rows))
     page.reveal(Interval.exact(median(found.small)))

@@ -39,6 +39,8 @@ CURRICULUM = (
     "15_instruction_suite",
     "16_sampling",
     "17_peaks_and_leaks",
+    "18_threads",
+    "19_compile",
 )
 SHOWN_BY = {
     ("02_timeit_vs_timer", 2): ("timeit.timeit(", "timeit.Timer(", ".repeat(", ".autorange("),

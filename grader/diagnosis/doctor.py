@@ -26,6 +26,7 @@ def examine() -> Iterator[Finding]:
     yield tools.cpp_compiler()
     yield tools.headers()
     yield tools.cuda()
+    yield tools.free_threaded()
     yield measuring.noise_level()
 
 

@@ -13,6 +13,7 @@ from grader.diagnosis.packages import failure_reason
 from harness.callgrind import tools
 from harness.extensions import libraries
 from harness.machine import programs
+from harness.threads import builds
 
 _SYMBOLS_MISSING: Final = re.compile(r"redirection.*mandatory|mandatory.*redirection|libc6-dbg|debuginfo", re.DOTALL)
 _UNKNOWN_INSTRUCTION: Final = re.compile(r"[Uu]nrecognised instruction|unhandled instruction|SIGILL")
@@ -101,6 +102,15 @@ def cuda() -> Finding:
     path = shutil.which("nvidia-smi")
     found = path or "missing: no GPU (lesson 03 uses a GPU with CUDA)"
     return Finding("nvidia-smi", path is not None, found, "nothing: without a GPU, lesson 03 simulates a CUDA stream")
+
+
+def free_threaded() -> Finding:
+    """Return a finding that names a build of Python without the GIL, which lesson 18 compares with the usual build."""
+    build = builds.free_threaded()
+    if build is not None:
+        return Finding("free-threaded Python", present=True, found=f"{build.path} ({build.name})")
+    found = "missing (lesson 18 then shows recorded runs)"
+    return Finding("free-threaded Python", present=False, found=builds.wrong_variable() or found, fix=builds.install())
 
 
 def _does_not_compile(path: str | None, language: str, source: str) -> str:

@@ -7,19 +7,23 @@ torchscript_support()   # whether torch has TorchScript; torchscript_warnings_hi
 build(source, name)     # a C function, compiled ahead of time
 prepare()               # import torch's compiler, and use fairclock's cache folder for it
 kernel_of(compiled, x)  # the C++ code that torch.compile writes
-captured(function, x)   # the number of graphs that torch captures, and why they end
+captured(function, x)   # the number of graphs that torch captures, and why and where they end
+watch_recompilations()  # the recompilations during a `with` block, with the guards that failed
 guards_of(function)     # the guards of the compiled versions of a function
 refusal(call)           # the error of torch.export, without its logs
+verdict(way, f, x)      # whether a function that was captured in some way returns the same tensor
 times_under_each(f, n)  # the times of a function under CPython, PyPy, Cython and Nuitka
 starts(program)         # the time of a program's first call in a new process, with empty and with filled caches
+calls_to_break_even(c, s, f)  # the number of calls after which compiling pays off
 traffic(function, x)    # the operations that torch runs, and the bytes that each operation reads and writes
 """
 
 from harness.compilers.ahead import build
-from harness.compilers.capture import Captured, captured, guards_of, refusal
+from harness.compilers.capture import Captured, captured, guards_of, refusal, verdict
 from harness.compilers.implementations import ImplementationTimes, times_under_each
 from harness.compilers.inductor import cannot_compile, kernel_of, lacking, prepare, unsupported
-from harness.compilers.starts import Start, Starts, starts
+from harness.compilers.recompilations import Recompilation, watch_recompilations
+from harness.compilers.starts import Start, Starts, calls_to_break_even, starts
 from harness.compilers.torchscript import TorchScriptSupport, torchscript_support, torchscript_warnings_hidden
 from harness.compilers.traffic import OperationTraffic, traffic
 
@@ -27,10 +31,12 @@ __all__ = [
     "Captured",
     "ImplementationTimes",
     "OperationTraffic",
+    "Recompilation",
     "Start",
     "Starts",
     "TorchScriptSupport",
     "build",
+    "calls_to_break_even",
     "cannot_compile",
     "captured",
     "guards_of",
@@ -44,4 +50,6 @@ __all__ = [
     "torchscript_warnings_hidden",
     "traffic",
     "unsupported",
+    "verdict",
+    "watch_recompilations",
 ]

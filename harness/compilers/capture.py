@@ -3,21 +3,26 @@
 import io
 import logging
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _TENSOR: Final = re.compile(r"TENSOR_MATCH: check_tensor\((L\['\w+'\]).*?(torch\.\w+), .*?(size=\[[^\]]*\])")
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """The graphs that torch captured: their number, their number of operations, and the reasons of graph breaks."""
+    """The graphs that torch captured: their number, their number of operations, and the reasons of graph breaks.
+
+    `lines` contains the line of source code of each graph break, without its indentation.
+    """
 
     graphs: int
     operations: int
     breaks: tuple[str, ...]
+    lines: tuple[str, ...] = ()
 
 
 def captured(function: Callable[..., object], *inputs: object) -> Captured:
@@ -28,7 +33,13 @@ def captured(function: Callable[..., object], *inputs: object) -> Captured:
     import torch._dynamo  # noqa: PLC0415 - takes seconds
 
     found = torch._dynamo.explain(function)(*inputs)  # noqa: SLF001
-    return Captured(found.graph_count, found.op_count, tuple(str(each.reason) for each in found.break_reasons))
+    reasons = [each for each in found.break_reasons if each.user_stack]
+    return Captured(
+        found.graph_count,
+        found.op_count,
+        tuple(str(each.reason) for each in reasons),
+        tuple(str(each.user_stack[-1].line or "").strip() for each in reasons),
+    )
 
 
 def guards_of(function: Callable[..., object]) -> tuple[str, ...]:
@@ -55,6 +66,23 @@ def refusal(call: Callable[[], object]) -> str:
         except (RuntimeError, AssertionError) as refused:
             return next((line.strip() for line in str(refused).splitlines() if line.strip()), type(refused).__name__)
     return ""
+
+
+def verdict(way: Callable[[Any], Any], function: Callable[..., Any], *inputs: object) -> str:
+    """Return whether a function that was captured in some way returns the same tensor: "right", "wrong" or "refused".
+
+    `way(function)` returns the captured function. The function is refused if this call, or the call of the captured
+    function, raises an exception. Logs and warnings are hidden.
+    """
+    import torch  # noqa: PLC0415 - takes seconds
+
+    with _logs_off(), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = way(function)(*inputs)
+        except Exception:  # noqa: BLE001 - TorchScript, torch.compile and torch.export raise many types
+            return "refused"
+    return "right" if torch.equal(found, function(*inputs)) else "wrong"
 
 
 @contextmanager

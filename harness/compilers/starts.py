@@ -6,6 +6,7 @@ use the stored results if the program, the software and the processor are the sa
 
 import contextlib
 import json
+import math
 import os
 import platform
 import subprocess
@@ -100,6 +101,14 @@ def starts(program: str, *, measuring: bool = True) -> Starts:
     found = Starts(first, second, f"{datetime.now(UTC):%Y-%m-%d}")
     disk_cache.keep(KIND, key, asdict(found))
     return found
+
+
+def calls_to_break_even(compile_s: float, slow_s: float, fast_s: float) -> float:
+    """Return the number of calls after which compiling pays off. It is infinite if a compiled call is not faster.
+
+    Compiling takes `compile_s` seconds. A call takes `slow_s` seconds without compiling and `fast_s` seconds with it.
+    """
+    return max(1, math.ceil(compile_s / (slow_s - fast_s))) if slow_s > fast_s else math.inf
 
 
 def _start(folder: Path) -> Start | str:

@@ -34,6 +34,8 @@ PATHS: Final = {
         "15_instruction_suite",
         "16_sampling",
         "17_peaks_and_leaks",
+        "18_threads",
+        "19_compile",
     ),
 }
 """The lessons of each path, in order. The full path begins with steps that show results in a few minutes."""

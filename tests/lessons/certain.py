@@ -1,6 +1,6 @@
 """The claims that hold in each run on each machine, also on a busy machine."""
 
-from harness.compilers import torchscript_support
+from harness.compilers import torchscript_support, unsupported
 from harness.extensions import lacking
 from harness.memory import lacking_memray
 
@@ -18,6 +18,34 @@ OF_MEMRAY = (
     "leak-is-named",
 )
 """Claims of lesson 17 that need memray."""
+
+OF_CAPTURES = (
+    "two-breaks",
+    "still-right",
+    "one-break-left",
+    "no-break-left",
+    "same-numbers",
+    "full-refuses",
+    "loop-skipped",
+    "after-is-whole",
+    "numbers-are-free",
+    "others-compile",
+    "stops-at-limit",
+    "then-no-graph",
+    "tensor-needs-one",
+    "learns-the-size",
+    "mark-saves-one",
+    "static-needs-each",
+    "mark-refuses",
+    "nothing-compiled",
+    "known-sizes-run",
+    "unknown-sizes-fail",
+    "timer-compiles",
+    "same-threads-reuse",
+    "compile-takes-all",
+    "export-never-errs",
+)
+"""Claims of lesson 19 that need `torch.compile`, but no C++ compiler."""
 
 CERTAIN: dict[str, set[str]] = {
     "13_bytecode": {
@@ -201,5 +229,20 @@ CERTAIN: dict[str, set[str]] = {
         "more-is-not-less",
         "runs-again",
         *(() if lacking_memray() else OF_MEMRAY),
+    },
+    "18_threads": {
+        "nothing-lost",
+        "hits-unprotected",
+        "total-protected",
+    },
+    "19_compile": {
+        "python-is-frozen",
+        "torch-is-drawn",
+        "count-is-lost",
+        "range-is-checked",
+        "branch-needs-range",
+        "fixed-is-guarded",
+        *(() if unsupported() else OF_CAPTURES),
+        *(() if unsupported() or torchscript_support().reason else ("script-refuses", "trace-errs")),
     },
 }

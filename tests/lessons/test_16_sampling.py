@@ -101,6 +101,21 @@ def test_c_frames_without_the_option_refute_and_none_with_it_are_skipped(prepare
     assert standings == {"no-c-without": "held", "c-with-native": "skipped"}
 
 
+@pytest.mark.parametrize(
+    ("tops", "standing"),
+    [("p" * 14 + "c", "inconclusive"), ("p" * 30 + "c" * 8, "inconclusive"), ("ppppc" * 8, "refuted")],
+)
+def test_few_c_frames_refute_only_if_they_are_few_all_the_time(
+    prepare: Play, lesson: Lesson, tops: str, standing: str
+) -> None:
+    """The samples of a program that waits for a core show the same place again and again. p is Python, and c is C."""
+    python = samples((50, ("backward",)))
+    kinds = {"p": python.taken[0], "c": samples((1, ("backward", "gemm")), file="libtorch_cpu.so").taken[0]}
+    found = MODULE.Native(python, Samples(tuple(kinds[top] for top in tops)), 9.0, 5.0)
+    _, standings = explained(prepare, lesson, "c_frames", found)
+    assert standings["c-with-native"] == standing
+
+
 def turn(py_spy: float, often: float, thread: float, cprofile: float) -> dict[str, float]:
     return dict(zip(("none", *MODULE.WAYS), (1.0, py_spy, often, thread, cprofile), strict=True))
 

@@ -22,7 +22,7 @@ from lessons.engine.command import run_command
 from lessons.engine.lesson import Lesson
 
 NAMES = [entry.name for entry in entries()]
-COMPILES = ("08", "12", "14", "15")
+COMPILES = ("08", "12", "14", "15", "19")
 """Lessons that count instructions or compile; their short run may take 30 s."""
 
 RUNS = [pytest.param(name, marks=pytest.mark.slow if name.startswith(COMPILES) else ()) for name in NAMES]

@@ -40,6 +40,7 @@ PARTS = (
     "gcc",
     "g++",
     "Python.h",
+    "free-threaded Python",
     "noise",
 )
 NESTED = ["unshare", "--user", "--map-root-user"]

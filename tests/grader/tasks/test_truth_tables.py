@@ -29,6 +29,10 @@ TASKS = (
     find_task("16_sampling", "share"),
     find_task("16_sampling", "changes"),
     find_task("17_peaks_and_leaks", "checkpoints"),
+    find_task("18_threads", "tally"),
+    find_task("18_threads", "races"),
+    find_task("19_compile", "recompilations"),
+    find_task("19_compile", "fewest_graphs"),
 )
 SEEDS = range(4)
 MEAN_OFF, SCENARIO_OFF = 0.02, 0.25

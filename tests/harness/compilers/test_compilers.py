@@ -1,13 +1,18 @@
+import logging
+import math
 import shutil
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from harness.compilers import (
     build,
+    calls_to_break_even,
     cannot_compile,
     captured,
     guards_of,
@@ -19,6 +24,8 @@ from harness.compilers import (
     torchscript_support,
     torchscript_warnings_hidden,
     traffic,
+    unsupported,
+    verdict,
 )
 from harness.compilers import inductor as inductor_
 from harness.errors import MachineError
@@ -122,6 +129,50 @@ def test_a_capture_has_graphs_and_the_reasons_for_breaks() -> None:
     broken = captured(branching, torch.ones(4))
     assert broken.graphs > 1
     assert broken.breaks
+
+
+@pytest.mark.skipif(bool(unsupported()), reason=unsupported())
+def test_a_capture_has_the_line_of_each_break() -> None:
+    def branching(x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:
+            x = x + 1
+        return x
+
+    assert captured(branching, torch.ones(4)).lines == ("if x.sum() > 0:",)
+    assert captured(plus_times, torch.ones(4)).lines == ()
+
+
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [
+        (lambda _: lambda x: (x + 1) * x, "right"),
+        (lambda _: lambda x: x + 1, "wrong"),
+        (lambda _: 1 / 0, "refused"),
+        (lambda _: lambda _: 1 / 0, "refused"),
+    ],
+)
+def test_a_captured_function_is_right_wrong_or_refused(way: Callable[[object], Any], expected: str) -> None:
+    assert verdict(way, plus_times, torch.tensor([2.0, 3.0])) == expected
+
+
+def test_a_refusal_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    def warn(_: object) -> None:
+        warnings.warn("deprecated", DeprecationWarning, stacklevel=1)
+        logging.getLogger("torch").error("refused")
+        raise TypeError
+
+    assert verdict(warn, plus_times, torch.ones(2)) == "refused"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("times", "calls"),
+    [((10.0, 3.0, 1.0), 5), ((10.1, 3.0, 1.0), 6), ((0.0, 3.0, 1.0), 1), ((1.0, 1.0, 1.0), math.inf)],
+)
+def test_compiling_pays_off_after_the_time_for_compiling_is_saved(
+    times: tuple[float, float, float], calls: float
+) -> None:
+    assert calls_to_break_even(*times) == calls
 
 
 @pytest.mark.slow

@@ -85,7 +85,7 @@ def test_a_chosen_path_is_kept_and_the_list_follows_it(capsys: pytest.CaptureFix
     lines = capsys.readouterr().out.splitlines()
     listed = [line.split()[0] for line in lines if re.match(r"\d\d_", line)]
     assert listed == 2 * list(PATHS["short"])
-    assert "Path:  short. For all 17 lessons: python -m lessons --path full" in lines
+    assert "Path:  short. For all 19 lessons: python -m lessons --path full" in lines
     assert guarded(app, "python -m lessons", ["--path", "full"]) == 0
     out = capsys.readouterr().out
     assert "Path:  full. For a short path (02, 04, 05, 09): python -m lessons --path short" in out

@@ -8,9 +8,6 @@ from lessons.engine.lesson import Lesson
 from lessons.guide import contents
 from lessons.guide.contents import LessonPage
 
-WITHOUT_REASONING = ("18_", "19_")
-"""The beginnings of the names of lessons whose questions do not have these words yet."""
-
 
 @pytest.fixture(params=lesson_names())
 def page(request: pytest.FixtureRequest) -> LessonPage:
@@ -18,8 +15,6 @@ def page(request: pytest.FixtureRequest) -> LessonPage:
 
 
 def test_each_question_has_the_usual_wrong_reasoning(page: LessonPage) -> None:
-    if page.name.startswith(WITHOUT_REASONING):
-        return
     for step in page.steps:
         if step.asked:
             assert step.asked.wrong_reasoning.startswith("Students "), step.name

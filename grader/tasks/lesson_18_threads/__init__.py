@@ -1,0 +1,6 @@
+"""Exercises of lesson 18: count in a shared table without lost updates, and find races in recorded accesses."""
+
+from .races import RACES
+from .tally import TALLY
+
+TASKS = (TALLY, RACES)

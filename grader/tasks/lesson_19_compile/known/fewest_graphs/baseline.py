@@ -1,0 +1,5 @@
+"""The given order."""
+
+
+def fewest_graphs(statements):
+    return list(range(len(statements)))

@@ -1,0 +1,38 @@
+"""Run the same program with and without Python's global lock (the GIL), on threads and on processes.
+
+`builds` finds other builds of Python on this machine. `servers` runs functions of a program in a separate interpreter.
+`scaling` compares one thread, several threads and several processes. `accesses` records which thread reads and writes
+a variable, and which locks it holds.
+"""
+
+from harness.threads.accesses import Access, Recorder
+from harness.threads.builds import (
+    Build,
+    free_threaded,
+    lacking_free_threaded,
+    lacking_interpreters,
+    usual,
+    with_interpreters,
+)
+from harness.threads.cores import can_limit, limited_to
+from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.servers import Run, Server, serve
+
+__all__ = [
+    "Access",
+    "Build",
+    "Recorder",
+    "Run",
+    "Server",
+    "Turn",
+    "can_limit",
+    "free_threaded",
+    "lacking_free_threaded",
+    "lacking_interpreters",
+    "limited_to",
+    "serve",
+    "take_turns",
+    "undisturbed",
+    "usual",
+    "with_interpreters",
+]

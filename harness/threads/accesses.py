@@ -1,0 +1,129 @@
+"""Record which thread reads and writes a variable, and which locks it holds, while a program really runs.
+
+Such a record shows a race even if the run lost nothing. In a race, two threads use a variable, one of them writes it,
+and no lock is held by both. The program uses `Recorder.shared`, `Recorder.lock` and `Recorder.thread` in place of a
+plain object, of `threading.Lock` and of `threading.Thread`.
+"""
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+MAIN = "main"
+"""The name of the thread that made the recorder."""
+
+
+class Access(NamedTuple):
+    """An event of a recording: a thread, what it did, and the name of the variable, the lock or the other thread.
+
+    `action` is "read", "write", "acquire", "release", "start" or "join". `locks` are the names of the locks that the
+    thread held, in alphabetical order.
+    """
+
+    thread: str
+    action: str
+    name: str
+    locks: tuple[str, ...]
+
+
+class Recorder:
+    """Records the events of threads in the order of time."""
+
+    def __init__(self) -> None:
+        self.events: list[Access] = []
+        self._guard = threading.Lock()
+        self._held = threading.local()
+        self._names = {threading.get_ident(): MAIN}
+
+    def note(self, action: str, name: str) -> None:
+        """Add an event of the thread that calls."""
+        with self._guard:
+            thread = self._names.get(threading.get_ident(), "?")
+            self.events.append(Access(thread, action, name, tuple(sorted(set(self.held)))))
+
+    @property
+    def held(self) -> list[str]:
+        """The names of the locks that the calling thread holds. A lock that it acquired twice is in the list twice."""
+        if not hasattr(self._held, "names"):
+            self._held.names = []
+        names: list[str] = self._held.names
+        return names
+
+    def shared(self, **values: object) -> "Shared":
+        """Return an object with these attributes. The recorder notes each read and each write of an attribute."""
+        return Shared(self, values)
+
+    def lock(self, name: str) -> "RecordedLock":
+        """Return a lock that a thread may acquire several times, and whose use the recorder notes."""
+        return RecordedLock(self, name)
+
+    def thread(self, name: str, target: Callable[[], object]) -> "RecordedThread":
+        """Return a thread with a name, which is not yet started."""
+        return RecordedThread(self, name, target)
+
+    def name_thread(self, name: str) -> None:
+        """Give the calling thread a name in the recording."""
+        with self._guard:
+            self._names[threading.get_ident()] = name
+
+
+class Shared:
+    """An object whose attributes are shared variables. The recorder notes each access of an attribute."""
+
+    def __init__(self, recorder: Recorder, values: dict[str, object]) -> None:
+        object.__setattr__(self, "_recorder", recorder)
+        object.__setattr__(self, "_values", dict(values))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._values:
+            raise AttributeError(name)
+        self._recorder.note("read", name)
+        return self._values[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._recorder.note("write", name)
+        self._values[name] = value
+
+
+class RecordedLock:
+    """A lock whose use is recorded."""
+
+    def __init__(self, recorder: Recorder, name: str) -> None:
+        self._recorder, self.name = recorder, name
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        self._lock.acquire()
+        self._recorder.held.append(self.name)
+        self._recorder.note("acquire", self.name)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._recorder.held.remove(self.name)
+        self._recorder.note("release", self.name)
+        self._lock.release()
+
+
+class RecordedThread:
+    """A thread whose start and join are recorded."""
+
+    def __init__(self, recorder: Recorder, name: str, target: Callable[[], object]) -> None:
+        self._recorder, self._target, self.name = recorder, target, name
+        self._thread = threading.Thread(target=self._run)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._recorder.note("start", self.name)
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the end of the thread."""
+        self._thread.join()
+        self._recorder.note("join", self.name)
+
+    def _run(self) -> None:
+        self._recorder.name_thread(self.name)
+        self._target()

@@ -1,0 +1,159 @@
+"""Run functions of a program in an interpreter of its own, on one or several threads, and measure their times.
+
+A `Server` is such an interpreter. It is started once and then answers requests, so that the time of its start is in no
+measurement. The program needs only the standard library, so any build of Python can run it.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.errors import MachineError
+from harness.threads.builds import Build
+
+TIMEOUT_S: Final = 120.0
+"""Time limit for one answer of a server, in seconds."""
+
+_LOOP: Final = """
+def _serve():
+    import json, os, sys, threading, time
+
+    def answer(name, arguments, number, seconds, core):
+        function, results, errors = globals()[name], [None] * number, []
+
+        def call(place):
+            try:
+                if core is not None:
+                    stay_on(core + place)
+                if seconds is None:
+                    results[place] = function(*arguments)
+                else:
+                    results[place] = repeat(function, arguments, time.perf_counter() + seconds)
+            except BaseException as error:
+                errors.append(f"{type(error).__name__}: {error}")
+
+        threads = [threading.Thread(target=call, args=(place,)) for place in range(number)]
+        cpu, wall = time.process_time(), time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        return {"wall_s": wall, "cpu_s": cpu, "results": results, "errors": errors}
+
+    def stay_on(core):
+        if hasattr(os, "sched_setaffinity"):
+            allowed = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(0, {allowed[core % len(allowed)]})
+
+    def repeat(function, arguments, end):
+        done = 0
+        while time.perf_counter() < end:
+            function(*arguments)
+            done += 1
+        return done
+
+    for line in sys.stdin:
+        print(json.dumps(answer(*json.loads(line))), flush=True)
+
+_serve()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The wall time, the CPU time of the process, and the results of a function on each of its threads."""
+
+    wall_s: float
+    cpu_s: float
+    results: tuple[Any, ...]
+
+
+class Server:
+    """An interpreter that runs functions of a program on request, until `end`."""
+
+    def __init__(self, build: Build, program: str) -> None:
+        self.build = build
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self._process = subprocess.Popen(
+            [*build.command, "-c", program + _LOOP],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the server's process."""
+        return self._process.pid
+
+    def begin(
+        self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
+    ) -> None:
+        """Let the server call the function `name` on each of `threads` new threads. `finish` returns the result.
+
+        With `seconds`, each thread calls the function again and again for this time, and its result is the number of
+        the calls. With `core`, the threads stay on cores of their own, from the core with this index on. Several
+        threads do this by default, because an operating system may leave two new threads on one core for many
+        milliseconds. Only Linux can do this. If there are more threads than cores, they share the cores.
+        """
+        core = 0 if core is None and threads > 1 else core
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # `finish` reports why the server ended
+            self._process.stdin.write(json.dumps([name, arguments, threads, seconds, core]) + "\n")
+            self._process.stdin.flush()
+
+    def finish(self) -> Run:
+        """Return the times and results of the calls that `begin` started. Raise `MachineError` if they failed."""
+        assert self._process.stdout is not None
+        watch = threading.Timer(TIMEOUT_S, self._process.kill)
+        watch.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watch.cancel()
+        if not line:
+            raise MachineError(f"{self.build.name} stopped: {self._last_words()}. Run the lesson again.")
+        found = json.loads(line)
+        if found["errors"]:
+            raise MachineError(f"The program failed in {self.build.name}: {found['errors'][0]}.")
+        return Run(float(found["wall_s"]), float(found["cpu_s"]), tuple(found["results"]))
+
+    def run(
+        self, name: str, *arguments: object, threads: int = 1, seconds: float | None = None, core: int | None = None
+    ) -> Run:
+        """Call a function on new threads of the server, and return their times and results, as `begin` and `finish`."""
+        self.begin(name, *arguments, threads=threads, seconds=seconds, core=core)
+        return self.finish()
+
+    def end(self) -> None:
+        """End the server."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        said = self._process.communicate()[1].strip().splitlines()
+        return said[-1] if said else f"exit status {self._process.returncode}"
+
+
+@contextlib.contextmanager
+def serve(build: Build, program: str, number: int = 1) -> Iterator[list[Server]]:
+    """Start `number` servers that run functions of `program`, and end them after the block."""
+    with contextlib.ExitStack() as stack:
+        servers = [Server(build, program) for _ in range(number)]
+        for server in servers:
+            stack.callback(server.end)
+        yield servers

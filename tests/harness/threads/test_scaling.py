@@ -1,0 +1,53 @@
+"""Threads and processes are compared with one thread, in turns."""
+
+import sys
+
+import pytest
+
+from harness.threads.builds import Build
+from harness.threads.scaling import Turn, take_turns, undisturbed
+from harness.threads.servers import serve
+
+HERE = Build(sys.executable, "3", gil=True)
+
+
+def turn(*, alone: float = 1.0, at_once: float = 1.0) -> Turn:
+    return Turn(2, one=100.0, threads=110.0, processes=190.0, alone=alone, at_once=at_once)
+
+
+def test_speedups_compare_the_calls_per_second() -> None:
+    assert turn().by_threads == pytest.approx(1.1)
+    assert turn().by_processes == pytest.approx(1.9)
+    assert turn().against_processes == pytest.approx(110 / 190)
+
+
+@pytest.mark.parametrize(("alone", "at_once", "expected"), [(0.99, 0.95, True), (0.5, 0.95, False), (0.99, 0.5, False)])
+def test_a_turn_counts_only_if_each_process_had_a_core(alone: float, at_once: float, expected: bool) -> None:
+    assert turn(alone=alone, at_once=at_once).undisturbed is expected
+
+
+@pytest.mark.parametrize(("calm", "busy", "kept"), [(3, 0, 3), (2, 0, 0), (3, 1, 3), (4, 2, 0), (9, 3, 9), (0, 0, 0)])
+def test_a_comparison_needs_enough_undisturbed_turns(calm: int, busy: int, kept: int) -> None:
+    turns = [turn(alone=0.2)] * busy + [turn()] * calm
+    assert undisturbed(turns) == [turn()] * kept
+
+
+def test_each_turn_has_all_three_ways() -> None:
+    program = "import time\ndef wait():\n    time.sleep(0.005)\n"
+    with serve(HERE, program, number=2) as servers:
+        turns = take_turns(servers, "wait", seconds=0.03, turns=2)
+    assert len(turns) == 2
+    for one in turns:
+        assert one.workers == 2
+        assert 0 < one.one <= 200
+        assert 0 < one.threads <= 400
+        assert 0 < one.processes <= 400
+        assert one.alone < 0.8
+        assert not one.undisturbed
+
+
+def test_a_function_without_a_finished_call_has_a_rate_above_zero() -> None:
+    program = "def nothing():\n    pass\n"
+    with serve(HERE, program, number=2) as servers:
+        (one,) = take_turns(servers, "nothing", seconds=0.0, turns=1)
+    assert min(one.one, one.threads, one.processes) > 0

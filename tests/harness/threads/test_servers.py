@@ -1,0 +1,112 @@
+"""A server runs functions of a program on threads of an interpreter of its own."""
+
+import os
+import subprocess
+import sys
+
+import psutil  # type: ignore[import-untyped]  # its stubs are in a separate package
+import pytest
+
+from harness.errors import MachineError
+from harness.threads import servers
+from harness.threads.builds import Build
+from harness.threads.cores import can_limit
+from harness.threads.servers import serve
+
+HERE = Build(sys.executable, "3", gil=True)
+PROGRAM = """
+import os, threading
+
+seen = []
+
+def double(number):
+    return 2 * number
+
+def identity():
+    return threading.get_ident()
+
+def keep():
+    seen.append(1)
+    return len(seen)
+
+def fail():
+    raise ValueError("no such thing")
+
+def core():
+    return sorted(os.sched_getaffinity(0))
+
+def leave():
+    os._exit(3)
+
+def hang():
+    threading.Event().wait()
+"""
+
+
+def test_a_function_gets_arguments_and_runs_on_threads_of_its_own() -> None:
+    with serve(HERE, PROGRAM) as (server,):
+        assert server.run("double", 4).results == (8,)
+        run = server.run("double", 5, threads=3)
+        assert run.results == (10, 10, 10)
+        assert run.wall_s > 0
+        assert run.cpu_s >= 0
+        assert [server.run("keep").results for _ in range(3)] == [(1,), (2,), (3,)]
+
+
+def test_a_function_is_called_again_and_again_for_a_time() -> None:
+    with serve(HERE, PROGRAM) as (server,):
+        run = server.run("keep", threads=2, seconds=0.02)
+        assert run.wall_s >= 0.02
+        assert server.run("keep").results == (sum(run.results) + 1,)
+
+
+@pytest.mark.skipif(not can_limit(), reason="needs Linux")
+def test_threads_stay_on_cores_of_their_own() -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    with serve(HERE, PROGRAM) as (server,):
+        assert server.run("core", threads=2).results == ([allowed[0]], [allowed[1 % len(allowed)]])
+        assert server.run("core").results == (allowed,)
+        assert server.run("core", core=1).results == ([allowed[1 % len(allowed)]],)
+        assert server.run("core").results == (allowed,)
+
+
+def test_an_exception_on_a_thread_is_reported_and_the_server_goes_on() -> None:
+    with serve(HERE, PROGRAM) as (server,):
+        with pytest.raises(MachineError, match="ValueError: no such thing"):
+            server.run("fail", threads=2)
+        assert server.run("double", 1).results == (2,)
+
+
+def test_a_program_that_ends_or_does_not_start_is_reported() -> None:
+    with serve(HERE, PROGRAM) as (server,), pytest.raises(MachineError, match="exit status 3"):
+        server.run("leave")
+    with serve(HERE, "import no_such_module") as (server,), pytest.raises(MachineError, match="No module named"):
+        server.run("double", 1)
+
+
+def test_a_function_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "TIMEOUT_S", 0.2)
+    with serve(HERE, PROGRAM) as (server,), pytest.raises(MachineError, match="stopped"):
+        server.run("hang")
+
+
+def test_servers_are_separate_processes_and_end_with_the_block() -> None:
+    with serve(HERE, PROGRAM, number=2) as (first, second):
+        assert first.pid != second.pid
+        first.begin("keep")
+        second.begin("keep")
+        assert first.finish().results == second.finish().results == (1,)
+        processes = [psutil.Process(first.pid), psutil.Process(second.pid)]
+    assert not any(each.is_running() for each in processes)
+
+
+def test_variables_of_python_do_not_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHON_GIL", "1")
+    monkeypatch.setenv("PYTHONVERBOSE", "1")
+    program = "import os\ndef named():\n    return [name for name in os.environ if name.startswith('PYTHON')]\n"
+    with serve(HERE, program) as (server,):
+        assert server.run("named").results == ([],)
+
+
+def test_the_loop_of_a_server_is_valid_python() -> None:
+    subprocess.run([sys.executable, "-I", "-c", servers._LOOP], stdin=subprocess.DEVNULL, check=True, timeout=60)
