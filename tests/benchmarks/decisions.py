@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.progress import track
 
 from harness.paired import duel
+from harness.paired.decide import Rules
 from harness.paired.duel import duel_rules
 from harness.paired.noise import p95
 from harness.rendering import units
