@@ -279,7 +279,7 @@ def _variance_factor(correlation: float) -> float:
 
 def _variance_factor_of_pairs(correlation: float, rounds: float) -> float:
     # This is w of the module's docstring.
-    faded = correlation**rounds
+    faded = math.pow(correlation, rounds)
     shared = correlation * ((1 - faded) / (1 - correlation)) ** 2
     alone = rounds * _variance_factor(correlation) - 2 * correlation * (1 - faded) / (1 - correlation) ** 2
     return 1 + 2 * shared / alone / (1 - faded)

@@ -3,8 +3,8 @@
     python tests/benchmarks/starts.py --times 20
 
 It prints how long a start takes. Then it grades baselines as if they were submissions. The true ratio of such a duel is
-1. For each way and task, it prints the errors of the single pairs of workers, and of the verdicts: the root mean square
-and the largest value of |log ratio|.
+1. For each way and task, it prints the errors of the single pairs of workers, and of the verdicts. An error is a |log
+ratio|; the root mean square and the largest error are printed.
 """
 
 import argparse
