@@ -90,7 +90,7 @@ def scaling(
 ) -> Measured:  # fmt: skip
     with serve(build, program, number=2) as servers:
         found = {
-            name: take_turns(servers, name, seconds=0.02, turns=turns)
+            name: take_turns(servers, name, seconds=0.015, turns=turns)
             for name in names
         }  # fmt: skip
     return Measured(build.name, found)
@@ -502,7 +502,7 @@ class Lost(NamedTuple):
     ),
     wrong_reasoning="Students think that the GIL protects a program's own variables. But a thread can lose the GIL "
     "between the read and the write.",
-    fast={"turns": 8},
+    fast={"turns": 5},
 )
 def lost_updates(turns: int = 20) -> Lost:
     """`hits += 1` reads `hits`, adds 1, and writes the result. If another thread writes in between, its update is lost.
@@ -1045,7 +1045,7 @@ def too_many_threads(turns: int = 9) -> list[dict[tuple[int, int], float]]:
     ways = ((1, 1), (1, 2), (2, 1), (2, 2), (2, 32))
     with limited_to(2):
         found = [
-            {way: calls_per_second(*way, seconds=0.05) for way in ways}
+            {way: calls_per_second(*way, seconds=0.03) for way in ways}
             for _ in range(turns)
         ]  # fmt: skip
     torch.set_num_threads(before)
