@@ -27,7 +27,8 @@ def tally(
     release()    gives the lock back (1 µs)
 
     All times are simulated. While your thread holds the lock, the seven other threads wait. So the cost is the time of
-    your thread, plus seven times the time for which it holds the lock.
+    your thread, plus seven times the time for which it holds the lock. In each scenario you may call the five functions
+    200000 times together.
 
     At the end, each count must contain all changes of all threads, and your thread must not hold the lock. For the keys
     "a" and "b", a result is {"a": 7, "b": 12}. Without jobs, it is {}.

@@ -2,6 +2,8 @@
 
 import re
 
+from baseline import cause
+
 
 def recompilations(log):
     rows, function = {}, None
@@ -13,9 +15,3 @@ def recompilations(log):
             key = (*function, cause(guard[1].partition("  #")[0]))
             rows[key] = rows.get(key, 0) + 1
     return [[*key, number] for key, number in sorted(rows.items())]
-
-
-def cause(guard):
-    if found := re.match(r"tensor '.*?' (\w+) mismatch", guard):
-        return found[1]
-    return "mode" if guard.startswith("GLOBAL_STATE") else "range" if ".size()[" in guard else "value"

@@ -2,6 +2,8 @@
 
 import re
 
+from baseline import cause
+
 
 def recompilations(log):
     newest, highest = [], ""
@@ -17,9 +19,3 @@ def recompilations(log):
     for row in newest:
         rows[tuple(row)] = rows.get(tuple(row), 0) + 1
     return [[*key, number] for key, number in sorted(rows.items())]
-
-
-def cause(guard):
-    if found := re.match(r"tensor '.*?' (\w+) mismatch", guard):
-        return found[1]
-    return "mode" if guard.startswith("GLOBAL_STATE") else "range" if ".size()[" in guard else "value"
