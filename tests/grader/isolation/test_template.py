@@ -217,7 +217,10 @@ def test_where_a_template_process_may_not_create_namespaces_each_tree_is_started
     with Pool() as pool, pool.fresh(tensors=True) as tree:
         assert not tree.forked
         with worker(tree, LIMITS) as one:
-            assert ask(one, "  return [n for n in os.listdir('/proc') if n.isdigit()]") == ["1", "2", "3"]
+            # bubblewrap, the tree and the worker; numbers between them may have been those of threads that have ended
+            found = ask(one, "  return [n for n in os.listdir('/proc') if n.isdigit()]")
+            assert isinstance(found, list)
+            assert (len(found), found[0]) == (3, "1")
 
 
 def test_a_tree_may_write_to_its_own_home_alone() -> None:
