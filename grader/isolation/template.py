@@ -71,7 +71,7 @@ class Template:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the template process is no longer there, or did not start."""
+        """Whether the template process has ended, or did not start."""
         return self.ends_within(0.0)
 
     def ends_within(self, timeout_s: float) -> bool:

@@ -191,7 +191,7 @@ def contest(
     opened, opening_s, total_s, next_look_s = 0, 0.0, 0.0, 0.0
     with ExitStack() as stack:
         while True:
-            if opened < min(rules.max_pairs, MOST_OPEN) or (opened < rules.max_pairs and opening_s < total_s):
+            if opened < rules.max_pairs and (opened < MOST_OPEN or opening_s < total_s):
                 if len(pairs) == MOST_OPEN:
                     pairs.pop(0).ending.close()
                 ending, start_s = stack.enter_context(ExitStack()), wall()
