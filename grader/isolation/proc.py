@@ -43,9 +43,8 @@ def ended_children(pid: int) -> int:
 def children(pid: int) -> list[int]:
     """Return the process ids of a process's children, those of all its threads."""
     found: list[int] = []
-    for thread in process_env.threads(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+    for text in _of_threads(pid, "children"):
+        found += map(int, text.split())
     return found
 
 
@@ -59,11 +58,10 @@ def memory_fields(pid: int, file: str) -> dict[str, int]:
     for _ in range(_MOST_READINGS):
         if found.keys() & _MEMORY_FIELDS:
             break
-        for thread in process_env.threads(pid):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-                of_thread = fields(_read(f"/proc/{pid}/task/{thread}/{file}"))
-                if of_thread.keys() & _MEMORY_FIELDS:
-                    return of_thread
+        for text in _of_threads(pid, file):
+            of_thread = fields(text)
+            if of_thread.keys() & _MEMORY_FIELDS:
+                return of_thread
     return found
 
 
@@ -72,36 +70,18 @@ def mappings(pid: int) -> bytes:
 
     Raise `ProcessLookupError` if the process no longer exists.
     """
-    found = _of_process(pid, "smaps", _read_all)
-    for thread in [] if found else process_env.threads(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-            found = found or _read_all(f"/proc/{pid}/task/{thread}/smaps")
-    return found
+    return _of_process(pid, "smaps", _read_all) or next(filter(None, _of_threads(pid, "smaps", _read_all)), b"")
 
 
 def is_stopped(pid: int) -> bool:
     """Return whether all threads of a process are stopped by a signal, or have ended."""
-    states = set()
-    for thread in process_env.threads(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
-            states.add(_read(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2].split()[0])
+    states = {text.rpartition(b")")[2].split()[0] for text in _of_threads(pid, "stat")}
     return states <= {b"T", b"Z", b"X"}
 
 
 def fields(text: bytes) -> dict[str, int]:
     """Return the fields of a file of `/proc` whose value is one number, by name."""
     return {name.decode(): int(value) for name, value in _FIELD.findall(text)}
-
-
-def _of_process(pid: int, file: str, read: Callable[[str], bytes] | None = None) -> bytes:
-    try:
-        return (read or _read)(f"/proc/{pid}/{file}")
-    except ProcessLookupError:
-        return b""
-    except FileNotFoundError:
-        if os.path.exists(f"/proc/{pid}"):  # noqa: PTH110 - `Path` takes five times as long
-            raise
-        raise ProcessLookupError(pid) from None
 
 
 def _read(path: str) -> bytes:
@@ -115,3 +95,20 @@ def _read(path: str) -> bytes:
 def _read_all(path: str) -> bytes:
     with open(path, "rb") as file:  # noqa: PTH123 - as in `_read`
         return file.read()
+
+
+def _of_process(pid: int, file: str, read: Callable[[str], bytes] = _read) -> bytes:
+    try:
+        return read(f"/proc/{pid}/{file}")
+    except ProcessLookupError:
+        return b""
+    except FileNotFoundError:
+        if os.path.exists(f"/proc/{pid}"):  # noqa: PTH110 - `Path` takes five times as long
+            raise
+        raise ProcessLookupError(pid) from None
+
+
+def _of_threads(pid: int, file: str, read: Callable[[str], bytes] = _read) -> Iterator[bytes]:
+    for thread in process_env.threads(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            yield read(f"/proc/{pid}/task/{thread}/{file}")
