@@ -82,6 +82,9 @@ def test_a_program_is_recorded_as_its_events() -> None:
             bytearray(2000)
         return kept
 
-    events = [event for event in record.recorded(keep_and_drop) if event[3] == "keep_and_drop" and event[2] > 1900]
-    assert [n_bytes // 1000 for _, _, n_bytes, _ in events] == [3, 2, 2, 2]
-    assert len({address for _, address, n_bytes, _ in events if n_bytes < 2900}) == 1
+    events = record.recorded(keep_and_drop)
+    large = [i for i, event in enumerate(events) if event[3] == "keep_and_drop" and event[2] > 1900]
+    assert [events[i][2] // 1000 for i in large] == [3, 2, 2, 2]
+    frees = [("free", events[i][1], 0, "") for i in large]
+    freed = [free in events[i:j] for free, i, j in zip(frees, large, [*large[1:], None], strict=True)]
+    assert freed == [False, True, True, True]
