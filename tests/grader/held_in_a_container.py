@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from trees import opened
+from trees import SAFE, opened
 
 from grader.errors import WorkerFault
 from grader.isolation import bubblewrap, sandbox, seccomp, tree_usage, tree_users, without_namespaces
@@ -33,7 +33,6 @@ from grader.trials.worker_client import WorkerClient
 from harness.paired import process_env
 
 LIMITS = Limits(load_s=20, call_s=10, memory_bytes=300 << 20)
-SAFE = Session("a secret", Pool(sandboxed=True))
 
 TRIED = """
 import ctypes, os, resource, signal, socket, sys, tempfile

@@ -1,5 +1,6 @@
-"""Open workers without a pool, for tests."""
+"""Sessions and workers that tests share. The processes of a shared session end when Python ends."""
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,6 +9,11 @@ from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.session import Session
 from grader.trials.worker_client import WorkerClient, worker
+
+_POOLS = Pool(sandboxed=False), Pool(sandboxed=True)
+BARE, SAFE = (Session("a secret", pool) for pool in _POOLS)
+for _pool in _POOLS:
+    atexit.register(_pool.close)
 
 FORKED = False
 """Whether `opened` forks each process tree from a template process. The fixture `each_start` sets it to both values."""

@@ -26,6 +26,7 @@ COMPILES = ("08", "12", "14", "15", "19")
 """Lessons that count instructions or compile; their short run may take 30 s."""
 
 RUNS = [pytest.param(name, marks=pytest.mark.slow if name.startswith(COMPILES) else ()) for name in NAMES]
+NOTEBOOKS = [pytest.param(name, marks=() if name.startswith(("02", "13")) else pytest.mark.long) for name in NAMES]
 MARKS = r"^ *[✓✗?–] "
 SETTLED = r"^ *[✓✗?] "
 NEED_NOTHING = ("01", "03", "07")
@@ -146,7 +147,7 @@ def test_the_steps_are_listed_with_their_claims(lesson: Lesson, capsys: pytest.C
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_its_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(name: str, tmp_path: Path) -> None:
     lesson, path = lesson_of(name), tmp_path / f"{name}.ipynb"
     notebook.write(lesson, path, fast=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trees import opened
+from trees import BARE, SAFE, opened
 
 from grader.errors import MachineError, WorkerFault
 from grader.isolation import forkserver
@@ -38,7 +38,7 @@ def say(payload):
 
 @pytest.fixture(params=["bare", pytest.param("sandbox", marks=pytest.mark.sandbox)])
 def session(request: pytest.FixtureRequest) -> Session:
-    return Session("a secret", Pool(sandboxed=request.param == "sandbox"))
+    return SAFE if request.param == "sandbox" else BARE
 
 
 def ask(source: str, session: Session, limits: Limits = LIMITS, argument: object = 1) -> object:

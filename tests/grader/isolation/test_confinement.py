@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trees import opened
+from trees import BARE, SAFE, opened
 
 from grader.errors import WorkerFault
 from grader.isolation import seccomp
-from grader.isolation.pool import Pool
 from grader.isolation.seccomp import ARCHITECTURES
 from grader.isolation.seccomp_rules import TREE, WORKER
 from grader.limits import Limits
@@ -19,7 +18,6 @@ from grader.trials import faults
 
 pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=60, call_s=60, memory_bytes=3 << 30)
-BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
-from trees import opened
+from trees import BARE, SAFE, opened
 
 from grader.errors import MachineError, WorkerFault
 from grader.inside import tree_namespaces
@@ -29,7 +29,6 @@ from harness.paired import process_env
 
 pytestmark = pytest.mark.usefixtures("each_start")
 LIMITS = Limits(load_s=20, call_s=5, memory_bytes=300 << 20)
-BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 
 OWN = ["/tmp", "/dev/shm"]  # noqa: S108 - as they are called inside
 
@@ -234,7 +233,7 @@ def test_helpers_are_seen_however_they_were_started_and_none_survives(how: str) 
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "time.sleep(60)"])
 def test_a_child_does_not_survive_however_its_parent_ended(session: Session, end: str) -> None:
     source = f"import os, time\ndef f(x):\n  os.fork() or time.sleep(60)\n  {end}"
-    hasty = Limits(load_s=20, call_s=0.5)
+    hasty = Limits(load_s=20, call_s=0.1)
     with opened(hasty, session, tensors=False) as one:
         one.load(source)
         first = one._server._pids[0]
@@ -260,20 +259,28 @@ def _runs(process: psutil.Process) -> bool:
         return False
 
 
-def test_closing_twice_does_nothing_and_gives_every_descriptor_back() -> None:
-    before = psutil.Process().num_fds()
+@pytest.fixture
+def descriptors() -> Callable[[], int]:
+    """Return a function that counts the open descriptors. Those of a template process are open already."""
+    with opened(LIMITS, BARE, tensors=False):
+        pass
+    return psutil.Process().num_fds
+
+
+def test_closing_twice_does_nothing_and_gives_every_descriptor_back(descriptors: Callable[[], int]) -> None:
+    before = descriptors()
     with opened(LIMITS, BARE, tensors=False) as one:
         one.load("")
         one.close()
-    assert psutil.Process().num_fds() == before
+    assert descriptors() == before
 
 
-def test_a_worker_that_was_never_asked_is_closed_as_well() -> None:
-    before = psutil.Process().num_fds()
+def test_a_worker_that_was_never_asked_is_closed_as_well(descriptors: Callable[[], int]) -> None:
+    before = descriptors()
     with opened(LIMITS, BARE, tensors=False) as one:
         running = tree(one)
     assert not any(map(_runs, running))
-    assert psutil.Process().num_fds() == before
+    assert descriptors() == before
 
 
 def test_a_killed_supervisor_takes_its_workers_along() -> None:

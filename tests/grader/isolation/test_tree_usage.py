@@ -4,18 +4,16 @@ import os
 import threading
 
 import pytest
-from trees import opened
+from trees import BARE, SAFE, opened
 
 from grader.errors import WorkerFault
 from grader.isolation import seccomp, tree_usage, tree_users
-from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Status
 from grader.session import Session
 from grader.trials import faults
 
 pytestmark = pytest.mark.usefixtures("each_start")
-BARE, SAFE = Session("a secret", Pool(sandboxed=False)), Session("a secret", Pool(sandboxed=True))
 BOTH = pytest.mark.parametrize(
     "session", [BARE, pytest.param(SAFE, marks=pytest.mark.sandbox)], ids=["bare", "sandbox"]
 )

@@ -179,7 +179,7 @@ def test_every_kind_is_compiled_timed_and_counted_and_counts_repeat(
     assert changes.count(None) == 1 + sum(compiled)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.program("c++")
 def test_definitions_for_pytorchs_suite_run_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpp, "BATCH", 64)  # torch's headers are compiled only once for each of two global setups

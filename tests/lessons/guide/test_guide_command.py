@@ -98,7 +98,7 @@ def ended(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(whole, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_command_on_the_page_of_lesson_04_works(pack: Path, here: Path) -> None:
     page = pages()["04_autorange"]
     listed = commands_on(pack / "lessons" / "04_autorange.html")
