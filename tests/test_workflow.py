@@ -37,7 +37,7 @@ def test_every_script_is_right_for_bash(job: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "ends"), [("venv .venv && .*lessons", "lessons.04_autorange"), ("pytest -n", "pytest -n 2")]
+    ("pattern", "ends"), [("venv .venv && .*lessons", "lessons.04_autorange"), ("pytest -n", "pytest -n 3")]
 )
 @pytest.mark.program("grep")
 def test_the_commands_that_it_takes_from_readme_are_there(pattern: str, ends: str) -> None:

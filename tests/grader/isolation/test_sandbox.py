@@ -264,7 +264,8 @@ def descriptors() -> Callable[[], int]:
     """Return a function that counts the open descriptors. Those of a template process are open already."""
     with opened(LIMITS, BARE, tensors=False):
         pass
-    return psutil.Process().num_fds
+    process = psutil.Process()
+    return lambda: int(process.num_fds())
 
 
 def test_closing_twice_does_nothing_and_gives_every_descriptor_back(descriptors: Callable[[], int]) -> None:
