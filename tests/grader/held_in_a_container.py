@@ -153,9 +153,10 @@ def test_a_hidden_folder_within_the_system_cannot_be_read() -> None:
         (secret / "seed").write_text("1234")
         look = f"refused(lambda: open({str(secret / 'seed')!r}))"
         assert answer(look) == 0
-        hiding = Session("a secret", Pool(hidden=(secret,)))
-        assert answer(look, session=hiding) == errno.EACCES
-        assert answer("__import__('numpy').ones(3).sum() == 3", session=hiding)
+        with Pool(hidden=(secret,)) as pool:
+            hiding = Session("a secret", pool)
+            assert answer(look, session=hiding) == errno.EACCES
+            assert answer("__import__('numpy').ones(3).sum() == 3", session=hiding)
     finally:
         (secret / "seed").unlink()
         secret.rmdir()

@@ -155,7 +155,8 @@ def test_a_hidden_folder_within_the_system_is_empty(tmp_path: Path) -> None:
         (secret / "seed").write_text("1234")
         look = f"os.listdir({str(secret)!r})"
         assert answer(look, setup="import os") == ["seed"]
-        assert answer(look, Session("a secret", Pool(hidden=(secret,))), setup="import os") == []
+        with Pool(hidden=(secret,)) as pool:
+            assert answer(look, Session("a secret", pool), setup="import os") == []
     finally:
         (secret / "seed").unlink()
         secret.rmdir()
