@@ -784,9 +784,9 @@ def _(page: Page, parts: Parts) -> None:
     by_size = sorted(races, key=lambda part: abs(math.log(races[part].ratio)))
     page.say(
         f"Of these five changes, the change of the {by_size[-1]} had the largest measured effect. The change of the",
-        f"{by_size[0]} had the smallest measured effect. On a CPU, `bmm` calls a matrix library only for rows of 400",
-        "numbers or more, and torch's own loop for shorter rows. To change the library, this step therefore uses rows",
-        "of 512 numbers.",
+        f"{by_size[0]} had the smallest measured effect. According to torch's source code, `bmm` on a CPU calls a",
+        "matrix library only for rows of 400 numbers or more, and torch's own loop for shorter rows. To change the",
+        "library, this step therefore uses rows of 512 numbers.",
         about_cores(parts.one_thread, parts.all_threads),
     )
     page.say(
@@ -817,7 +817,7 @@ def about_cores(one: Sequence[Measurement], full: Sequence[Measurement]) -> str:
     return (
         "Of the hardware, this run changed only how many cores a call can use: one core per thread. `mul_sum` took"
         f" {units.ratio(times)} as long with {threads} threads as with one thread. A call waits"
-        " for its slowest thread, and other programs can slow a thread down."
+        " for its slowest thread. If another program uses the core of a thread, the call can take many times as long."
     )
 
 

@@ -354,13 +354,13 @@ def sort_again(length: int = 100_000) -> Sorts:
 
 SORT_ONCE = sort_again.claim(
     "sort-once",
-    "the first sort of a list takes at least twice as long as the later sorts of that list",
+    "the first sort of a list takes at least twice as long as the median of its later sorts",
     at_least=2,
     unit=units.ratio,
 )
 SETUP_RENEWS = sort_again.claim(
     "setup-renews",
-    "each sort of a new list takes at least twice as long as a sort of a list that is already in order",
+    "each sort of a new list takes at least twice as long as the median of those later sorts",
     at_least=2,
     unit=units.ratio,
 )
@@ -381,9 +381,13 @@ def _(page: Page, sorts: Sorts) -> None:
     page.settle(SETUP_RENEWS, Interval.every(new_s / later_s for new_s in sorts.new_list_s))
     million = (first_s + 999_999 * later_s) / 1e6 / first_s
     page.say(
-        "By default, `timeit.timeit` makes a million calls, and only the first call would find an unsorted list. For",
-        f"this list, the mean time per call would be only {units.percent(million)} of the time of the first sort. The",
-        "shortest of several runs also hides the time of the first sort.",
+        "By default, `timeit.timeit` makes a million calls, and only the first call would find an unsorted list.",
+        SORT_ONCE.words(
+            held=f"For this list, the mean time per call would be only {units.percent(million)} of the time of the"
+            " first sort. The shortest of several runs also hides the time of the first sort.",
+            refuted="In this run, the first sort took less than twice as long as the later sorts.",
+            unclear="The noise of this machine hides how much longer the first sort took.",
+        ),
     )
     page.say(
         "Check what a statement changes, for example the order of a list or the content of a cache.",
@@ -802,9 +806,14 @@ def changes_of(ways: Iterable[Ways]) -> list[float]:
 
 
 def changes(before: Sequence[float], after: Sequence[float]) -> list[float]:
-    """Return `after` ÷ `before` for each repetition, or `before` ÷ `after` if the largest change is a decrease."""
+    """Return `after` ÷ `before` for each repetition, or `before` ÷ `after` if the median is a decrease.
+
+    If the repetitions do not show whether it is, the largest change decides.
+    """
     factors = [late / early for early, late in zip(before, after, strict=True)]
-    return factors if max(factors) > 1 / min(factors) else [1 / factor for factor in factors]
+    typical = Interval.median(factors)
+    decrease = typical.high <= 1 or (typical.low < 1 and max(factors) <= 1 / min(factors))
+    return [1 / factor for factor in factors] if decrease else factors
 
 
 # ── 8 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -911,9 +920,14 @@ def _(page: Page, costs: Profiled) -> None:
     )
     page.say(
         "The times in a profile are too long, because the profiler adds time to each call. Programs with many short",
-        f"calls are affected most. Under the profiler, a call of `unit` took {units.ratio(longer.middle)} as long as",
-        "without the profiler. Use a profile to find the slow part of the code. Then use a benchmark to check whether",
-        "your change made the code faster.",
+        "calls are affected most.",
+        PROFILE_COSTS.words(
+            held=f"Under the profiler, a call of `unit` took {units.ratio(longer.middle)} as long as without it.",
+            refuted="In this run, the profiler added less than half of the time of a call of `unit`.",
+            unclear="The noise of this machine hides how much time the profiler added.",
+        ),
+        "Use a profile to find the slow part of the code. Then use a benchmark to check whether your change made the",
+        "code faster.",
     )
 
 

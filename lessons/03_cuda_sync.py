@@ -269,9 +269,8 @@ class Clocks(NamedTuple):
     ),
     wrong_reasoning="Students expect the host's clock to add a lot. But with one wait per block, the extra time is "
     "divided among many launches.",
-    fast={"turns": 3},
 )
-def own_clock(turns: int = 9, launches: int = 40) -> list[Clocks]:
+def own_clock(turns: int = 9, launches: int = 400) -> list[Clocks]:
     """The host is the CPU, which launches the work. The device has its own clock.
 
     An event goes into the queue like work, and records the time at which the device reaches the event. On a GPU, an
@@ -309,14 +308,14 @@ AGREE = own_clock.claim(
 def _(page: Page, timed: list[Clocks]) -> None:
     rows_ = [(turn, *each, each.host_s / each.device_s) for turn, each in enumerate(timed, start=1)]
     columns = {"repetition": units.count, "host": units.seconds, "device": units.seconds, "host ÷ device": units.ratio}
-    page.table(Table.of("Forty launches, timed by both clocks", columns, rows_))
+    page.table(Table.of("400 launches, timed by both clocks", columns, rows_))
     ratios = Interval.median(each.host_s / each.device_s for each in timed)
     page.reveal(ratios, f"The median of host ÷ device is {units.ratio(median(row[-1] for row in rows_))}.")
     page.settle(AGREE, ratios)
     page.say(
         "The time by the host's clock also includes the first launch and the end of the wait.",
         AGREE.words(
-            held="The first launch and the end of the wait are short compared with the work of forty launches. In a "
+            held="The first launch and the end of the wait are short compared with the work of all launches. In a "
             "very short block of launches, the first launch and the end of the wait would be a large part of the "
             "host's time.",
             refuted="In this run, the times of the two clocks differ. Possible causes are that the machine delayed the "

@@ -434,15 +434,14 @@ def _(page: Page, rounds: list[Round]) -> None:
     )
     warned = sum(each.loud.has_warnings for each in rounds)
     page.say(
-        f"torch printed a warning in {warned} of the {len(rounds)} disturbed measurements.",
+        f"torch marks {warned} of the {len(rounds)} disturbed measurements with a warning.",
         part_of(
             warned,
             len(rounds),
             none="The IQR ignores the slowest quarter of the blocks, so it can hide the effect of the neighbours.",
             some="The IQR ignores the slowest quarter of the blocks, so it does not always show the effect of the"
             " neighbours.",
-            every="In each of them, a quarter of the blocks or more were clearly slower than the fastest quarter, so"
-            " the IQR shows the disturbance.",
+            every="In each of them, a quarter of the blocks or more were clearly slower than the fastest quarter.",
         ),
         "Keep all samples, and look at them.",
     )
@@ -555,6 +554,12 @@ def _(page: Page, answers: Answers) -> None:
     page.say(
         f"{len(steady)} of the {len(answers.mul_sum)} measurements of `mul_sum` became steady in time.",
         "torch does not report that a measurement ran out of time, so compare its IQR with your limit.",
+        QUICK.words(
+            held="",
+            refuted="",
+            unclear="This run does not show how long such measurements take: too few became steady, their blocks were"
+            " too long, or the machine was too noisy.",
+        ),
     )
     page.say(
         "The IQR describes how much the blocks of one measurement differ. The IQR does not describe how much two",

@@ -302,10 +302,10 @@ def _(page: Page, found: Threads) -> None:
     page.drawing(cells.plot(), cells.svg(), name="grid", caption="Time per call at each size, on logarithmic axes")
     cores = os.cpu_count() or 1
     shift = log_shift(cells).widened(2 * page.noise)
-    gained = ", and ".join(f"`{name}` {units.ratio(gain)} as fast" for name, gain in gains_on_large(cells).items())
+    gained = ", and ".join(gain_in_words(name, gain) for name, gain in gains_on_large(cells).items())
     page.reveal(
         shift.mapped(math.exp).void_if(others.is_high or cores < 2),
-        f"Compared with one thread, {cells.threads[-1]} threads made {gained}.",
+        f"With {cells.threads[-1]} threads instead of one, {gained}.",
     )
     page.settle(SMALL_GAIN, Interval.median(found.small_gains))
     if cores < 2:
@@ -314,7 +314,7 @@ def _(page: Page, found: Threads) -> None:
         page.settle(THREADS_MATTER, change_of_ratio(shift).void_if(others.is_high))
     page.say(
         "torch multiplies and adds up fewer than 32 768 numbers with one thread (`GRAIN_SIZE` in torch's",
-        "TensorIterator.h), so `mul_sum` gains nothing from more threads on smaller inputs.",
+        "TensorIterator.h). So on smaller inputs, `mul_sum` uses one thread, however many threads are allowed.",
         "A call waits for its slowest thread. If another program uses the core of a thread, this thread finishes late.",
         f"During this step, other programs used {units.number(others.cores)} cores.",
     )
@@ -327,7 +327,7 @@ def _(page: Page, found: Threads) -> None:
             unclear="This run does not show whether more threads change the ratio of the two times. Run the step again"
             " when the machine is less busy.",
         ),
-        f"From the smallest size to the largest, the faster function is: {winners(cells)}.",
+        f"From the smallest size to the largest, the function with the smaller median is: {winners(cells)}.",
     )
     warned = sum(each.has_warnings for each in cells.cells.values())
     page.say(
@@ -340,6 +340,13 @@ def gains_on_large(cells: Grid) -> dict[str, float]:
     """Return time with one thread ÷ time with several threads, for each function at the largest size."""
     (one, several), large = cells.threads, cells.sizes[-1]
     return {name: cells.median_s(name, large, one) / cells.median_s(name, large, several) for name in cells.names}
+
+
+def gain_in_words(name: str, gain: float) -> str:
+    """Return words for old time ÷ new time of a function, such as "`bmm` is 1.9× as fast"."""
+    return (
+        f"`{name}` is {units.ratio(gain)} as fast" if gain >= 1 else f"`{name}` takes {units.ratio(1 / gain)} as long"
+    )
 
 
 def log_shift(cells: Grid) -> Interval:
@@ -366,7 +373,7 @@ def doubt(*measured: Measurement) -> float:
 
 
 def winners(cells: Grid) -> str:
-    """Return a text that names, for each number of threads, the faster functions in the order of the sizes."""
+    """Return a text that names, for each number of threads, the functions with the smaller median at each size."""
     parts = []
     for threads in cells.threads:
         best = [cells.fastest(size, threads) for size in cells.sizes]
@@ -594,7 +601,8 @@ def show_search(page: Page, steps: Sequence[Compared]) -> None:
         (n, each.verdict.value, each.ratio, f"{units.ratio(each.low)} and {units.ratio(each.high)}")
         for n, each in steps
     ]
-    page.table(Table.of("One duel per row, in the order of the search", columns, rows))
+    title = "The duels, in the order of the search. Ratio: time of `mul_sum` ÷ time of `bmm`"
+    page.table(Table.of(title, columns, rows))
 
 
 def crossing_of(steps: Sequence[Compared]) -> tuple[Interval, str]:
@@ -867,7 +875,8 @@ def _(page: Page, found: Copies) -> None:
     page.settle(UNDECIDED, hurried is Finding.UNDECIDED, shown=hurried.upper())
     page.say(
         WINNERS.words(
-            held="At nearly every size, one name has the smaller median, although both names stand for the same code.",
+            held=f"At {differ} of {len(apart)} sizes, one name has the smaller median, although both names stand for"
+            " the same code.",
             refuted="In this run, the two medians are equal at several sizes. This is rare: two medians are equal only"
             " if all their digits are equal.",
             unclear="The medians of the two names could not be compared.",

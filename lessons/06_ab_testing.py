@@ -636,12 +636,13 @@ def peeking(
     """We measure A and B in pairs. After each pair, we check whether B is clearly slower. This is called peeking.
 
     For each pair, we time the same call twice in a row, and assign the two times to A and B at random. There is no true
-    difference between A and B, so each report of a difference is a false alarm.
+    difference between A and B, so each report of a difference is a false alarm. For each comparison, we draw 100 of the
+    measured pairs, so a pair is in many comparisons.
 
     Two rules decide after each pair of times whether B is slower. The first rule is a t-test, which needs at least 10
-    pairs. With the limit `t_limit`, a single evaluation of the t-test gives a false alarm in about 5 % of comparisons.
-    The second rule starts with a capital of 1, and bets half of its capital on “B is slower” in each pair. This rule
-    reports a difference when the capital reaches 25.
+    pairs. With the limit `t_limit`, a single evaluation of the t-test gives a false alarm in at most about 5 % of
+    comparisons. The second rule starts with a capital of 1, and bets half of its capital on “B is slower” in each
+    pair. This rule reports a difference when the capital reaches 25.
     """
     a, b = torch.rand(2, 256, 64)
     names = {"a": a, "b": b, "mul_sum": mul_sum}

@@ -214,8 +214,8 @@ def _(page: Page, looks: Looks) -> None:
     page.say(
         "Tracing counts the calls and measures their times, but it also takes time at each call and return.",
         TRACING_BLAMES_CALLS.words(
-            held="The profile counts some of this time as time of the program's functions. Functions with many short"
-            " calls therefore look slower than they are.",
+            held="The profile counts some of this time as time of the program's functions. A function that makes many"
+            " short calls therefore looks slower than it is.",
             refuted="In this run, tracing did not make the share of `much` smaller by 5 percentage points.",
             unclear="This run has too few samples to show how much tracing changes the shares of the functions.",
         ),
@@ -509,6 +509,7 @@ def _(page: Page, profile: ScriptProfile) -> None:
     page.say(
         f"In the first run, `cProfile.run` printed {units.seconds(profile.wall_s)} of wall-clock time, in whole",
         f"milliseconds. The second run, whose tables are shown above, took {units.seconds(traced_s)} of CPU time.",
+        "Reading the CPU clock takes longer than reading the wall clock, so the second run has more work to do.",
     )
     main, fib = named(functions, "main"), named(functions, "fib")
     page.reveal(place_of_main(functions), f"The own time of `main` is {units.seconds(main.own_s)}.")
@@ -711,6 +712,8 @@ def _(page: Page, runs: CommandRuns) -> None:
     page.say(
         "Python calls both profilers at each call and each return. `cProfile` then runs C code, and `profile` runs a",
         "Python function. Use `cProfile` to profile. To learn how a tracer works, read the source of `profile`.",
+        "`profile` restarts its clock after each event, so its own work is not part of the own times in the table. The",
+        "CPU time of the script includes this work.",
         "A saved profile is not sorted. The program that reads the file sorts the functions.",
     )
     page.say(future_of_profile(sys.version_info[:2]))
@@ -1031,7 +1034,7 @@ def _(page: Page, turns: list[Turn]) -> None:
     )
     page.say(
         f"Without tracing, the loop with calls takes {units.ratio(median(gains))} as long as the inlined loop. With",
-        f"tracing, it takes {units.ratio(median(traced_gains))} as long.",
+        f"tracing, it takes {units.ratio(median(traced_gains))} as long. These are medians over all repetitions.",
         GAIN_LOOKS_LARGER.words(
             held="If you trust the traced times, you expect too much from inlining.",
             refuted="In this run, tracing did not exaggerate the speedup from inlining. It often does.",
@@ -1216,7 +1219,7 @@ lesson.recorder = record_page
 
 lesson.key_points = (
     "Own time shows which functions do the work. Cumulative time shows which calls lead to the work.",
-    "Tracing takes time at each call. Functions with many short calls therefore look slower than they are.",
+    "Tracing takes time at each call. A function that makes many short calls therefore looks slower than it is.",
     "Find slow functions and their callers with a profiler. Measure the speedup of a change without a profiler.",
 )
 lesson.references = (

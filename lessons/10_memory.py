@@ -666,20 +666,21 @@ def memory_of_training(steps: int = 5) -> tuple[Line, ...]:
     """The network has a hidden layer of 128 numbers per row, so its output takes 36.6 MiB for the whole batch.
 
     The backward pass needs some of the numbers that the forward pass computes. A line in a loop runs several times. Its
-    growth in the table is the sum over all repetitions.
+    growth in the table is the sum over all repetitions. For each repetition, memory_profiler subtracts the largest
+    memory that the line before has had so far. So a line that frees nothing can show a decrease.
     """
     return line_table(training_script(steps))
 
 
 FORWARD_KEEPS = memory_of_training.claim(
     "forward-keeps",
-    "in each training step, the forward pass adds more than half of the memory of the hidden layer's output",
+    "per training step, the forward pass adds on average more than half of the memory of the hidden layer's output",
     at_least=0.5,
     unit=followed("outputs", units.number),
 )
 BACKWARD_FREES = memory_of_training.claim(
     "backward-frees",
-    "in each training step, the line of the backward pass frees more than half of the memory of this output",
+    "per training step, the line of the backward pass frees on average more than half of the memory of this output",
     at_most=-0.5,
     unit=followed("outputs", units.number),
 )
@@ -1021,7 +1022,7 @@ FAULTS_TELL = asking_takes_time.claim(
 @asking_takes_time.explain
 def _(page: Page, turns: list[dict[str, Timing]]) -> None:
     rows = [(name, min(turn[name].seconds for turn in turns), turns[-1][name].faults) for name in turns[0]]
-    columns = {"output": None, "shortest time": units.seconds, "page faults": units.count}
+    columns = {"output": None, "shortest time": units.seconds, "page faults, last repetition": units.count}
     page.table(Table.of(f"A product of 47.7 MiB, {units.some(len(turns), 'repetition')}", columns, rows))
     by_out, in_place_ = (
         Interval.every(turn["new"].seconds / turn[way].seconds for turn in turns) for way in ("out=", "in place")

@@ -30,6 +30,7 @@ from torch.profiler import (
 )
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
+from harness.machine.background_load import BackgroundLoad, watch_background_load
 from harness.profiles import (
     VIEWS,
     BoardPages,
@@ -239,9 +240,9 @@ def _(page: Page, found: Profiled) -> None:
         "`Self CPU` is the operator's own time. `CPU total` also includes the time of the operators that it calls.",
         f"The row with the largest total time is `{top.name}`.",
         TOP_DOES_LITTLE.words(
-            held="Most of this row's total time is spent in operators that the row's operator calls.",
-            refuted="Most of this row's total time is spent in the operator itself, not in operators that it calls.",
-            unclear="This run does not show how much of this row's total time is spent in the operator itself.",
+            held="Most of this row's total time is spent in the operators inside it.",
+            refuted="Most of this row's total time is its own time, and not spent in operators inside it.",
+            unclear="This run does not show how much of this row's total time is its own time.",
         ),
         "The own time shows which operator does the work. The row of an operator contains all its calls, and does not",
         "show which lines of code made these calls.",
@@ -458,7 +459,8 @@ def _(page: Page, found: Shapes) -> None:
         "Without shapes, a row of the table adds up all calls with the same name. These calls can be very different.",
         "The number of operations alone does not determine the time. A call with few operations per byte may wait for",
         "memory. In a small call, the fixed cost of the call matters. If a convolution computes few operations per",
-        "second for one shape, a change of its code may make it faster for this shape.",
+        "second for one shape, a change of its code may make it faster for this shape. These are wall-clock times, so",
+        "other programs can change the rates.",
         "In task (c) of the exercise, a table by shapes shows you the expensive calls.",
     )
 
@@ -544,8 +546,8 @@ def who_asked(turns: int = 9, numbers: int = 4_000_000) -> Masked:
     """`profile_memory` records the memory that operators allocate. `with_stack` records the stack of each call.
 
     `top_level_events_only` shows only events that are not inside another event. In this profile, these are the names
-    from `record_function`. To keep stacks, PyTorch 2.13 needs `_ExperimentalConfig(verbose=True)`. `keep_stacks()`
-    returns this object.
+    from `record_function` and the row `[memory]`. To keep stacks, PyTorch 2.13 needs
+    `_ExperimentalConfig(verbose=True)`. `keep_stacks()` returns this object.
     """
     torch.manual_seed(11)
     plain, better = Exceeds(), ExceedsBySum()
@@ -654,6 +656,7 @@ class Stacks(NamedTuple):
     unasked: str
     exported: str
     rows: tuple[Operator, ...]
+    others: BackgroundLoad
 
 
 @lesson.step(
@@ -683,16 +686,20 @@ def a_flame_graph(steps: int = 3, images: int = 16) -> Stacks:
     file = folder / "stacks.txt"
     texts = []
     for config in (None, keep_stacks()):
-        with profile(
-            activities=[ProfilerActivity.CPU],
-            with_stack=True,
-            experimental_config=config,
-        ) as found:
+        with (
+            profile(
+                activities=[ProfilerActivity.CPU],
+                with_stack=True,
+                experimental_config=config,
+            ) as found,
+            watch_background_load() as others,
+        ):
             for _ in range(steps):
                 training.step()
         found.export_stacks(str(file), "self_cpu_time_total")
         texts.append(file.read_text(encoding="utf-8"))
-    return Stacks(texts[0], texts[1], operators(found.key_averages()))
+    rows = operators(found.key_averages())
+    return Stacks(texts[0], texts[1], rows, others)
 
 
 EMPTY_UNASKED = a_flame_graph.claim(
@@ -741,10 +748,13 @@ def _(page: Page, found: Stacks) -> None:
     whole_s = sum(each.own_s for each in found.rows)
     page.settle(HARDLY_ANY_LOST, tree.total / (1e6 * whole_s))
     page.settle(MODULES_ARE_FRAMES, len(convolutions))
-    page.settle(BACKWARD_IS_FORWARD, above_s / backward_s)
     part = PART(above_s / backward_s)
+    place = place_of_backward(backward_s, above_s, lost_s=whole_s - tree.total / 1e6)
+    # `backward` waits for the threads of the backward pass, so other programs can lengthen the part above it.
+    lengthened = place == "a" and found.others.is_high
+    page.settle(BACKWARD_IS_FORWARD, Interval.exact(above_s / backward_s).void_if(lengthened))
     page.reveal(
-        place_of_backward(backward_s, above_s, lost_s=whole_s - tree.total / 1e6),
+        None if lengthened else place,
         f"The frames above `backward` contain {part} of the backward pass's time.",
     )
     page.say(
@@ -905,7 +915,7 @@ def _(page: Page, found: Exported) -> None:
     page.settle(ARROWS, trace.arrows)
     names, warning = found.modules
     if names is None:
-        page.skip(MODULES_NEED_SCRIPT, "the option `with_modules`, which this torch no longer has")
+        page.skip(MODULES_NEED_SCRIPT, "needs the option `with_modules`, which this torch no longer has")
     else:
         page.settle(MODULES_NEED_SCRIPT, names)
     page.say(
@@ -1126,7 +1136,8 @@ def show_recorded(page: Page, pages: BoardPages) -> None:
         f"{pages.board} with version {pages.plugin} of the plugin showed them on {pages.date}, with torch",
         f"{machine.torch} and Python {machine.python}, on the CPU {machine.cpu} with",
         f"{units.some(machine.cores, 'core')}. One process made the traces of all views except “Distributed”. For this",
-        "view, two processes trained copies of the network, and exchanged their gradients with gloo.",
+        "view, two processes trained copies of the network, and exchanged their gradients with gloo. The view “Module”",
+        "comes from a second profile, with stacks, which takes longer. Do not compare times of different views.",
         "The times only show what the pages contain, because other programs may have run during the record.",
     )
     for view in pages.views:
@@ -1462,7 +1473,7 @@ def _(page: Page, found: Threads) -> None:
     page.reveal(letters.get(sum(default.values())))
     page.settle(ONLY_ONE_THREAD, sorted(default.values()) == [found.here])
     if every is None:
-        page.skip(ALL_THREADS, "the setting `profile_all_threads`, which this torch does not have")
+        page.skip(ALL_THREADS, "needs the setting `profile_all_threads`, which this torch does not have")
     else:
         page.settle(ALL_THREADS, sorted(every.values()) == sorted([found.here, found.second]))
     page.say(
@@ -1540,7 +1551,7 @@ class Costs(NamedTuple):
     predict=Choice(
         "For three programs, we divide the time with the profiler by the time without the profiler. For which program "
         "is this ratio the largest?",
-        {"a": "thousands of small operators", "b": "a training step", "c": "a few large products"},
+        {"a": "many small operators", "b": "a training step", "c": "a few large products"},
     ),
     wrong_reasoning="Students think that the longest program is slowed the most. But the profiler adds a fixed cost "
     "to each operator, so small operators are slowed the most.",
@@ -1617,6 +1628,7 @@ def _(page: Page, found: Costs) -> None:
         largest(dict(zip("abc", slowed.values(), strict=True))),
         f"The largest ratio in the column “with ÷ without” is {units.ratio(max(row[2] for row in rows))}.",
     )
+    training = slowed["training"]
     page.settle(SMALL_ARE_SLOWED, slowed["many small"])
     page.settle(LARGE_HARDLY, slowed["few large"])
     small = [turn["many small"] for turn in turns]
@@ -1624,9 +1636,14 @@ def _(page: Page, found: Costs) -> None:
     page.settle(PAID_AFTERWARDS, found.afterwards_s / found.during_s)
     low, high = PROFILED_TIMES
     page.say(
-        f"In this run, a training step took {units.ratio(rows[1][2])} as long with the profiler as without. On another",
-        f"machine, the published measurements of this course found {units.number(low)}× to {units.ratio(high)} for",
-        "other programs.",
+        training.compare(at_least=1).words(
+            held=f"In this run, a training step took {units.ratio(training.middle)} as long with the profiler as"
+            " without.",
+            refuted="In this run, a training step took no longer with the profiler than without.",
+            unclear="This run does not show that the profiler slows a training step.",
+        ),
+        f"On another machine, the published measurements of this course found {units.number(low)}× to",
+        f"{units.ratio(high)} for other programs.",
         f"Adding up the events of 300 operators took {units.seconds(found.afterwards_s)}. The table does not include",
         "this time.",
     )

@@ -234,11 +234,16 @@ The step shows these times if one of the four programs is missing.
 @other_ways_to_run.explain
 def explain_others(page: Page, found: tuple[ImplementationTimes, ...]) -> None:
     measured = {each.name: each for each in found if each.calls_s}
-    rows = [
-        (name, units.seconds(each.build_s) if each.build_s else "", each.calls_s[0], each.later_s)
-        for name, each in measured.items()
-    ]
-    heads = {"collatz": None, "compiler": None, "first call": units.seconds, "a later call": units.seconds}
+    heads: dict[str, Callable[[float], str] | None] = {
+        "collatz": None,
+        "first call": units.seconds,
+        "a later call": units.seconds,
+    }
+    rows: list[Row] = [(name, each.calls_s[0], each.later_s) for name, each in measured.items()]
+    if any(each.build_s for each in measured.values()):
+        heads["compiler"] = None
+        built = (units.seconds(each.build_s) if each.build_s else "" for each in measured.values())
+        rows = [(*row, build) for row, build in zip(rows, built, strict=True)]
     page.table(Table.of("The same Python code in new processes", heads, rows))
     gains = {name: measured["CPython"].later_s / each.later_s for name, each in measured.items()}
     page.reveal(gains.get("Cython"), "" if "Cython" in gains else "The answer needs Cython.")
@@ -1086,10 +1091,10 @@ def explain_loop(page: Page, found: Written) -> None:
 
 
 def body_of(written: str, most: int = 22) -> str:
-    """Return at most `most` lines of C++ code, from its first loop on."""
+    """Return at most `most` lines of C++ code, from its first loop on. "…" stands for the other lines."""
     lines = written.splitlines()
     first = next((n for n, line in enumerate(lines) if "for(" in line), 0)
-    return "\n".join(lines[first : first + most])
+    return "\n".join([*lines[first : first + most], *(["…"] if len(lines) > first + most else [])])
 
 
 # ── 10 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -1132,9 +1137,9 @@ def when_it_has_paid(budget_s: float = 0.8, measuring: int = 1) -> Prices | None
     """Compiling takes time once, and each later call saves a little time. With few calls, compiling is slower.
 
     We time the first and the second call in a new process, once with an empty cache and once with a filled cache. The
-    time of the first call minus the time of the second call is the time for compiling. Then we measure the gain at
-    three sizes. With `dynamic=True`, torch compiles one graph for all three sizes, so the time for compiling is the
-    same for each size.
+    time of the first call minus the time of the second call is the time for compiling. The lesson keeps these times,
+    and shows them again in later runs. Then we measure the gain at three sizes. With `dynamic=True`, torch compiles one
+    graph for all three sizes, so the time for compiling is the same for each size.
     """
     if cannot_compile():
         return None
@@ -1202,7 +1207,10 @@ def explain_paid(page: Page, found: Prices | None) -> None:
         page.settle(CACHE_HELPS, filled.first_s / empty.first_s)
         more = quotient(paid_after(empty, small), calls)
         page.settle(SMALL_NEEDS_MORE, more, shown=more_in_words(more))
-        page.say(pays_in_words(large, calls.middle * large.baseline_s))
+        page.say(
+            pays_in_words(large, calls.middle * large.baseline_s),
+            "The time for compiling was measured once, so its own error is not part of these numbers.",
+        )
     page.say(
         f"A plain call with 1 024 numbers takes {units.seconds(small.baseline_s)}. A plain call with a million numbers",
         f"takes {units.seconds(large.baseline_s / 1024)} for each 1 024 of its numbers.",
@@ -1425,6 +1433,14 @@ def explain_waiting(page: Page, found: Independent) -> None:
             unclear="This run does not show clearly whether one wide product saves time.",
         ),
     )
+    page.say(
+        TWO_CORES.words(
+            held="In this run, two products at the same time took less time than one after the other.",
+            refuted="In this run, two products at the same time took no less time than one after the other.",
+            unclear="This run does not show whether two products at the same time take less time than one after the"
+            " other.",
+        ),
+    )
 
 
 # ── 12 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -1518,8 +1534,8 @@ def explain_history(page: Page, found: History | None) -> None:
     )
     page.say(
         LITTLE_GAIN.words(
-            held="A script runs the same operations without Python between them. In this run, that saves at most a"
-            " third of the time of `gelu`.",
+            held="A script runs the same operations without Python between them. In this run, plain `gelu` takes"
+            f" {units.ratio(found.contest.ratio)} as long as the script.",
             refuted="In this run, scripting saves much time. A possible reason is that torch fuses some operations of"
             " a script.",
             unclear="This run does not show clearly how much faster scripting makes the function.",
@@ -1536,7 +1552,7 @@ def right_or_wrong(right: bool) -> str:
 
 lesson.key_points = (
     "Fusion saves passes over memory, not arithmetic. Count the bytes of each operation before you expect a gain.",
-    "The first call, also with a new dtype or kind of size, compiles the function. Time this call separately.",
+    "The first call compiles the function, and a new dtype can compile it again. Time such calls separately.",
     "Break-even = time for compiling ÷ time that one call saves. Small inputs and short runs may never reach it.",
 )
 lesson.references = (

@@ -117,9 +117,9 @@ def explain_stages(page: Page, found: Stages) -> None:
         for each in dis.get_instructions(code)
     ]
     heads = {"byte": units.count, "opcode": units.count, "name": None, "oparg": None, "meaning": None}
-    page.table(Table.of(f"The code object, {units.size(len(code.co_code))}", heads, rows))
+    page.table(Table.of(f"The code object of `d = a + b * c`, {units.size(len(code.co_code))}", heads, rows))
     left = sum(each.opname == "BINARY_OP" for each in dis.get_instructions(folded))
-    page.reveal(Interval.exact(left), f"The constants of the code object are {folded.co_consts}.")
+    page.reveal(Interval.exact(left), f"The constants of `day = 60 * 60 * 24` are {folded.co_consts}.")
     odd = sum(each.offset % 2 for code_ in (code, folded) for each in dis.get_instructions(code_))
     settle_opcodes(page, PAIRS_OF_BYTES, odd, 0)
     settle_opcodes(page, FOLDED, left, 0)
@@ -371,12 +371,13 @@ def explain_stack(page: Page, found: Pictures | str) -> None:
     page.settle(DEPTH_KNOWN, deepest, at_most=formula.__code__.co_stacksize)
     fast = [each for each in dis.get_instructions(formula) if each.opname.startswith(("LOAD_", "STORE_"))]
     by_name = sum("FAST" not in each.opname and each.opname != "LOAD_CONST" for each in fast)
-    settle_opcodes(page, NAMES_GONE, by_name, 0, followed(f"of {len(fast)} instructions"))
+    settle_opcodes(page, NAMES_GONE, by_name, 0, followed(f"of {len(fast)} instructions that load or store"))
     own = [each.opname for each in dis.get_instructions(formula)]
     page.output(printed_by_dis(formula), caption=f"The output of `dis.dis(formula)` in Python {own_version()}")
     page.say(
-        "The columns show the line of the source, the opcode, the oparg and its meaning. Line 0 is the start of the",
-        "function. Before Python 3.13, there is also a column with the number of the first byte of each instruction.",
+        "The columns show the line of the source, the opcode, the oparg and its meaning. Line 1 is the line with",
+        "`def`. `RESUME`, which marks the start, has the line before it. Before Python 3.13, there is also a column",
+        "with the number of the first byte of each instruction.",
     )
     if [name for name in own if name != "RESUME"] != [step.instruction.name for step in taken]:
         page.say(
@@ -623,7 +624,8 @@ def explain_executed(page: Page, found: Executed) -> None:
 def show_counts(page: Page, found: Executed) -> None:
     """Print a table with the opcode counts and times of the four functions, and a bar chart of the opcode counts."""
     counts, duels = found
-    times = [duels[0].baseline_s, *(each.candidate_s for each in duels)]
+    base_s = duels[0].baseline_s
+    times = [base_s, *(base_s / each.ratio for each in duels)]  # the baseline is the same in all duels
     heads = {"function": None, "opcodes, 200 numbers": units.count, "opcodes, 2000 numbers": units.count}
     heads |= {"time, 200 numbers": units.seconds, "time per opcode": units.seconds}
     rows = [
@@ -837,7 +839,8 @@ def explain_boxes(page: Page, found: Boxes) -> None:
     page.table(Table.of("Three ways to compute one sum", heads, rows))
     page.reveal(
         found.boxed / found.bare,
-        f"In the list, a number takes {units.size(found.boxed)}: a pointer, and the object to which it points.",
+        f"In the list, a number takes {units.size(found.boxed)}: a pointer, the object to which it points, and a share",
+        "of the list's spare memory.",
     )
     page.settle(ONE_CODE, len(set(found.types)))
     page.settle(FOUND_LATE, found.fault.startswith("TypeError"), remark=found.fault)
@@ -1045,8 +1048,8 @@ def explain_tricks(page: Page, found: Tricks) -> None:
         "Without the trick, Python looks up `math` and then `sqrt` for each number. Since Python 3.11, the interpreter",
         "caches where it found the two names, and only checks that nothing has changed (PEP 659).",
         CACHED_SQRT.words(
-            held="In this run, the trick saves less than a third of the time.",
-            refuted="In this run, the trick still saves more than a quarter of the time.",
+            held=f"Without the trick, the loop takes {units.ratio(cached.ratio)} as long in this run.",
+            refuted=f"Without the trick, the loop still takes {units.ratio(cached.ratio)} as long in this run.",
             unclear="This run does not show clearly how much time the trick still saves.",
         ),
     )
@@ -1059,7 +1062,7 @@ def explain_tricks(page: Page, found: Tricks) -> None:
 lesson.key_points = (
     "CPython executes bytecode on a stack machine. `dis` shows the bytecode, which differs between versions of Python.",
     "The number of executed opcodes does not show the time, because one opcode can run any amount of C code.",
-    "Fewer lines are not always faster, and old tricks become wrong. Measure on your own version of Python.",
+    "Fewer lines are not always faster, and old tricks can become wrong. Measure on your own version of Python.",
 )
 lesson.references = (
     "Python documentation, `dis`, with all opcodes of your version: docs.python.org/3/library/dis.html",

@@ -317,7 +317,7 @@ def _(page: Page, failures: dict[str, Failure] | None) -> None:
     )
 
 
-def shortened(text: str, most: int = 58) -> str:
+def shortened(text: str, most: int = 72) -> str:
     """Return a message as one line, shortened to at most `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
@@ -721,8 +721,8 @@ def held_or_released(n: int = 300_000_000) -> dict[str, Spins] | None:
     of Python itself. Free-threaded builds of Python, such as 3.13t, can run without the GIL.
 
     A Python thread increases the number `ticks` about once per millisecond. At the same time, C code runs a loop and
-    returns by how much `ticks` increased. Then two Python threads run the C loop at the same time. We measure the wall
-    time and the CPU time of the two threads.
+    returns by how much `ticks` increased. Then two Python threads start the C loop at the same time. We measure the
+    wall time and the CPU time of the two threads.
     """
     if lacking():
         return None
@@ -797,14 +797,14 @@ def _(page: Page, found: dict[str, Spins] | None) -> None:
         return
     rows = [(way, each.ticks, each.wall_s, each.cpu_s, each.cpu_s / each.wall_s) for way, each in found.items()]
     heads = {"": None, "ticks": units.count, "wall": units.seconds, "CPU": units.seconds, "CPU ÷ wall": units.ratio}
-    page.table(Table.of("Ticks during one call, and the times of two threads that run at the same time", heads, rows))
+    page.table(Table.of("Ticks during one call, and the times of two threads that start at the same time", heads, rows))
     held, released = found["extension"], found["extension, released"]
     page.reveal(thread_answer(found))
     page.settle(HELD_STOPS, held.ticks)
     page.settle(RELEASED_LETS, released.ticks)
     page.settle(CDLL_RELEASES, found["ctypes.CDLL"].ticks)
     page.settle(PYDLL_HOLDS, found["ctypes.PyDLL"].ticks)
-    page.settle(HELD_IN_TURN, held.cpu_s / held.wall_s)
+    page.settle(HELD_IN_TURN, Interval.exact(held.cpu_s / held.wall_s).void_if(held.others.is_high))
     if CORES < 2:
         page.skip(RELEASED_AT_ONCE, "this claim needs a second core")
     else:
@@ -901,8 +901,8 @@ def from_cpp(compiling: int = 1) -> FromCpp | str:
     """`torch.utils.cpp_extension.load_inline` compiles C++ code and imports it. pybind11 generates the four parts.
 
     We include only the two headers that the C++ function needs (`no_implicit_headers`). They include other headers of
-    torch and of C++. Altogether, the compiler reads more than 10 times as many lines as for `Python.h`. At the same
-    time, a second thread compiles the code of the next step.
+    torch and of C++. Altogether, the compiler reads far more lines than for `Python.h`. At the same time, a second
+    thread compiles the code of the next step.
     """
     names, flags = ["longest_run", "nothing"], ["-O2"]
     folder = inline_folder(in_cpp(), names + flags)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import NamedTuple
 
 from torch.utils.benchmark import Timer
@@ -137,7 +138,12 @@ TIMER_TAKES_IT = one_definition.claim(
 def _(page: Page, found: Definition) -> None:
     works, median_s = found
     rows = [
-        (each.runtime, each.autograd, language(each.is_cpp), each.args.stmt.splitlines()[-1][:30])
+        (
+            each.runtime,
+            each.autograd,
+            language(each.is_cpp),
+            last_line(each.args.stmt),
+        )
         for each in works
         if each.args.num_threads == 1
     ]
@@ -165,6 +171,11 @@ def _(page: Page, found: Definition) -> None:
 
 def language(is_cpp: bool) -> str:
     return "C++" if is_cpp else "Python"
+
+
+def last_line(statement: str) -> str:
+    """Return the last line of a statement, shortened to at most 48 characters."""
+    return shorten(statement.splitlines()[-1], 48, placeholder=" …")
 
 
 # ── 2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -498,8 +509,10 @@ def explain_compiled(page: Page, suite: Suite) -> None:
             "If the suite has measured both versions, this step compares the compiled version with the eager version."
         )
         return
-    page.reveal(ratio, f"The compiled version takes {units.ratio(ratio.middle)} as long as the eager version.")
     page.settle(COMPILED_SLOWER, ratio)
+    took = f"The compiled version takes {units.ratio(ratio.middle)} as long as the eager version."
+    between = f"The measured ratios lie between {units.ratio(ratio.low)} and {units.ratio(ratio.high)}."
+    page.reveal(ratio, COMPILED_SLOWER.words(held=took, refuted=took, unclear=between))
     page.say(
         COMPILED_SLOWER.words(
             held="Each call of a compiled function checks its guards first, and then runs wrapper functions. With "
@@ -507,8 +520,7 @@ def explain_compiled(page: Page, suite: Suite) -> None:
             "With small tensors as in this step, `torch.compile` saves less time than they take.",
             refuted="In this run the compiled version is faster even on small tensors. Compilation saves more time "
             "than the guards and wrappers take.",
-            unclear="This run does not show whether the compiled or the eager version is faster. The machine is too "
-            "noisy, or the two times are nearly equal.",
+            unclear="This run does not show whether the compiled or the eager version is faster.",
         )
     )
 

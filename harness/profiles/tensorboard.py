@@ -70,16 +70,16 @@ def look_at(folder: Path | str, *, start: bool = True) -> TensorBoard:
     board, plugin = installed("tensorboard"), installed("torch-tb-profiler")
     if not board or not plugin:
         missing = "TensorBoard" if not board else "TensorBoard's plugin torch-tb-profiler"
-        return TensorBoard(f"{missing}: {INSTALL}", board, plugin)
+        return TensorBoard(f"needs {missing}. Run: {INSTALL}", board, plugin)
     if not start:
         return TensorBoard("a short run does not start TensorBoard", board, plugin)
     try:
         with serving(folder) as server:
             return _read(server, board, plugin)
     except NotStartedError:
-        return TensorBoard("a TensorBoard that starts on this machine", board, plugin)
+        return TensorBoard("needs a TensorBoard that starts on this machine", board, plugin)
     except (OSError, ValueError, http.client.HTTPException):
-        return TensorBoard("a TensorBoard that answers on this machine", board, plugin)
+        return TensorBoard("needs a TensorBoard that answers on this machine", board, plugin)
 
 
 @contextlib.contextmanager

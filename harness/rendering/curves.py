@@ -63,7 +63,7 @@ def curves(
     ends = f"{x_unit(across.low)}{x_unit(across.high):>{width - len(x_unit(across.low))}}"
     entries = [f"{mark} {name}" for mark, name in zip(MARKS, series, strict=False)]
     if BOTH in places.values():
-        entries.append(f"{BOTH} both")
+        entries.append(f"{BOTH} {'both' if len(series) == 2 else 'several'}")
     below = [f"└{'─' * width}", f" {ends}", *(f" {line}" for line in _filled(entries, width))]
     return "\n".join([*lines, *(f"{'':>{margin}} {line}" for line in below)])
 

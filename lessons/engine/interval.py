@@ -7,6 +7,7 @@ module are pure.
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 from lessons.engine.standing import Standing
@@ -52,15 +53,16 @@ class Interval:
 
     @classmethod
     def every(cls, values: Iterable[float]) -> "Interval":
-        """Return the interval from the smallest to the largest value. It is unknown if there is no value or a NaN.
+        """Return the interval from the smallest to the largest value, with the values' median as its middle.
+
+        The interval is unknown if there is no value or a NaN.
 
         A claim about this interval is held if each value satisfies the claim, and refuted if no value does.
         """
         known = list(values)
         if not known or any(map(math.isnan, known)):
             return cls.unknown()
-        low, high = min(known), max(known)
-        return cls((low + high) / 2, low, high)
+        return cls(median(known), min(known), max(known))
 
     @classmethod
     def median(cls, values: Iterable[float]) -> "Interval":

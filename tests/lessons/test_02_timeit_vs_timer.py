@@ -165,6 +165,12 @@ def test_what_threads_change_is_said_only_as_far_as_all_turns_say_it(
     assert said in printed
 
 
+def test_one_disturbed_repetition_does_not_turn_the_direction_of_a_change(module: ModuleType) -> None:
+    assert module.changes([1.0] * 9, [2.0] * 8 + [0.1])[:8] == [2.0] * 8
+    assert module.changes([2.0] * 9, [1.0] * 8 + [40.0])[:8] == [2.0] * 8
+    assert module.changes([1.0, 1.0], [1.0, 0.5]) == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("raw", "standing"),
     [("1 msec, 1 msec", "inconclusive"), ("1 msec, 1.01 msec", "inconclusive"), ("1 msec, 1.1 msec", "held")],

@@ -11,6 +11,7 @@ import pytest
 import torch
 from sessions import Play, explained
 
+from harness.machine.background_load import BackgroundLoad
 from harness.profiles import VIEWS, BoardPages, Event, NamedModules, Operator, TensorBoard, Trace, tensorboard_recorder
 from harness.profiles.tensorboard_pages import NUMBERS
 from harness.profiles.tensorboard_recorder import TRACE
@@ -49,7 +50,7 @@ def test_a_top_row_of_own_time_and_a_network_that_learns_nothing_refute_all_clai
     found = module.Profiled([2.0, 2.0], rows, TABLE, 20.0, 0.0)
     printed, standings = explained(prepare, lesson, "the_top_row", found)
     assert set(standings.values()) == {"refuted"}
-    assert "Most of this row's total time is spent in the operator itself" in printed
+    assert "Most of this row's total time is its own time" in printed
     assert "Measured Three quarters or more. The own time is 100 % of the total time." in printed
 
 
@@ -135,17 +136,20 @@ def test_stacks_without_keep_stacks_refute_all_claims_about_stacks(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     stacks = "a.py(1):_run;a.py(2):_step;b.py(3):_backward 4\na.py(1):_run 1\n"
-    found = module.Stacks("a 1", stacks, (row("backward", 4e-6, 4e-6), row("other", 1e-3, 1e-3)))
+    rows = (row("backward", 4e-6, 4e-6), row("other", 1e-3, 1e-3))
+    found = module.Stacks("a 1", stacks, rows, BackgroundLoad(0.0))
     printed, standings = explained(prepare, lesson, "a_flame_graph", found)
     assert set(standings.values()) == {"refuted"}
     assert "this PyTorch no longer needs it" in printed
     assert "is above the function that started the backward pass" in printed
+    printed, standings = explained(prepare, lesson, "a_flame_graph", found._replace(others=BackgroundLoad(1.5)))
+    assert standings["backward-is-forward"] == "inconclusive"
+    assert "does not show to which functions the time of the backward pass belongs" in printed
 
 
 def test_no_stacks_at_all_leave_no_picture_and_no_error(prepare: Play, lesson: Lesson, module: ModuleType) -> None:
-    printed, standings = explained(
-        prepare, lesson, "a_flame_graph", module.Stacks("", "", (row("backward", 1.0, 1.0),))
-    )
+    found = module.Stacks("", "", (row("backward", 1.0, 1.0),), BackgroundLoad(0.0))
+    printed, standings = explained(prepare, lesson, "a_flame_graph", found)
     assert standings["empty-unasked"] == "held"
     assert standings["hardly-any-lost"] == "refuted"
     assert "time by stack" not in printed

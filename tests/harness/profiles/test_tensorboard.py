@@ -13,8 +13,8 @@ from harness.profiles import look_at, tensorboard
 @pytest.mark.parametrize(
     ("packages", "words"),
     [
-        ({}, "TensorBoard: python -m pip install 'fairclock[tensorboard]'"),
-        ({"tensorboard": "2.21.0"}, "TensorBoard's plugin torch-tb-profiler: python -m pip install"),
+        ({}, "needs TensorBoard. Run: python -m pip install 'fairclock[tensorboard]'"),
+        ({"tensorboard": "2.21.0"}, "needs TensorBoard's plugin torch-tb-profiler. Run: python -m pip install"),
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
@@ -32,7 +32,7 @@ def test_the_version_of_a_package_is_found() -> None:
 def test_a_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensorboard, "installed", lambda _package: "1.0")
     monkeypatch.setattr(tensorboard, "_CHILD", "print('no address')")
-    assert look_at(tmp_path).reason == "a TensorBoard that starts on this machine"
+    assert look_at(tmp_path).reason == "needs a TensorBoard that starts on this machine"
     with pytest.raises(MachineError, match="To see the reason, run"), tensorboard.serving(tmp_path):
         pass
     assert look_at(tmp_path, start=False).reason == "a short run does not start TensorBoard"

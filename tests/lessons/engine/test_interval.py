@@ -68,8 +68,8 @@ def test_an_interval_of_all_rounds_decides_only_if_all_agree(rounds: list[float]
 
 def test_the_median_lies_in_the_interval_of_the_sign_test() -> None:
     assert Interval.median([4.0] * 8 + [40.0]) == Interval.exact(4)
-    assert Interval.median([4.0] * 7 + [2.0] * 2) == Interval(3, 2, 4)
-    assert Interval.median([4.0, 4.0, 2.0]) == Interval(3, 2, 4)
+    assert Interval.median([4.0] * 7 + [2.0] * 2) == Interval(4, 2, 4)
+    assert Interval.median([4.0, 4.0, 2.0]) == Interval(4, 2, 4)
     assert Interval.median([float(n) for n in range(20)]) == Interval(9.5, 4, 15)
 
 
