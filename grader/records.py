@@ -82,10 +82,10 @@ class Fault:
 class Submission:
     """The file that one student handed in for one lesson, with its source text.
 
-    `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None without Python
-    text: then either the file was refused, and `refusal` gives the reason. Or the grader failed to read the file, and
-    `fault` is the exception. `handed_in` is the time of submission in UTC, or None if it is unknown. `timed` is True if
-    a folder's name gives this time, and False if only the file's own date gives it.
+    `path` is where the file was found, as shown to people (`ada.zip/04_autorange.py`). `source` is None if there is no
+    Python text. Then either the file was refused, and `refusal` gives the reason, or the grader failed to read the
+    file, and `fault` is the exception. `handed_in` is the time of submission in UTC, or None if it is unknown.
+    `timed` is True if a folder's name gives this time, and False if only the file's own date gives it.
     """
 
     student: str

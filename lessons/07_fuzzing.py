@@ -201,8 +201,8 @@ def tensors_from_parameters(
     `min_elements` or more than `max_elements`, the fuzzer draws again all parameters that are not `strict`.
     `dim_parameter` names the parameter that gives the number of dimensions.
 
-    A `ParameterAlias` copies another parameter. In this step, the first size of `y` is the first size of `x`, or 1. If
-    the first size of `y` is 1, `y` is broadcast.
+    A `ParameterAlias` copies another parameter. In this example, the first size of `y` is the first size of `x`, or 1.
+    If the first size of `y` is 1, `y` is broadcast.
     """
     samples = list(take(pairs(seed=1), draws))
     again = list(take(pairs(seed=1), draws))

@@ -1180,7 +1180,7 @@ def write_trace(folder: Path) -> None:
 
 
 def write_stacks(folder: Path) -> None:
-    """Write the trace of two training steps with stacks. The plugin's view of the modules needs the stacks."""
+    """Write the trace of two training steps with stacks. TensorBoard's view “Module” needs the stacks."""
     write_steps(Training(16), folder, "rank0", stacks=True)
 
 

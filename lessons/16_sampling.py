@@ -251,7 +251,10 @@ def _(page: Page, found: Recorded | str) -> None:
 
 
 def across(samples: Samples, value: Callable[[Samples], float], parts: int = 4) -> Interval:
-    """Return the interval of a value over consecutive parts of the samples, or an unknown one for too few samples."""
+    """Return the smallest and largest value of consecutive parts of the samples, as an interval.
+
+    `value` computes the value of one part. For too few samples, the interval is unknown.
+    """
     if len(samples) < 5 * parts:
         return Interval.unknown()
     size = len(samples) // parts
@@ -308,8 +311,8 @@ class Native(NamedTuple):
 def c_frames(seconds: float = 1.5) -> Native | str:
     """py-spy reads the stack that the interpreter keeps for its own functions. C++ functions are not on this stack.
 
-    With the option `--native`, py-spy also reads the processor's stack, on which the C and C++ functions are. We count
-    the steps of the program in both recordings, because reading the processor's stack takes longer.
+    With the option `--native`, py-spy also reads the processor's stack, on which the C and C++ functions are. This
+    takes longer and can slow the program, so we count how many steps the program makes during each recording.
     """
     if lacking():
         return lacking()

@@ -265,7 +265,8 @@ class Looped(NamedTuple):
 def break_in_a_loop() -> Looped | None:
     """Torch follows a loop iteration by iteration. The graph then contains the operations of all iterations.
 
-    A second version collects the means in a list, and logs them after the loop.
+    The first version logs a mean in each iteration. A second version collects the means in a list, and logs them after
+    the loop.
     """
     if unsupported():
         return None

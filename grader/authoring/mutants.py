@@ -246,7 +246,7 @@ def _judge(
 
 
 def _judge_varied(draws: Draws, mutant: Mutant, allowed: Deadlines, agreed: Sequence[Agreed], tell: Tell) -> None:
-    """Report the first call with changed arguments to which a mutant does not give the right answer."""
+    """Call a mutant with variations of the graded arguments, and report its first wrong answer."""
     tell(VARIED)
     for asked, right in agreed:
         forked.end_after(allowed.graded_s)

@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 def texts_of(task: Task) -> dict[str, object]:
-    """Return the texts of one task, as JSON values. A wrong answer's `code` has no docstring and no foreign imports."""
+    """Return the texts of one task, as JSON values. The `code` of a wrong answer begins without its docstring."""
     return {
         "lesson": task.lesson,
         "name": task.name,

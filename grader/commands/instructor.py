@@ -175,7 +175,7 @@ def release_kit(
     force: Force = False,
     debug: Debug = False,
 ) -> int:
-    """Make the student kit, or an autograder for Gradescope. The kit has no solutions."""
+    """Make the student kit, an autograder for Gradescope, or both. The kit has no solutions."""
     del debug
     if place is None and gradescope is None:
         raise UsageError("Give a folder or a zip for the student kit, or --gradescope ZIP for an autograder.")

@@ -55,7 +55,7 @@ def read(location: Location, limit: int) -> bytes:
 
 
 def accepted(location: Location, lesson: str, data: bytes, source: str) -> Submission:
-    """Return the submission for a file whose Python text is `source`."""
+    """Return the submission for a file that was not refused. `source` is the Python text in its bytes `data`."""
     at, timed = _when(location)
     return Submission(location.student, lesson, location.shown, digest(data), source, handed_in=at, timed=timed)
 

@@ -30,7 +30,7 @@ def processes(root: int) -> Iterator[int]:
 def ended_children(pid: int) -> int:
     """Return a number that grows whenever a child of the process ends: the page faults of its ended children.
 
-    A child counts after its parent has waited for it, and has at least one page fault (proc_pid_stat(5)). Raise
+    Each child has at least one page fault. It is counted after its parent has waited for it (proc_pid_stat(5)). Raise
     `ProcessLookupError` if the process itself no longer exists.
     """
     try:

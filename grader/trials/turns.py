@@ -77,7 +77,7 @@ class Drawn:
 
     @cached_property
     def packed(self) -> Packed:
-        """The layout of the input's arrays in shared memory, with their bytes."""
+        """The contents of the input's arrays, and the place of each array in shared memory."""
         return pack(self.inputs)
 
     @property

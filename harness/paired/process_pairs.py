@@ -173,7 +173,7 @@ class TimedWorker:
     wall: Clock
 
     def turn(self, calls: int) -> Reading:
-        """Run `calls` calls, and return their times, which include the overhead of the request."""
+        """Let the other process run `calls` calls, and return their times, with the overhead of this request."""
         began_wall_s, began_s = self.wall(), self.clock()
         self.run_calls(calls)
         ended_s, ended_wall_s = self.clock(), self.wall()

@@ -13,7 +13,7 @@ ALONE: Final = 0.8
 """If one thread that computes used less than this share of a core, other programs disturbed it."""
 
 AT_ONCE: Final = 0.7
-"""The same limit for processes that compute at the same time: the share of a core that each of them used."""
+"""If processes that compute at the same time used a smaller share of a core each, other programs disturbed them."""
 
 
 MOST: Final = 0.75

@@ -76,7 +76,9 @@ def chosen(folder: Path | None = None) -> str:
 
 
 def alternative(path: str, existing: Sequence[str]) -> tuple[str, str]:
-    """Return the command that chooses the other path, and a few words about that path.
+    """Return the command that lists the lessons of the other learning path, and a few words about that path.
+
+    There are two paths, a short one and a full one. `path` is the current one.
 
     `existing` are the names of all lessons.
     """

@@ -177,7 +177,7 @@ class Screen:
 
     @contextmanager
     def quoted(self) -> Iterator[None]:
-        """Print a vertical line to the left of the parts in the `with` block. They are from a recorded run."""
+        """Print a vertical line to the left of everything in the `with` block, to mark it as part of a recorded run."""
         self._quoting = True
         try:
             yield

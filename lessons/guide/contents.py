@@ -54,7 +54,7 @@ class ClaimPage:
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """One step as the pack shows it. `pictures` are SVG texts, and `shown` are tables and texts."""
+    """One step of a lesson on its page for teachers. `pictures` are SVG texts, and `shown` are tables and texts."""
 
     number: int
     name: str

@@ -60,7 +60,7 @@ def oracle(signal: Array, weights: Array) -> NDArray[np.float64]:
 
 
 def allowed(signal: Array, weights: Array) -> NDArray[np.float64]:
-    """Return 0 for each element, because whole numbers have no rounding error."""
+    """Return the allowed error of each element: 0, because whole numbers have no rounding error."""
     return np.zeros(len(signal) + len(weights) - 1)
 
 

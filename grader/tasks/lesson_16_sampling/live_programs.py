@@ -136,7 +136,7 @@ def miss_probability(hits: int, samples: int, answer: float, margin: float) -> f
 
 
 def draw_scenarios(rng: np.random.Generator) -> tuple[LiveScenario, ...]:
-    """Return the scenarios of one grading, with small, large and other shares, in random order."""
+    """Return the scenarios of one grading, in random order. The function takes a small or a large part of the time."""
     shares = [
         *stratified(rng, 0.003, 0.03, OF_EACH),
         *(1 - share for share in stratified(rng, 0.003, 0.03, OF_EACH)),

@@ -1,7 +1,8 @@
 """The scenarios of the task `changes`: pairs of recordings, as py-spy writes them, and the functions that changed.
 
-The stacks are recorded, or made for one special case. Names, files and lines are random. The number of samples of each
-stack is drawn, and the right rows are computed from the drawn stacks, not from the lines.
+Most stacks come from real recordings, and a few were written for a special case. The names of functions, the files and
+the line numbers are random, and so is the number of samples of each stack. The right answer is computed from these
+stacks, not from the text that a submission gets.
 """
 
 import math

@@ -29,7 +29,7 @@ TABLE: Final = 0.5
 """The simulated microseconds of the thread's start, of `key_of`, of `acquire` or `release`, and of `get` or `put`."""
 
 PLAIN: Final = KEY + 2 * LOCK + 2 * TABLE + OTHERS * (KEY + 2 * TABLE + LOCK)
-"""The cost of a job for the baseline, which holds the lock from `key_of` to `put`."""
+"""The cost of a job for the baseline, which holds the lock from `key_of` to `put` while `OTHERS` threads wait."""
 
 CHANGES: Final = 0.6
 """The probability that another thread changes the table before a call of a submission that does not hold the lock."""
