@@ -98,12 +98,12 @@ def measure(
     )
 
 
-def upper_bound(hits: int, tries: int) -> float:
+def upper_bound(hits: int, tries: int, confidence: float = CONFIDENCE) -> float:
     """Return the upper confidence bound of a hit's probability, from the number of `hits` in `tries`."""
     low, high = hits / tries, 1.0
     while high - low > 1e-7:
         middle = (low + high) / 2
-        low, high = (middle, high) if at_most(hits, tries, middle) > 1 - CONFIDENCE else (low, middle)
+        low, high = (middle, high) if at_most(hits, tries, middle) > 1 - confidence else (low, middle)
     return high
 
 

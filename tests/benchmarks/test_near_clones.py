@@ -32,18 +32,32 @@ def test_no_timed_clone_is_graded_too_well_in_a_small_run() -> None:
 
 def test_wrong_code_needs_luck_in_every_scenario() -> None:
     (task,) = tasks_of("04.blocked_autorange")
-    often = family(task, "wrong_x", "wrong", [Draw(8, 20, "wrong", math.nan)] * 60)
-    seldom = family(task, "wrong_x", "wrong", [Draw(1, 20, "wrong", math.nan)] * 60)
+    titles = tuple(f"scenario {number}" for number in range(20))
+    turns = [titles[number % 20 :] + titles[: number % 20] for number in range(60)]
+    often = family(task, "wrong_x", "wrong", [Draw(titles, each[:8], "wrong", math.nan) for each in turns])
+    seldom = family(task, "wrong_x", "wrong", [Draw(titles, each[:1], "wrong", math.nan) for each in turns])
     assert often.too_good == seldom.too_good == 0
     assert often.bound < 0.01
     assert seldom.bound > 0.9
 
 
+def test_code_that_is_always_wrong_in_two_scenarios_never_passes() -> None:
+    (task,) = tasks_of("04.blocked_autorange")
+    titles = tuple(f"scenario {number}" for number in range(20))
+    one, two = (
+        family(task, "wrong_x", "wrong", [Draw(titles, titles[:number], "wrong", math.nan)] * 600) for number in (1, 2)
+    )
+    assert one.bound > 0.1
+    assert two.bound < 0.01
+
+
 def test_a_ratio_far_below_the_next_tier_with_little_spread_never_reaches_it() -> None:
     (task,) = tasks_of("04.blocked_autorange")
     near = math.log(task.tiers[1].ratio)
-    apart = [Draw(0, 20, "tier 1", near - 0.3 + 0.02 * (number % 3)) for number in range(60)]
-    close = [Draw(0, 20, f"tier {1 + (number % 3 == 2)}", near - 0.03 + 0.02 * (number % 3)) for number in range(60)]
+    apart = [Draw(("a",), (), "tier 1", near - 0.3 + 0.02 * (number % 3)) for number in range(60)]
+    close = [
+        Draw(("a",), (), f"tier {1 + (number % 3 == 2)}", near - 0.03 + 0.02 * (number % 3)) for number in range(60)
+    ]
     assert family(task, "tier1_x", "tier 1", apart).bound < 1e-6
     assert family(task, "tier1_x", "tier 1", close).too_good == 20
     assert family(task, "tier1_x", "tier 1", close).chance > 0.9

@@ -64,14 +64,24 @@ def play(task: Task, source: str, seed: int, *, enough: int | None = None) -> Ga
     """
     assert isinstance(task.exam, SimulatedExam)
     scenarios = tuple(task.exam.scenarios(np.random.default_rng(seed)))
-    names: dict[str, Callable[..., object]] = {}
-    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - a submission is code to execute
-    mismatches: list[Mismatch | None] = []
+    names, mismatches = loaded(source), list[Mismatch | None]()
     for scenario in scenarios:
-        mismatches.append(scenario.judge(_as_plain(names[scenario.function](*_arguments(scenario)))))
+        mismatches.append(judged(names, scenario))
         if enough is not None and sum(map(bool, mismatches)) > enough:
             break
     return Game(task, scenarios[: len(mismatches)], tuple(mismatches))
+
+
+def loaded(source: str) -> dict[str, Callable[..., object]]:
+    """Return the functions of a source text by name."""
+    names: dict[str, Callable[..., object]] = {}
+    exec(compile(source, "submission", "exec"), names)  # noqa: S102 - a submission is code to execute
+    return names
+
+
+def judged(names: Mapping[str, Callable[..., object]], scenario: Scenario) -> Mismatch | None:
+    """Run the function of one scenario, and judge its answer."""
+    return scenario.judge(_as_plain(names[scenario.function](*_arguments(scenario))))
 
 
 def mistakes(path: Path, function: str, cases: Sequence[Scenario]) -> list[str]:
