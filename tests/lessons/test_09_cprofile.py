@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sessions import Play, explained
 
+from harness.machine.background_load import BackgroundLoad
 from harness.machine.environment import GIL_OFF, GIL_ON
 from harness.profiles import ProfiledFunction, ProfiledScript
 from lessons.engine.lesson import Lesson
@@ -112,9 +113,12 @@ def test_a_network_that_learns_nothing_and_a_slow_loop_refute_the_claims_about_t
 ) -> None:
     names = ("a", "b", "c", "torch._C._EngineBase.run_backward")
     functions = (function("train", 1, 9.0, 10.0), *(function(name, 1, 0.1, 0.1) for name in names))
-    printed, standings = explained(prepare, lesson, "a_network_trained", MODULE.Training([2.0, 2.0], functions))
+    found = MODULE.Training([2.0, 2.0], functions, BackgroundLoad(0.0))
+    printed, standings = explained(prepare, lesson, "a_network_trained", found)
     assert set(standings.values()) == {"refuted"}
     assert "train, which contains the training loop. train has an own time of 9 s." in printed
+    _, standings = explained(prepare, lesson, "a_network_trained", found._replace(others=BackgroundLoad(1.5)))
+    assert standings["backward-near-the-top"] == standings["loop-hardly-works"] == "inconclusive"
 
 
 def test_a_tracer_that_slows_both_loops_alike_refutes_that_inlining_looks_better(prepare: Play, lesson: Lesson) -> None:
