@@ -862,11 +862,10 @@ def _(page: Page, trained: Training) -> None:
     page.settle(IT_LEARNED, losses[-1] / losses[0])
     calls = sum(each.calls for each in functions)
     page.settle(MANY_CALLS, calls / len(losses), remark=f"{units.count(calls)} in total")
-    place, share = Interval.exact(ranked.index("run_backward") + 1), Interval.exact(train_.own_s / train_.cumulative_s)
     # The profile contains wall-clock times, so other programs can lengthen the own time of any function.
-    disturbed = others.is_high
-    page.settle(BACKWARD_NEAR_TOP, place.void_if(disturbed and place.low > 3), unit=followed(f"of {len(ranked)}"))
-    page.settle(LOOP_HARDLY_WORKS, share.void_if(disturbed and share.low > 0.2))
+    place, disturbed = ranked.index("run_backward") + 1, others.is_high
+    page.settle(BACKWARD_NEAR_TOP, place, unit=followed(f"of {len(ranked)}"), disturbed=disturbed)
+    page.settle(LOOP_HARDLY_WORKS, train_.own_s / train_.cumulative_s, disturbed=disturbed)
     page.say(
         "Functions such as `run_backward` and `linear` are written in C++. `cProfile` does not record the C++",
         "functions that they call. The whole backward pass is therefore one row, `run_backward`. The profiler of",

@@ -269,6 +269,7 @@ class Sorted(NamedTuple):
     tables: dict[str, str]
     documented: list[str]
     rows: tuple[Operator, ...]
+    others: BackgroundLoad
 
 
 @lesson.step(
@@ -281,7 +282,7 @@ class Sorted(NamedTuple):
     ),
     wrong_reasoning="Students think that the operator with the most calls takes the most time. But frequent operators "
     "are often very short.",
-    fast={"steps": 1, "images": 4},
+    fast={"steps": 2, "images": 8},
 )
 def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
     """The argument `sort_by` of `table` is the name of a measured value. The row with the largest value comes first.
@@ -291,7 +292,7 @@ def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
     """
     keys = ("self_cpu_time_total", "cpu_time_total", "cpu_time", "count")
     training = Training(images)
-    with profile(activities=[ProfilerActivity.CPU]) as found:
+    with profile(activities=[ProfilerActivity.CPU]) as found, watch_background_load() as others:
         for _ in range(steps):
             training.step()
     averages = found.key_averages()
@@ -300,6 +301,7 @@ def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
         {key: averages.table(sort_by=key, row_limit=1) for key in keys},
         [key for key in keys if f"``{key}``" in text],
         operators(averages),
+        others,
     )
 
 
@@ -329,7 +331,7 @@ def _(page: Page, found: Sorted) -> None:
         Interval.exact(share), f"`{most.name}` has {units.some(most.calls, 'call')} and {PART(share)} of the time."
     )
     page.settle(KEYS_DISAGREE, len({name for name, _ in first.values()}))
-    page.settle(CALLS_ARE_NOT_TIME, share, remark=most.name)
+    page.settle(CALLS_ARE_NOT_TIME, share, remark=most.name, disturbed=found.others.is_high)
     page.say(
         "To find the operator that does the most work, sort by own time. To find the part of the program that takes",
         "the most time, sort by total time. Without `sort_by`, the rows are in the order of their first calls.",
@@ -751,10 +753,9 @@ def _(page: Page, found: Stacks) -> None:
     part = PART(above_s / backward_s)
     place = place_of_backward(backward_s, above_s, lost_s=whole_s - tree.total / 1e6)
     # `backward` waits for the threads of the backward pass, so other programs can lengthen the part above it.
-    lengthened = place == "a" and found.others.is_high
-    page.settle(BACKWARD_IS_FORWARD, Interval.exact(above_s / backward_s).void_if(lengthened))
+    page.settle(BACKWARD_IS_FORWARD, above_s / backward_s, disturbed=found.others.is_high)
     page.reveal(
-        None if lengthened else place,
+        None if place == "a" and found.others.is_high else place,
         f"The frames above `backward` contain {part} of the backward pass's time.",
     )
     page.say(

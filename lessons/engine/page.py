@@ -16,6 +16,7 @@ from lessons.engine.interval import Interval, interval_of
 from lessons.engine.markup import plain
 from lessons.engine.predict import Answer, Prediction, PredictionResult, Truth
 from lessons.engine.screen import Screen
+from lessons.engine.standing import Standing
 
 R_co = TypeVar("R_co", covariant=True)
 Results = MutableMapping[str, object]
@@ -99,11 +100,14 @@ class Page:
         unit: Callable[[float], str] | None = None,
         shown: str = "",
         remark: str = "",
+        disturbed: bool = False,
     ) -> None:
         """Compare `measured` with the bounds of a claim of this step, and print and keep the claim's result.
 
         A number counts as an exact value. If the bounds or the unit depend on the measurement, `at_least`, `at_most`
         and `unit` replace those of the claim. `shown` replaces the printed value, and `remark` is printed after it.
+        `disturbed` states that other programs may have moved the value away from what the claim says. Then the value
+        can confirm the claim, but not refute it.
         """
         known = replace(
             claim,
@@ -111,7 +115,10 @@ class Page:
             at_most=claim.at_most if at_most is None else at_most,
             unit=unit or claim.unit,
         )
-        self._record(known.settled(interval_of(measured), shown), remark)
+        settled = known.settled(interval_of(measured), shown)
+        if disturbed and settled.standing is Standing.REFUTED:
+            settled = known.settled(interval_of(measured).void_if(True), shown)
+        self._record(settled, remark)
 
     def skip(self, claim: Claim, reason: str) -> None:
         """Skip a claim of this step because the machine lacks something, such as a compiler.

@@ -44,10 +44,21 @@ class ForcedPage(Page):
         unit: Callable[[float], str] | None = None,
         shown: str = "",
         remark: str = "",
+        disturbed: bool = False,
     ) -> None:
         if self.chosen == NOTHING_MEASURED and claim.id in self.forced:
             measured = Interval.unknown()
-        Page.settle(self, claim, measured, at_least=at_least, at_most=at_most, unit=unit, shown=shown, remark=remark)
+        Page.settle(
+            self,
+            claim,
+            measured,
+            at_least=at_least,
+            at_most=at_most,
+            unit=unit,
+            shown=shown,
+            remark=remark,
+            disturbed=disturbed,
+        )
 
     def reveal(self, truth: Truth | ClaimWords, *because: Words) -> None:
         if self.chosen == NOTHING_MEASURED and isinstance(truth, Interval | int | float):

@@ -65,7 +65,9 @@ def test_sort_keys_that_agree_on_an_expensive_operator_refute_all_claims(
     prepare: Play, lesson: Lesson, module: ModuleType
 ) -> None:
     tables = dict.fromkeys(module.SORT_COLUMNS, table_with("aten::mm"))
-    found = module.Sorted(tables, list(tables), (row("aten::mm", 3.0, 4.0), row("aten::add", 1.0, 1.0)))
+    found = module.Sorted(
+        tables, list(tables), (row("aten::mm", 3.0, 4.0), row("aten::add", 1.0, 1.0)), BackgroundLoad(0.0)
+    )
     printed, standings = explained(prepare, lesson, "the_sort_keys", found)
     assert set(standings.values()) == {"refuted"}
     assert "The help text of table lists these keys." in printed

@@ -58,6 +58,12 @@ def test_bounds_that_are_measured_replace_those_of_the_claim(page: Page) -> None
     assert (page.claims[-1].standing, page.claims[-1].claim.bounds) == ("refuted", "at least 200 %")
 
 
+@pytest.mark.parametrize(("measured", "standing"), [(2.0, "held"), (0.5, "inconclusive"), (math.nan, "inconclusive")])
+def test_a_disturbed_value_can_confirm_a_claim_but_not_refute_it(page: Page, measured: float, standing: str) -> None:
+    page.settle(FASTER, measured, disturbed=True)
+    assert page.claims[-1].standing == standing
+
+
 @pytest.mark.parametrize(
     ("measured", "words"), [(2.0, "It won."), (0.5, "It lost."), (math.nan, "It is unclear."), (None, "")]
 )
