@@ -292,7 +292,12 @@ def the_sort_keys(steps: int = 4, images: int = 16) -> Sorted:
     """
     keys = ("self_cpu_time_total", "cpu_time_total", "cpu_time", "count")
     training = Training(images)
-    with profile(activities=[ProfilerActivity.CPU]) as found, watch_background_load() as others:
+    with (
+        profile(
+            activities=[ProfilerActivity.CPU],
+        ) as found,
+        watch_background_load() as others,
+    ):
         for _ in range(steps):
             training.step()
     averages = found.key_averages()
@@ -1198,6 +1203,8 @@ def train_together(rank: int, folder: Path, store: Path) -> None:
     training = Training(16)
     training.network = nn.Sequential(nn.parallel.DistributedDataParallel(training.network))
     write_steps(training, folder, f"rank{rank}")
+    # Otherwise the network would end the process group, and wait for a thread that waits for the GIL.
+    del training
     torch.distributed.destroy_process_group()
 
 
