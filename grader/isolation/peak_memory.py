@@ -69,10 +69,10 @@ def beyond_shared(status: Mapping[str, int], shared: int) -> Memory:
 
 
 def shared_bytes(smaps: bytes) -> int:
-    """Return the bytes of a process's own pages, not of files, that other processes share. `smaps` is its list.
+    """Return how many bytes of a process's memory are shared with other processes, without pages of files.
 
-    A mapping of a file may also have pages of the process's own. Then as many of its shared pages as possible count as
-    pages of the file.
+    `smaps` is the content of `/proc/PID/smaps`. A mapping of a file can also contain pages of the process's own, and
+    smaps does not say which pages are shared. So as many shared pages as possible count as pages of the file.
     """
     amounts: dict[str, list[int]] = {name: [] for name in _MAPPING}
     for name, kib in _AMOUNT.findall(smaps):

@@ -13,8 +13,9 @@ the effect of the memory layouts of pair j. It is the same in all rounds of the 
 the same distribution in all pairs. It may have outliers, and neighbouring rounds may be correlated. A slow change of
 the machine's speed changes both times of a round by the same factor, so their ratio stays the same.
 
-Between pairs, the majority decides. A pair errs upwards if the median of its rounds lies above θ by more than an
-allowance. The median of all pairs' medians minus the allowance lies above θ only if more than half of the pairs err.
+Between pairs, the majority decides. The allowance is the error that layout and noise may cause in the median of a
+pair's rounds (next paragraph). A pair errs upwards if this median lies above θ by more than the allowance. Subtract the
+allowance from each pair's median. The median of these differences lies above θ only if more than half of the pairs err.
 Assume that pairs err independently, each with a probability of at most q. Then a binomial distribution gives an upper
 limit for the probability that a majority errs. This is the median trick (Jerrum, Valiant and Vazirani 1986, "Random
 generation of combinatorial structures from a uniform distribution"). It makes errors rare: with q = 3.3 %, three or
@@ -23,16 +24,16 @@ This part is `OUTLIER_RATE`, or q / 2 if q / 2 is smaller. The rest of q is for 
 so that this rest is the tail of a normal distribution beyond z standard deviations.
 
 Within a pair, the method is a sign test. Of n rounds, the number above the true median has a binomial distribution with
-the standard deviation √(v n) / 2. So the error of the rounds' median lies between two quantiles of the noise: ½ ± z √(v
-/ n) / 2. The source is Woodruff 1952, "Confidence intervals for medians and other position measures". These quantiles
-are computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds. Correlated
-neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the median,
-minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v = (1 + c) /
-(1 - c), as in a first-order autoregression. Pairs are measured one after the other, so neighbouring pairs have similar
-noise too, if it changes more slowly than pairs do. For this, z is multiplied by √w. In the same autoregression, w is 1
-plus twice the sum of all correlations of a pair's mean with those of later pairs. The errors from layout and noise are
-independent, so their squares are added. If the pairs' medians differ by more than this sum, the spread of the medians
-is used instead.
+the standard deviation √(v n) / 2. So the error of the rounds' median lies between two quantiles of the noise: ½ ± z
+√(v / n) / 2. The source is Woodruff 1952, "Confidence intervals for medians and other position measures". These
+quantiles are computed from the rounds of all pairs together. The variance factor v is 1 for independent rounds.
+Correlated neighbouring rounds hold less information. Let r be the share of neighbouring rounds on the same side of the
+median, minus the share on different sides. The correlation of neighbours is c = sin(π r / 2) (Sheppard 1899), and v =
+(1 + c) / (1 - c), as in a first-order autoregression. Pairs are measured one after the other, so neighbouring pairs
+have similar noise too, if it changes more slowly than pairs do. For this, z is multiplied by √w. In the same
+autoregression, w is 1 plus twice the sum of all correlations of a pair's mean with those of later pairs. The errors
+from layout and noise are independent, so the allowance is the root of the sum of their squares. If the pairs' medians
+differ by more, the spread of the medians is used instead.
 
 Repeated looks. A look is a computation of the interval while the contest may still continue. `Rules.looks` is the
 planned number of looks: the first after `min_pairs` pairs, the others each time the measuring time has grown by the

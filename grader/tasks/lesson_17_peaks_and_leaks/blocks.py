@@ -66,7 +66,7 @@ def _in_use(events: Sequence[Event]) -> dict[str, int]:
 
 
 def draw_cases(rng: np.random.Generator) -> tuple[Blocks, ...]:
-    """Return a random recording for each special case, and one for each recorded program, in random order."""
+    """Return the cases in random order: an invented recording for each special case, and a real one of each program."""
     a, b, c = _names(rng, 3)
     low, high = sorted((a, b))
     s, m, t = (int(n) for n in (rng.integers(10, 100), rng.integers(200, 400), rng.integers(1000, 2000)))
