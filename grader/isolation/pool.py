@@ -108,7 +108,7 @@ class Pool:
 
     @contextmanager
     def one_hand_in(self, *, tensors: bool) -> Iterator[TreeSource]:
-        """Yield an object that lends one process tree to all tasks of a file. If `tensors`, the tree has imported torch."""
+        """Yield an object that lends one process tree to all tasks of a file. With `tensors`, it has imported torch."""
         with ExitStack() as stack:
             yield _Shared(self, stack, tensors=tensors)
 
