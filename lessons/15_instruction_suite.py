@@ -138,12 +138,7 @@ TIMER_TAKES_IT = one_definition.claim(
 def _(page: Page, found: Definition) -> None:
     works, median_s = found
     rows = [
-        (
-            each.runtime,
-            each.autograd,
-            language(each.is_cpp),
-            last_line(each.args.stmt),
-        )
+        (each.runtime, each.autograd, language(each.is_cpp), last_line(each.args.stmt))
         for each in works
         if each.args.num_threads == 1
     ]

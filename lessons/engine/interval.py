@@ -55,7 +55,7 @@ class Interval:
     def every(cls, values: Iterable[float]) -> "Interval":
         """Return the interval from the smallest to the largest value, with the values' median as its middle.
 
-        The interval is unknown if there is no value or a NaN.
+        The interval is unknown if `values` is empty or contains a NaN.
 
         A claim about this interval is held if each value satisfies the claim, and refuted if no value does.
         """
