@@ -4,7 +4,7 @@ import math
 
 import pytest
 from draws import tasks_of
-from near_clones import CLONES, Draw, Family, family, family_chance, timed, told, value
+from near_clones import CLONES, Draw, Family, family, family_chance, passes, timed, told, value
 
 
 def test_a_rare_mistake_is_likely_in_a_large_family() -> None:
@@ -61,3 +61,9 @@ def test_a_ratio_far_below_the_next_tier_with_little_spread_never_reaches_it() -
     assert family(task, "tier1_x", "tier 1", apart).bound < 1e-6
     assert family(task, "tier1_x", "tier 1", close).too_good == 20
     assert family(task, "tier1_x", "tier 1", close).chance > 0.9
+
+
+def test_a_further_draw_is_passed_by_the_solution_and_not_by_wrong_code() -> None:
+    for draw in range(3):
+        assert passes("19_compile", {}, "19_compile", "recompilations", draw)
+        assert not passes("wrong_each_guard", {}, "19_compile", "recompilations", draw)

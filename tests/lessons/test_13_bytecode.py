@@ -140,7 +140,7 @@ def test_the_price_of_a_global_is_told_as_it_came_out(
     ("gain", "standing", "words"),
     [
         (1.05, "held", "Without the trick, the loop takes 1.05×"),
-        (1.9, "refuted", "Without the trick, the loop still takes 1.90×"),
+        (2.9, "refuted", "Without the trick, the loop still takes 2.90×"),
     ],
 )
 def test_an_old_trick_that_still_gains_is_not_called_a_myth(
