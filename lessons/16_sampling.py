@@ -176,7 +176,7 @@ PARTS = ("load", "forward", "backward", "update")
     ),
     wrong_reasoning="Students choose the backward pass, because it computes the most. But the network is small, and "
     "the loader computes each number in Python.",
-    fast={"seconds": 0.5},
+    fast={"seconds": 0.3},
 )
 def a_recording(seconds: float = 2.0) -> Recorded | str:
     """`py-spy record` takes a sample of the stack at a fixed rate, by default 100 times per second.
@@ -306,7 +306,7 @@ class Native(NamedTuple):
     ),
     wrong_reasoning="Students think that the sample shows the running C++ function. But without `--native`, py-spy "
     "knows only Python's functions, so the caller is at the top.",
-    fast={"seconds": 0.5},
+    fast={"seconds": 0.3},
 )
 def c_frames(seconds: float = 1.5) -> Native | str:
     """py-spy reads the stack that the interpreter keeps for its own functions. C++ functions are not on this stack.
@@ -434,7 +434,7 @@ def mean_s(lines: list[str], seconds: float) -> float:
     ),
     wrong_reasoning="Students think that more samples per second cost the most. But `cProfile` works at each call, "
     "and samples stop the program only now and then.",
-    fast={"turns": 3, "seconds": 0.1},
+    fast={"turns": 3, "seconds": 0.05},
 )
 def costs(turns: int = 5, seconds: float = 0.25) -> list[dict[str, float]] | str:
     """We measure the mean time of a round of 20 000 calls: without a profiler, and with each of four profilers.
@@ -564,7 +564,7 @@ class Places(NamedTuple):
     ),
     wrong_reasoning="Students think that a process and its children are one program. But py-spy reads one process, "
     "with all its threads.",
-    fast={"seconds": 0.3},
+    fast={"seconds": 0.2},
 )
 def threads_and_children(seconds: float = 1.0) -> Places | str:
     """The program calls `in_main`, `in_thread` and `in_child`, each in a different place.
@@ -702,7 +702,7 @@ class Biased(NamedTuple):
     ),
     wrong_reasoning="Students think that a sampler always sees the right shares. But a thread of the same program can "
     "only take samples when it gets the lock.",
-    fast={"seconds": 0.4},
+    fast={"seconds": 0.3},
 )
 def inside_and_outside(seconds: float = 1.5) -> Biased | str:
     """A sampler inside the program runs Python code, so it needs the GIL, and waits until the program releases it.
@@ -859,7 +859,7 @@ class Groups(NamedTuple):
     ),
     wrong_reasoning="Students think that four times as many samples make the margin four times as small. But the "
     "margin shrinks with the square root of the number.",
-    fast={"seconds": 0.8},
+    fast={"seconds": 0.5},
 )
 def how_many(seconds: float = 2.5) -> Groups | str:
     """A share of samples is like a share of votes in a poll: it comes with a margin of error.
@@ -1012,7 +1012,7 @@ class Version(NamedTuple):
     ),
     wrong_reasoning="Students think that a larger share means more time. But a share is a part of a whole, and the "
     "whole is smaller now.",
-    fast={"seconds": 0.3},
+    fast={"seconds": 0.2},
 )
 def two_runs(seconds: float = 1.5) -> list[Version] | str:
     """We record the program before and after the change, for the same number of seconds.
