@@ -5,9 +5,11 @@ each call of these functions, also between two samples, and also from C and C++ 
 """
 
 import importlib.util
+import logging
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +20,14 @@ WITHIN: Final = 100
 MOST_FRAMES: Final = 12
 """Of each stack, at most this number of frames is kept, the innermost first."""
 
+_NAMELESS: Final = "<unknown>"
+
 
 @dataclass(frozen=True, slots=True)
 class Allocated:
     """Allocations of one kind: their sum in bytes, their number, the allocator's function, and the stack.
 
-    A frame of the stack is "function:line", the innermost first. C and C++ functions have no line.
+    A frame of the stack is "function:line", the innermost first. C and C++ functions may have no line.
     """
 
     n_bytes: int
@@ -63,8 +67,8 @@ def record_allocations(
     the stacks contain C and C++ functions. With `python_allocator`, memray also records each allocation of Python's own
     allocator. Exceptions of the call are not caught.
     """
-    import memray  # noqa: PLC0415 - an optional package
-
+    memray: Any = importlib.import_module("memray")  # an optional package; its types lack `set_log_level`
+    memray.set_log_level(logging.ERROR)  # its warnings name addresses that it has corrected
     with tempfile.TemporaryDirectory(prefix="fairclock-memray-") as folder:
         file = Path(folder) / "memory.bin"
         with memray.Tracker(file, native_traces=native, trace_python_allocators=python_allocator):
@@ -88,6 +92,18 @@ def of_function(found: Iterable[Allocated], function: str) -> int:
     return sum(each.n_bytes for each in found if each.stack and each.stack[0].partition(":")[0] == function)
 
 
+def native_stack(record: Any) -> list[Any]:
+    """Return the C and C++ frames of a record of memray, and its Python frames.
+
+    memray merges them if it finds Python's interpreter loop in the native stack. In a Python without symbols, such as
+    Debian's Python 3.14, it does not. Then the native frames are those before the first frame without a name.
+    """
+    merged, python = record.hybrid_stack_trace(), record.stack_trace()
+    if len(merged) > len(python):
+        return list(merged)
+    return [*takewhile(lambda frame: frame[0] != _NAMELESS, record.native_stack_trace()), *python]
+
+
 def _largest_first(records: Iterable[Any], native: bool) -> tuple[Allocated, ...]:
     ordered = sorted(records, key=lambda record: -int(record.size))
     return tuple(_allocated(record, native and number < 1) for number, record in enumerate(ordered))
@@ -97,6 +113,6 @@ def _allocated(record: Any, native: bool) -> Allocated:
     """Return a record of memray. Only with `native`, look up C and C++ functions, which takes seconds."""
     import memray  # noqa: PLC0415 - an optional package
 
-    stack = record.hybrid_stack_trace() if native else record.stack_trace()
+    stack = native_stack(record) if native else record.stack_trace()
     frames = tuple(f"{name}:{line}" if line else str(name) for name, _, line in stack[:MOST_FRAMES])
     return Allocated(record.size, record.n_allocations, memray.AllocatorType(record.allocator).name.lower(), frames)

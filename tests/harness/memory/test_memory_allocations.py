@@ -3,6 +3,7 @@
 import importlib.util
 
 import pytest
+import torch
 
 from harness.memory import Allocated, allocations, lacking_memray, of_function, record_allocations
 
@@ -60,9 +61,27 @@ def test_each_block_of_pythons_allocator_is_recorded_on_request() -> None:
 
 @needs_memray
 def test_native_frames_name_functions_of_c() -> None:
-    block = record_allocations(lambda: bytearray(MUCH), native=True).at_peak[0]
-    assert len(block.stack) > 1
-    assert not block.stack[0].startswith("<lambda>")
+    block = record_allocations(lambda: torch.ones(MUCH), native=True).at_peak[0]
+    assert block.stack[0].startswith("c10::")
+    assert sum("::" in frame for frame in block.stack) >= 3
+
+
+class OfAPythonWithoutSymbols:
+    """A record of memray whose native frames memray could not merge with those of Python."""
+
+    def stack_trace(self) -> list[tuple[str, str, int]]:
+        return [("make", "program.py", 3), ("<module>", "program.py", 5)]
+
+    hybrid_stack_trace = stack_trace
+
+    def native_stack_trace(self) -> list[tuple[str, str, int]]:
+        nameless = ("<unknown>", "<unknown>", 0)
+        return [("c10::alloc_cpu(unsigned long)", "<unknown>", 0), nameless, ("PyEval_EvalCode", "<unknown>", 0)]
+
+
+def test_native_frames_are_named_in_a_python_without_symbols() -> None:
+    names = [name for name, _, _ in allocations.native_stack(OfAPythonWithoutSymbols())]
+    assert names == ["c10::alloc_cpu(unsigned long)", "make", "<module>"]
 
 
 @needs_memray
