@@ -99,7 +99,7 @@ def native_stack(record: Any) -> list[Any]:
     Debian's Python 3.14, it does not. Then the native frames are those before the first frame without a name.
     """
     merged, python = record.hybrid_stack_trace(), record.stack_trace()
-    if len(merged) > len(python):
+    if merged[:1] != python[:1]:  # a C function asks for memory, so it is the innermost one
         return list(merged)
     return [*takewhile(lambda frame: frame[0] != _NAMELESS, record.native_stack_trace()), *python]
 
