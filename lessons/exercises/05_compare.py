@@ -27,7 +27,7 @@ def crossover(f: str, g: str, measure: Callable[[str, int], float], low: int, hi
     There are disturbances. In some scenarios the first measurement is slow (cold), and some later measurements take up
     to four times too long.
 
-    The grader runs your function in 191 simulated scenarios. Its answer may be wrong in 2 scenarios. In 144 scenarios
+    The grader runs your function in 239 simulated scenarios. Its answer may be wrong in 2 scenarios. In 192 scenarios
     the machine becomes three or more times slower, or fast again, after every 12 to 30 measurements. The speed can also
     change between two measurements that you compare.
 

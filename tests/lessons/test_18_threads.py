@@ -182,9 +182,9 @@ def test_the_watched_program_counts_with_two_threads() -> None:
     assert {event.thread for event in found.events if event.name == "hits"} == {"first", "second"}
 
 
-def beside(interpreter_s: float, threads: float) -> Any:
+def beside(interpreter_s: float, threads: float, busy: float = 0.9) -> Any:
     start_s = {"thread": [1e-4] * 6, "interpreter": [interpreter_s] * 6, "process": [9e-3] * 6}
-    return MODULE.Beside("Python 3.14.2", start_s, turns(threads))
+    return MODULE.Beside("Python 3.14.2", start_s, [busy] * 6, turns(threads))
 
 
 @pytest.mark.parametrize(
@@ -198,6 +198,14 @@ def test_sub_interpreters(prepare: Play, lesson: Lesson, found: Any, standing: s
     printed, standings = explained(prepare, lesson, "other_workers", found)
     assert set(standings.values()) == {standing}
     assert words in printed
+
+
+@pytest.mark.parametrize(("interpreter_s", "standing"), [(5e-3, "held"), (2e-4, "inconclusive")])
+def test_threads_that_started_late_do_not_refute_the_cost_of_a_sub_interpreter(
+    prepare: Play, lesson: Lesson, interpreter_s: float, standing: str
+) -> None:
+    _, standings = explained(prepare, lesson, "other_workers", beside(interpreter_s, 0.95, busy=0.1))
+    assert standings["interpreter-costs"] == standing
 
 
 @pytest.mark.parametrize(
