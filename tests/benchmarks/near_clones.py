@@ -198,7 +198,11 @@ def _one(task: Task, source: str, draw: int) -> Draw:
 
 
 def passes(stem: str, often: Mapping[str, int], lesson: str, name: str, draw: int) -> bool:
-    """Return whether a submission passes one draw. `often` says how often it was wrong in the scenarios of a title."""
+    """Return whether a submission passes one draw.
+
+    `often` counts, by scenario title, how often the submission was wrong in other draws. The scenarios with the
+    highest counts come first, so wrong code usually fails at once.
+    """
     task, known = draws.known_files(lesson, name)
     assert isinstance(task.exam, SimulatedExam)
     scenarios = sorted(task.exam.scenarios(np.random.default_rng(draw)), key=lambda each: -often.get(each.title, 0))
