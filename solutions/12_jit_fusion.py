@@ -51,7 +51,7 @@ def polynomial(x: torch.Tensor) -> torch.Tensor:
     torch.compile: it starts a C++ compiler, but submissions cannot start processes. x.numpy() and
     torch.from_numpy(array) do not copy.
 
-    The function is timed on 262144 numbers in float32, on one thread.
+    The function is timed on 131072 numbers in float64, on one thread.
 
     Points: 4 of 10 for right answers, 7 when 1.35 times as fast as the baseline, all 10 at 5×. The baseline computes a
     product, a sum and a power for each coefficient, in 36 passes over memory.
