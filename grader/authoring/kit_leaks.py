@@ -125,7 +125,7 @@ def _attribute_solver(name: str, converters: Sequence[Callable[..., Any]]) -> So
 
 
 def _converters(task: Task) -> list[FunctionType]:
-    """Return the functions of a task's modules that take one argument. One of them may parse an argument of the student."""
+    """Return the functions of a task's modules that take one argument. One of them may parse a student's argument."""
     return [function for _, function in _own_functions(task) if _takes(function, 1)]
 
 
