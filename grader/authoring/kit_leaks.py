@@ -3,7 +3,7 @@
 The command `release`, which makes the kit, refuses such code. This code is tried as an answer:
 
 - every property and method of a simulated scenario, on a copy of the scenario that has only the arguments of the
-  student's function,
+  student's function. If a function of the task's modules parses an argument, the copy has the result too,
 - every function of the task's modules that takes as many arguments as the student's function,
 - every baseline in the kit with one of its loops removed,
 - every baseline for a single size, unchanged.
@@ -13,10 +13,11 @@ solved in C are not checked, because the kit's code is Python.
 """
 
 import ast
+import contextlib
 import copy
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -64,7 +65,7 @@ def candidates(task: Task) -> Iterator[Candidate]:
         yield from _functions(task, len(inputs), tuple)
     else:
         scenario = task.exam.scenarios(np.random.default_rng(0))[0]
-        yield from _world_attributes(type(scenario))
+        yield from _world_attributes(type(scenario), _converters(task))
         yield from _functions(task, len(scenario.arguments), simulated.arguments_here)
     for path in dict.fromkeys(task.baselines):
         source = overlays.whole(path)
@@ -75,12 +76,17 @@ def candidates(task: Task) -> Iterator[Candidate]:
 
 
 def _functions(task: Task, arity: int, arguments: Callable[[Any], Iterable[Any]]) -> Iterator[Candidate]:
+    for where, function in _own_functions(task):
+        if _takes(function, arity):
+            yield where, _applied(function, arguments)
+
+
+def _own_functions(task: Task) -> Iterator[tuple[str, FunctionType]]:
     for module in modules(task.folder):
         own = (found for found in vars(module).values() if getattr(found, "__module__", "") == module.__name__)
         for function in own:
-            if isinstance(function, FunctionType) and _takes(function, arity):
-                where = f"{module.__name__.rpartition('.')[2]}.{function.__name__}"
-                yield where, _applied(function, arguments)
+            if isinstance(function, FunctionType):
+                yield f"{module.__name__.rpartition('.')[2]}.{function.__name__}", function
 
 
 def _applied(function: FunctionType, arguments: Callable[[Any], Iterable[Any]]) -> Solver:
@@ -102,31 +108,49 @@ def _takes(function: FunctionType, arity: int) -> bool:
     return True
 
 
-def _world_attributes(kind: type) -> Iterator[Candidate]:
+def _world_attributes(kind: type, converters: Sequence[Callable[..., Any]]) -> Iterator[Candidate]:
     for name in dir(kind):
         found = inspect.getattr_static(kind, name)
         is_method = isinstance(found, FunctionType) and _takes(found, 1) and not name.startswith("__")
         if name not in WORLD_ATTRIBUTES and (is_method or isinstance(found, property | cached_property)):
-            yield f"{kind.__name__}.{name}", _attribute_solver(name)
+            yield f"{kind.__name__}.{name}", _attribute_solver(name, converters)
 
 
-def _attribute_solver(name: str) -> Solver:
+def _attribute_solver(name: str, converters: Sequence[Callable[..., Any]]) -> Solver:
     def solver(scenario: Any) -> Any:
-        found = getattr(with_arguments_only(scenario), name)
+        found = getattr(with_arguments_only(scenario, converters), name)
         return found() if callable(found) else found
 
     return solver
 
 
-def with_arguments_only(scenario: Any) -> Any:
-    """Return a copy of a simulated scenario that has only the fields that the student's function receives."""
+def _converters(task: Task) -> list[FunctionType]:
+    """Return the functions of a task's modules that take one argument. One of them may parse a student's argument."""
+    return [function for _, function in _own_functions(task) if _takes(function, 1)]
+
+
+def with_arguments_only(scenario: Any, converters: Sequence[Callable[..., Any]] = ()) -> Any:
+    """Return a copy of a simulated scenario that has only the fields that the student's function receives.
+
+    A field is also kept if one of `converters` computes it from an argument, or its items from an argument's items.
+    """
     given = [simulated.as_plain(one) for one in scenario.arguments if not isinstance(one, SimulatedFunction)]
+    known = [*given, *(found for function in converters for one in given for found in _converted(function, one))]
     bare = object.__new__(type(scenario))
     for field in dataclasses.fields(scenario):
         value = getattr(scenario, field.name)
-        if any(_same(value, argument) for argument in given):
+        if any(_same(value, one) for one in known):
             object.__setattr__(bare, field.name, copy.deepcopy(value))
     return bare
+
+
+def _converted(function: Callable[..., Any], argument: Any) -> Iterator[Any]:
+    """Yield what a function returns for an argument, and the list of what it returns for the argument's items."""
+    with contextlib.suppress(Exception):  # most functions cannot take the argument
+        yield simulated.as_plain(function(copy.deepcopy(argument)))
+    if isinstance(argument, list):
+        with contextlib.suppress(Exception):
+            yield [simulated.as_plain(function(copy.deepcopy(item))) for item in argument]
 
 
 def _same(value: Any, argument: Any) -> bool:

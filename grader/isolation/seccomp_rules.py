@@ -106,6 +106,7 @@ WORKER: Final = (
     Rule("seccomp", "install a filter of its own"),
     Rule("prctl", "hide the process from others, or change its timers and its death signal", condition=_KNOWN),
     Rule("arch_prctl", "no submission needs it", condition=Condition(0, When.NOT_IN, ASK_FOR_AMX)),
+    Rule("timer_create timerfd_create io_setup", "the kernel charges its interrupts to the program that runs then"),
     Rule("setsid setpgid", "the scheduler divides a core by session, and signals go to process groups"),
     Rule("sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set", "scheduling"),
 )

@@ -31,6 +31,7 @@ msgget 68 186 · msgsnd 69 189 · semget 64 190 · semctl 66 191 · semop 65 193
 mmap 9 222 · madvise 28 233 · fcntl 72 25 · setsid 112 157 · setpgid 109 154 · connect 42 203 · bind 49 200
 listen 50 201 · accept 43 202 · accept4 288 242 · shmat 30 196 · shmctl 31 195 · msgrcv 70 188 · msgctl 71 187
 mq_unlink 241 181 · inotify_init1 294 26 · inotify_add_watch 254 27 · truncate 76 45 · fallocate 285 47
+timer_create 222 107 · timerfd_create 283 85 · io_setup 206 0
 """
 
 _X86_64_ALONE: Final = """

@@ -148,14 +148,17 @@ def as_plain(value: Any) -> Any:
 
 
 def speed(task: Task, mine: list[Played]) -> Speed:
-    """Return the geometric mean, over all right answers, of the simple method's cost divided by the submission's.
+    """Return the geometric mean, over all scenarios, of the simple method's cost divided by the submission's.
 
-    Both costs are simulated, so the ratio is exact. Scenarios with a forgiven wrong answer are left out, because a
-    wrong answer may cost nothing.
+    Both costs are simulated, so the ratio is exact. A scenario with a forgiven wrong answer counts with its own ratio,
+    but at most with the smallest ratio of the right answers. So a submission gains nothing if it gives up in the
+    scenarios that cost the most.
     """
-    logs = [math.log(gain(own.scenario)) for own in mine if own.mismatch is None]
-    ratio = math.exp(math.fsum(logs) / len(logs))
-    return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(logs), tier=tier_of(ratio, task.tiers))
+    right = [math.log(gain(own.scenario)) for own in mine if own.mismatch is None]
+    least = min(right)
+    forgiven = [min(math.log(gain(own.scenario)), least) for own in mine if own.mismatch is not None]
+    ratio = math.exp(math.fsum(right + forgiven) / len(mine))
+    return Speed(ratio=ratio, low=ratio, high=ratio, rounds=len(right), tier=tier_of(ratio, task.tiers))
 
 
 def gain(played: Scenario) -> float:

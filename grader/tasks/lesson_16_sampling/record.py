@@ -1,7 +1,7 @@
 """Record the profiles of the tasks again: `python -m grader.tasks.lesson_16_sampling.record`.
 
-py-spy samples two versions of a training loop and a program that calls itself. The recording holds the lines that
-`py-spy record --format raw` writes: a stack with its number of samples per line.
+py-spy samples two versions of a training loop and a program that calls itself. The recording holds the different stacks
+of each run: the name, the file and the line of each frame, and the number of samples.
 """
 
 import json
@@ -9,13 +9,15 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from harness.sampling import live, pyspy
 
-from .recorded import PROFILES
+from .recorded import PROFILES, Frame, Stack
 
 SECONDS, RATE = 5, 100
 MOST_STACKS = 60
@@ -77,21 +79,43 @@ PROGRAMS = {
 }
 
 
-def record(script: str) -> list[str]:
-    """Return the lines that py-spy records while it samples the program, without the programs' own folders."""
+def record(script: str) -> list[Stack]:
+    """Return the stacks that py-spy records while it samples the program, without the programs' own folders."""
     path = pyspy.program()
     assert path is not None, pyspy.INSTALL
     with live(script) as program, tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "raw.txt"
-        chosen = ["--format", "raw", "--output", str(file), "--rate", str(RATE), "--duration", str(SECONDS)]
+        file = Path(folder) / "profile.json"
+        chosen = ["--format", "speedscope", "--output", str(file), "--rate", str(RATE), "--duration", str(SECONDS)]
         subprocess.run([path, "record", "--pid", str(program.pid), *chosen], check=True, capture_output=True)
-        lines = file.read_text(encoding="utf-8").splitlines()
-    return sorted(lines, key=lambda line: -int(line.rpartition(" ")[2]))[:MOST_STACKS]
+        return stacks(json.loads(file.read_text(encoding="utf-8")))[:MOST_STACKS]
+
+
+def stacks(profile: dict[str, Any]) -> list[Stack]:
+    """Return the stacks of a profile in speedscope's format, those with the most samples first."""
+    frames = [Frame(each["name"], short(each["file"]), each["line"] or 0) for each in profile["shared"]["frames"]]
+    counts = Counter(
+        tuple(frames[number] for number in stack) for thread in profile["profiles"] for stack in thread["samples"]
+    )
+    return [Stack(*found) for found in counts.most_common()]
+
+
+def short(file: str) -> str:
+    """Return a file's path in the longest folder of `sys.path` that contains it, or else the file's name."""
+    folders = sorted(filter(None, sys.path), key=len, reverse=True)
+    there = (Path(file).relative_to(folder) for folder in folders if Path(file).is_relative_to(folder))
+    return str(next(there, Path(file).name))
+
+
+def as_text(made: str, found: dict[str, list[Stack]]) -> str:
+    """Return the recording as JSON, one stack per line. `made` names the versions that made it."""
+    parts = [
+        f'"{name}": [\n' + ",\n".join(f" {json.dumps(each)}" for each in kept) + "\n]" for name, kept in found.items()
+    ]
+    return f'{{"made by": {json.dumps(made)}, "profiles": {{\n' + ",\n".join(parts) + "\n}}\n"
 
 
 if __name__ == "__main__":
-    made = f"py-spy {version('py-spy')}, torch {version('torch')}, Python {platform.python_version()}, "
-    made += f"{platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
-    found = {name: record(script) for name, script in PROGRAMS.items()}
-    PROFILES.write_text(json.dumps({"made by": made, "profiles": found}, indent=1) + "\n", encoding="utf-8")
+    versions = f"py-spy {version('py-spy')}, torch {version('torch')}, Python {platform.python_version()}"
+    made = f"{versions}, {platform.machine()}; {datetime.now(UTC):%Y-%m-%d}"
+    PROFILES.write_text(as_text(made, {name: record(script) for name, script in PROGRAMS.items()}), encoding="utf-8")
     sys.stdout.write(f"{PROFILES}\n")

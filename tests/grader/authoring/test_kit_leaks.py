@@ -87,6 +87,52 @@ def test_a_function_of_the_tasks_modules_that_answers_is_a_leak(
     assert Bench(task).worth(found) == Worth(right=True)
 
 
+@dataclass
+class Written(Doubling):
+    """The same scenario, which gives the number to the student as a text in a list."""
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        return ([f"number {self.number}"],)
+
+
+def read(text: str) -> int:
+    return int(text.removeprefix("number "))
+
+
+def read_first(texts: list[str]) -> int:
+    return read(texts[0])
+
+
+@pytest.mark.parametrize("parser", [read_first, None])
+def test_a_parser_of_the_kit_and_a_scenario_that_works_its_answer_out_are_a_leak_together(
+    parser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsers = ModuleType(__name__)
+    vars(parsers).update({} if parser is None else {parser.__name__: parser})
+    exam = SimulatedExam(lambda rng: [Written(int(n), 2 * int(n)) for n in rng.integers(1, 1000, 5)])
+    task = replace(search(tmp_path), exam=exam, tiers=())
+    monkeypatch.setattr(kit_leaks, "modules", lambda _: [parsers])
+    earning = [name for name, solver in kit_leaks.candidates(task) if Bench(task).worth(solver).right]
+    assert sorted(earning) == (["Written.method", "Written.worked_out"] if parser else [])
+
+
+@dataclass
+class Numbers(PlainScenario):
+    """A scenario that adds numbers, which the student gets as texts."""
+
+    numbers: tuple[int, ...]
+
+    @property
+    def arguments(self) -> tuple[Value | SimulatedFunction, ...]:
+        return ([f"number {number}" for number in self.numbers],)
+
+
+def test_a_field_is_kept_if_a_function_of_the_kit_reads_it_from_the_items_of_an_argument() -> None:
+    assert vars(kit_leaks.with_arguments_only(Numbers((3, 4)), [read])) == {"numbers": (3, 4)}
+    assert vars(kit_leaks.with_arguments_only(Numbers((3, 4)), [read_first])) == {}
+
+
 def old_pairs(scenario: Any) -> Any:
     """Return the code that judged the task `pairs` in an older version of the kit."""
     times = Counter(zip(scenario.trace, scenario.trace[1:], strict=False))

@@ -1,5 +1,6 @@
 """Task (b) of lesson 16: pairs of recordings, and the functions whose share changed."""
 
+import json
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ from grader.values import Value
 
 recordings = import_module("grader.tasks.lesson_16_sampling.recordings")
 recorded = import_module("grader.tasks.lesson_16_sampling.recorded")
+record = import_module("grader.tasks.lesson_16_sampling.record")
 TASK = find_task("16_sampling", "changes")
 
 
@@ -22,9 +24,21 @@ def stack(samples: int, *frames: tuple[str, str, int]) -> Any:
     return recorded.Stack(tuple(recorded.Frame(*frame) for frame in frames), samples)
 
 
-def test_lines_have_the_form_of_py_spy_and_are_read_back() -> None:
-    known = recorded.profile("before")
-    assert [recorded._stack(recordings._line(each)) for each in known] == list(known)
+def test_recorded_profiles_are_written_and_read_back() -> None:
+    names = ("before", "after", "recursive")
+    kept = {name: recorded.profile(name) for name in names}
+    assert all(kept.values())
+    text = recorded.PROFILES.read_text(encoding="utf-8")
+    assert record.as_text(json.loads(text)["made by"], kept) == text
+
+
+def test_a_recording_counts_each_different_stack() -> None:
+    main, c = {"name": "main", "file": "a.py", "line": 3}, {"name": "gemm", "file": "libc.so.6", "line": None}
+    profile = {"shared": {"frames": [main, c]}, "profiles": [{"samples": [[0], [0, 1]]}, {"samples": [[0, 1]]}]}
+    assert record.stacks(profile) == [
+        stack(2, ("main", "a.py", 3), ("gemm", "libc.so.6", 0)),
+        stack(1, ("main", "a.py", 3)),
+    ]
 
 
 def test_the_rows_are_those_of_a_pair_computed_by_hand() -> None:

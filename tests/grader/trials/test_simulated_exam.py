@@ -1,7 +1,7 @@
 """Exams with hidden numbers: what costs a submission, which answers are right, and that counts cannot be forged."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,10 @@ from trees import bare
 from grader.errors import WorkerFault
 from grader.limits import Limits
 from grader.records import Attempt, Status
-from grader.task import Mismatch, Scenario, SimulatedExam, Task, Tier
-from grader.trials.simulated import examine
+from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
+from grader.tasks.plain import PlainScenario
+from grader.trials.simulated import Played, examine, speed
+from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.find", "0")
 
@@ -209,6 +211,31 @@ def test_a_forgiven_scenario_is_no_way_to_save_cost(task: Task) -> None:
     assert honest is not None
     assert lazy is not None
     assert lazy.ratio < 1.1 * honest.ratio
+
+
+@dataclass
+class Spent(PlainScenario):
+    """A scenario with known costs."""
+
+    cost: float
+    plain_cost: float = 100.0
+    title: str = "known costs"
+    function: str = "find"
+    arguments: tuple[Value | SimulatedFunction, ...] = ()
+
+    def judge(self, answer: Value) -> Mismatch | None:
+        return Mismatch("another answer", str(answer))
+
+
+def test_a_forgiven_scenario_counts_at_most_as_much_as_the_right_one_that_cost_the_most(task: Task) -> None:
+    def ratio(*costs: float, wrong: Sequence[float] = ()) -> float:
+        right = [Played(Spent(cost), 0, None) for cost in costs]
+        return speed(task, right + [Played(Spent(cost), 0, Mismatch("1", "0")) for cost in wrong]).ratio
+
+    assert ratio(10, 50, 50) == pytest.approx(40 ** (1 / 3))
+    assert ratio(10, 50, wrong=[1]) == pytest.approx(ratio(10, 50, 50))  # it has given up at once
+    assert ratio(10, 50, wrong=[80]) == pytest.approx(ratio(10, 50, 80))  # it was slow and wrong
+    assert ratio(10, 10, wrong=[10]) == pytest.approx(10)
 
 
 def test_who_is_wrong_in_too_many_scenarios_reads_how_many_may_be(task: Task) -> None:
