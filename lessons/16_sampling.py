@@ -133,7 +133,10 @@ def _(page: Page, found: Dumped | str) -> None:
     there = re.search(r"^ +train \(program\.py:(\d+)\)$", found.text, re.MULTILINE)
     page.settle(LOOP_FOUND, there is not None)
     page.settle(GOES_ON, found.lines_after)
-    page.reveal(LOOP_FOUND.answer(held="c", refuted=""))
+    page.reveal(
+        LOOP_FOUND.answer(held="c", refuted=""),
+        LOOP_FOUND.words(held="py-spy needs no change of the program.", refuted="", unclear=""),
+    )
     page.say(
         "The innermost function is at the top. For each function, the dump names the file and the line that runs.",
         f"The line of `train` is line {there[1]}." if there else "",

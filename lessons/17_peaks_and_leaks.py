@@ -128,9 +128,11 @@ def _(page: Page, found: Sampled) -> None:
     seen = sum(mib - low > LARGE_BYTES / 2**21 for mib in found.samples_mib)
     shown = f"{low:.0f} MiB {plots.sparkline(found.samples_mib)} {max(found.samples_mib):.0f} MiB"
     page.output(shown, caption=f"{units.some(len(found.samples_mib), 'sample')} of memory_profiler")
-    page.reveal(Interval.exact(seen * 20 / peaks), f"The samples showed {seen} of {units.some(peaks, 'tensor')}.")
     # If other programs make the peaks long, more samples find one.
-    page.settle(SAMPLES_MISS, Interval.exact(seen / peaks).void_if(length_s > 0.025))
+    long = length_s > 0.025
+    remark = f"The samples showed {seen} of {units.some(peaks, 'tensor')}."
+    page.reveal(Interval.exact(seen * 20 / peaks).void_if(long), remark)
+    page.settle(SAMPLES_MISS, Interval.exact(seen / peaks).void_if(long))
     page.settle(TRACED_MISSES, found.traced_bytes / LARGE_BYTES)
     page.say(
         f"A tensor existed for {units.seconds(length_s)} (median). A sample shows it only if the sample falls into",
@@ -1088,7 +1090,7 @@ RESERVED_STAYS = a_snapshot.claim(
 def _(page: Page, found: cuda_record.CudaMemory | None) -> None:
     if found is None:
         page.skip_step(
-            f"a record of a GPU's memory; on a machine with a GPU, run {cuda_record.COMMAND}",
+            f"needs a record of a GPU's memory. On a machine with a GPU, run {cuda_record.COMMAND}",
             shows="how torch uses its blocks on a GPU again, and why `nvidia-smi` shows more memory than the tensors"
             " need",
         )

@@ -159,14 +159,18 @@ def _print_files(choice: Choice) -> None:
         say(err_console, pack.unused_file_line(file, why), 1)
 
 
+PART_WIDTH: Final = 34
+"""The width of the column of parts on the screen of `doctor`. The name of each part fits."""
+
+
 def examine_machine(debug: Debug = False) -> int:
     """Show what this machine has and what to install."""
     del debug
     can_grade = True
     for finding in doctor.examine():
         can_grade &= finding.present or not finding.needed
-        print(f"{'✓' if finding.present else '–'} {finding.part:28} {finding.found}", flush=True)
+        print(f"{'✓' if finding.present else '–'} {finding.part:{PART_WIDTH}} {finding.found}", flush=True)
         if not finding.present:
-            print(f"{'→':>33} {finding.fix}")
+            print(f"{'→':>{PART_WIDTH + 5}} {finding.fix}")
     print("This machine can grade a class." if can_grade else "This machine cannot grade a class. See the list above.")
     return 0 if can_grade else 2

@@ -25,7 +25,8 @@ def lacking() -> str:
         there = importlib.util.find_spec("profiling.sampling") is not None
     except ModuleNotFoundError:
         there = False
-    return "" if there else f"needs Python {FIRST[0]}.{FIRST[1]} or newer. Run the lesson with such a Python"
+    version = ".".join(map(str, FIRST))
+    return "" if there else f"needs Python {version} or newer: uv python install {version}. Run the lesson with it"
 
 
 def attach(pid: int, seconds: int) -> Counts:

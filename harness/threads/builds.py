@@ -135,8 +135,8 @@ def lacking_free_threaded() -> str:
 
 
 def lacking_interpreters() -> str:
-    """Return "" if there is a build with sub-interpreters, or else what is missing."""
-    return "" if with_interpreters() else "needs Python 3.13 or newer with the GIL: install `python3.14`"
+    """Return "" if there is a build with sub-interpreters, or else what is missing, and how to get it."""
+    return "" if with_interpreters() else "needs Python 3.13 or newer with the GIL: uv python install 3.14"
 
 
 def _first(paths: tuple[str, ...], *, gil: bool) -> Build | None:

@@ -31,6 +31,7 @@ from lessons.engine.markup import plain
 from lessons.engine.outputs import picture_saver, writable, write_json
 from lessons.engine.progress import LessonProgress, ProgressFile, length_of, updated
 from lessons.engine.record import LessonRecord, Unfinished
+from lessons.engine.recorded_run import RecordedRun
 from lessons.engine.recording import record as record_run
 from lessons.engine.resume import Start, start_at, step_number, unfinished
 from lessons.engine.route import chosen, lessons_of
@@ -118,6 +119,8 @@ def _record(lesson: Lesson, *, fast: bool) -> int:
     with _imports_frozen():
         for path in record_run(lesson, fast=fast):
             print(f"Wrote {path}.")
+    if unclear := RecordedRun.load(lesson.recorded).inconclusive:
+        print(f"The record could not decide these claims: {', '.join(unclear)}. Close other programs, and run again.")
     return 0
 
 

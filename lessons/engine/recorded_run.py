@@ -76,6 +76,12 @@ class RecordedRun:
 
     steps: Mapping[str, RecordedStep] = field(default_factory=dict)
 
+    @property
+    def inconclusive(self) -> list[str]:
+        """The ids of the claims that the record could not decide, in the order of the steps."""
+        claims = (claim for step in self.steps.values() for claim in step.claims.values())
+        return [claim.id for claim in claims if claim.standing == Standing.INCONCLUSIVE]
+
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read the records of a lesson from its folder. The result has no steps if there is no file.

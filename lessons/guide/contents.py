@@ -68,6 +68,11 @@ class StepPage:
     pictures: tuple[str, ...]
     shown: tuple[Shown, ...] = ()
 
+    @property
+    def unclear(self) -> bool:
+        """Whether the run could not decide a claim of this step. Then its measured answer may be wrong."""
+        return any(claim.result and claim.result.verdict == "inconclusive" for claim in self.claims)
+
 
 @dataclass(frozen=True)
 class LessonPage:

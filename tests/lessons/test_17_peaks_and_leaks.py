@@ -65,6 +65,7 @@ def test_without_memray_the_leak_is_measured_and_only_its_line_is_skipped(
         ([100.0, 100.0, 138.0], 0.005, "held", "Fewer than 5. The samples showed 1 of 20 tensors."),
         ([100.0] + [138.0] * 16, 0.005, "refuted", "happened to contain a sample"),
         ([100.0, 138.0], 0.08, "inconclusive", "the peaks were so long"),
+        ([100.0] + [138.0] * 5, 0.08, "inconclusive", "no clear answer. The samples showed 5 of 20 tensors."),
     ],
 )
 def test_samples_are_explained_as_they_were_measured(

@@ -224,18 +224,31 @@ def test_threads_of_torch(
     assert answer in printed
 
 
-@pytest.mark.parametrize(("part", "standing"), [(0.2, "held"), (1.3, "refuted")])
-def test_too_many_threads(prepare: Play, lesson: Lesson, part: float, standing: str) -> None:
-    ways = {(1, 1): 100.0, (2, 1): 190.0, (2, 32): 190.0 * part}
-    _, found = explained(prepare, lesson, "too_many_threads", [ways] * 7)
+def rates(part: float, cores: float) -> Any:
+    """Return seven equal turns. `part` is the share of the calls with 32 threads, and `cores` what two threads used."""
+    calls = {(1, 1): 100.0, (2, 1): 190.0, (2, 32): 190.0 * part}
+    return [{way: MODULE.Rate(each, cores) for way, each in calls.items()}] * 7
+
+
+@pytest.mark.parametrize(
+    ("part", "cores", "standing"),
+    [
+        (0.2, 1.9, "held"),
+        (1.3, 1.9, "refuted"),
+        (0.2, 0.5, "held"),
+        (3.3, 0.5, "inconclusive"),
+    ],
+)
+def test_too_many_threads(prepare: Play, lesson: Lesson, part: float, cores: float, standing: str) -> None:
+    printed, found = explained(prepare, lesson, "too_many_threads", rates(part, cores))
     assert found == {"too-many-slow": standing}
+    assert ("no clear answer" in printed) == (cores < 1)
 
 
 def test_more_than_two_cores_need_a_limit(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MODULE, "CORES", 8)
     monkeypatch.setattr(MODULE, "can_limit", lambda: False)
-    ways = {(1, 1): 100.0, (2, 1): 190.0, (2, 32): 400.0}
-    _, found = explained(prepare, lesson, "too_many_threads", [ways] * 7)
+    _, found = explained(prepare, lesson, "too_many_threads", rates(2.1, 1.9))
     assert found == {"too-many-slow": "skipped"}
 
 

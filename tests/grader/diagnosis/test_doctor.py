@@ -19,6 +19,7 @@ from commanding import ROOT, grader
 from container import DOCKER, UNMARKED, container
 
 from grader.__main__ import app
+from grader.commands.student import PART_WIDTH
 from grader.diagnosis import doctor, packages
 from grader.diagnosis.finding import Finding
 from grader.isolation import sandbox, sandbox_problems
@@ -72,11 +73,11 @@ class Report:
 
     def of(self, part: str) -> tuple[bool, str, str]:
         """Return the doctor's result for one part of the machine: whether it works, the finding, and the fix."""
-        at = next((n for n, line in enumerate(self.lines) if line[2:].startswith(f"{part:28} ")), None)
+        at = next((n for n, line in enumerate(self.lines) if line[2:].startswith(f"{part:{PART_WIDTH}} ")), None)
         assert at is not None, self.text
         present = self.lines[at].startswith("✓")
         fix = "" if present else self.lines[at + 1].partition("→ ")[2]
-        return present, self.lines[at][31:], fix
+        return present, self.lines[at][PART_WIDTH + 3 :], fix
 
 
 def as_root() -> None:
@@ -102,6 +103,10 @@ def test_every_layer_of_the_sandbox_is_named_and_what_brings_it_where_it_is_miss
     for layer in sandbox.layers():
         assert findings[f"· {layer.name}"].present == layer.active
         assert layer.active or layer.fix
+
+
+def test_the_name_of_each_part_fits_into_its_column() -> None:
+    assert max(len(finding.part) for finding in here()) <= PART_WIDTH
 
 
 @pytest.mark.sandbox

@@ -16,7 +16,7 @@ def test_stacks_are_read_without_threads_files_and_lines() -> None:
 
 def test_it_is_in_python_from_its_first_version_on() -> None:
     assert bool(standard.lacking()) == (sys.version_info < standard.FIRST)
-    assert not standard.lacking() or "needs Python 3.15 or newer" in standard.lacking()
+    assert not standard.lacking() or "needs Python 3.15 or newer: uv python install 3.15" in standard.lacking()
 
 
 @pytest.mark.skipif(sys.version_info >= standard.FIRST, reason="this Python has the profiler")

@@ -119,6 +119,7 @@ def test_sub_interpreters_need_the_gil_and_a_module(place: Path, monkeypatch: py
     monkeypatch.setattr(sys, "executable", interpreter(place, "this", "3.11.2", gil=True))
     assert builds.with_interpreters() is None
     assert "3.13" in builds.lacking_interpreters()
+    assert "uv python install 3.14" in builds.lacking_interpreters()
     path = interpreter(place, "python3.14", "3.14.2", gil=True, interpreters="concurrent.interpreters")
     build = builds.with_interpreters()
     assert build is not None

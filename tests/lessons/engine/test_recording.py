@@ -95,6 +95,7 @@ def test_a_step_that_decides_fewer_claims_keeps_its_earlier_record(tmp_path: Pat
     RecordedRun({"count": older}).save(lesson.recorded)
     recorded(lesson)
     assert RecordedRun.load(lesson.recorded).steps["count"].claims["two"].standing == "inconclusive"
+    assert (before.inconclusive, RecordedRun.load(lesson.recorded).inconclusive) == ([], ["two"])
 
 
 def test_a_step_that_no_machine_has_run_has_no_record(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The content of the pack about each lesson. The catalogue finds the lessons, so these tests include new ones."""
 
+from dataclasses import replace
+
 import pytest
 from teachers_pack import pages, small_page
 
@@ -42,6 +44,9 @@ def test_a_page_has_the_question_its_right_option_and_the_measured_claims() -> N
     assert claim.result is not None
     assert (claim.bounds, claim.result.shown, claim.said.unclear) == ("2", "2", "Two or not: unclear.")
     assert len(twice.pictures) == 1
+    assert not twice.unclear
+    noisy = replace(twice, claims=(replace(claim, result=replace(claim.result, verdict="inconclusive")),))
+    assert noisy.unclear
     assert four_times.asked is not None
     assert (four_times.asked.question, four_times.asked.right) == ("And four times 2?", None)
 
