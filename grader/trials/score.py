@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from grader.records import Attempt, Control, Cost, Speed, Status, Verdict
-from grader.task import Task
+from grader.task import SimulatedExam, Task
 from harness.paired.decide import BENEFIT
 from harness.rendering import measured
 from harness.rendering.units import percent, ratio
@@ -61,12 +61,18 @@ def compared(cost: Cost | None, speed: Speed) -> str:
 
 
 def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
-    cases = f"Right on all {attempt.cases} cases."
+    cases = f"{_cases(task, attempt)}."
     if not task.tiers:
         return cases
     if attempt.status is Status.IMPOSSIBLE:
         return f"{cases} {_impossible(attempt, speed)}"
     return f"{cases} {_sentence(compared(task.cost, speed))}{_tier(task, attempt, speed)}{_reached(attempt, speed)}"
+
+
+def _cases(task: Task, attempt: Attempt) -> str:
+    if isinstance(task.exam, SimulatedExam) and attempt.cases_passed < attempt.cases:
+        return f"Right on {attempt.cases_passed} of {attempt.cases} cases, and {task.exam.forgiven} may be wrong"
+    return f"Right on all {attempt.cases} cases"
 
 
 def _tier(task: Task, attempt: Attempt, speed: Speed) -> str:

@@ -7,8 +7,8 @@ keeps intermediate values in registers. Such a loop gains 10× or more, so full 
 too close to each other for different points.
 
 The timed numbers are float64. With float32 numbers, `numba.vectorize` with Python's float coefficients would still
-compute in float64. Its ratio was 4.8 on one machine and 9.8 on another, so its points depended on the machine. (Measured
-on a 2-core VM, torch 2.13, numba 0.68, beside other programs.)
+compute in float64. Its ratio was 4.8 on one machine and 9.8 on another, so its points depended on the machine.
+(Measured on a 2-core VM, torch 2.13, numba 0.68, beside other programs.)
 """
 
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from small_tasks import negation
 
 from grader.records import Attempt, Control, Cost, Speed, Status
-from grader.task import Task, Tier
+from grader.task import SimulatedExam, Task, Tier
 from grader.trials.score import RIGHT, compared, reached_share, score, share
 
 TASK = negation(Path(), tiers=(Tier(2, 0.6), Tier(4, 1.0)))
@@ -30,6 +30,12 @@ def test_a_task_without_tiers_gives_all_points_for_a_right_answer() -> None:
     free = replace(TASK, tiers=())
     assert share(free, 0) == 1.0
     assert score(free, passed(EVIDENCE)).attempt.rationale == "Right on all 7 cases."
+
+
+def test_a_forgiven_wrong_answer_is_reported() -> None:
+    task = replace(TASK, exam=SimulatedExam(lambda _: (), forgiven=2), tiers=())
+    verdict = score(task, replace(passed(EVIDENCE), cases_passed=5))
+    assert verdict.attempt.rationale == "Right on 5 of 7 cases, and 2 may be wrong."
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one not in RIGHT])
