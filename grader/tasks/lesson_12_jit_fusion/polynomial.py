@@ -3,8 +3,8 @@
 For each of twelve coefficients, the baseline computes a product, a sum and the next power: 36 passes, each with a new
 tensor. Horner's method needs 22 passes and gains 1.8×. With torch.addcmul it needs 11, and gains 2.3× with new tensors
 or 3.8× in place. Memory is the bottleneck here, not arithmetic. One loop compiled by numba reads each number once and
-keeps intermediate values in registers. Such a loop gains 8.6 to 12×, so full points are at 5×. The ways in torch are too
-close to each other for different points. The solution must gain only 1.5 times the top tier (`least_gain`), because
+keeps intermediate values in registers. Such a loop gains 8.6 to 12×, so full points are at 5×. The ways in torch are
+too close to each other for different points. The solution must gain only 1.5 times the top tier (`least_gain`), because
 this tier must also be well above 3.8×.
 
 The timed numbers are float64. With float32 numbers, `numba.vectorize` with Python's float coefficients would still
