@@ -21,6 +21,9 @@ TMP_BYTES = 256 << 20
 SHM_BYTES = 64 << 20
 """The sizes of the two folders to which a tree may write, /tmp and /dev/shm."""
 
+NEW_FOLDERS = {"/tmp": TMP_BYTES, "/dev/shm": SHM_BYTES}  # noqa: S108 - every tree has its own
+"""The folders to which a tree may write, with their sizes. They are new, so they hide the folders of these names."""
+
 _NEW_MOUNTS, _NEW_CGROUP, _NEW_NAMES, _NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
 _NEW_USER, _NEW_PIDS, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC, _RECURSIVE, _PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
@@ -48,7 +51,7 @@ def make_private() -> None:
     _mount("none", "/", "", _RECURSIVE | _PRIVATE, "")
     _mount("proc", "/proc", "proc", _READ_ONLY | _NO_SUID | _NO_DEVICES | _NO_EXEC, "")
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
-    for folder, size in (("/tmp", TMP_BYTES), ("/dev/shm", SHM_BYTES)):  # noqa: S108 - every tree has its own
+    for folder, size in NEW_FOLDERS.items():
         _mount("tmpfs", folder, "tmpfs", _NO_SUID | _NO_DEVICES, f"mode=1777,size={size}")
     with contextlib.suppress(OSError):  # a kernel without control groups
         _check(_libc().unshare(_NEW_CGROUP), "a new control group namespace")

@@ -19,6 +19,7 @@ from typing import Any, Final
 from grader.errors import MachineError
 from grader.inside import tree_namespaces
 from grader.isolation import (
+    bubblewrap,
     cgroups,
     machine_facts,
     namespaces,
@@ -176,9 +177,13 @@ def can_use_template(*, sandboxed: bool) -> bool:
     """Return whether process trees can be forked from a template process: without a sandbox, or with namespaces.
 
     Without namespaces, the Landlock rules of a tree name the tree's folder. So a template process would need root's
-    access to all files until it forks.
+    access to all files until it forks. A tree has a new /tmp and /dev/shm, which would hide a Python or a package in
+    these folders.
     """
-    return has_namespaces() if sandboxed else hasattr(os, "fork")
+    if not sandboxed:
+        return hasattr(os, "fork")
+    hidden = any(one.is_relative_to(new) for one in bubblewrap.prefixes() for new in tree_namespaces.NEW_FOLDERS)
+    return has_namespaces() and not hidden
 
 
 def start_template(control: int, *, sandboxed: bool, hidden: Sequence[Path] = ()) -> ProcessTree:

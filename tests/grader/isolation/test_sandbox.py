@@ -399,3 +399,11 @@ def test_the_address_space_is_limited_beyond_what_python_itself_takes() -> None:
     with opened(LIMITS, BARE, tensors=False) as one, pytest.raises(faults.Raised) as caught:
         ask(one, "def f(x): return len(bytearray(400 << 20))", None)
     assert caught.value.memory
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("folder", tree_namespaces.NEW_FOLDERS)
+def test_a_python_that_a_forked_tree_cannot_see_is_started_alone(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "prefixes", lambda: [Path(sys.base_prefix), Path(folder, "course")])
+    assert not sandbox.can_use_template(sandboxed=True)
+    assert sandbox.can_use_template(sandboxed=False)
