@@ -53,21 +53,22 @@ def forward(network, x):
 def backward(loss):
     loss.backward()
 
-def update(optimizer):
-    optimizer.step()
-    optimizer.zero_grad()
+def update(network):
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight -= 0.01 * weight.grad
+            weight.grad = None
 
 def train():
     layers = nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 1)
     network = nn.Sequential(*layers)
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
     while True:
         start = time.perf_counter()
         x = torch.tensor(load())
         loaded = time.perf_counter()
         loss = forward(network, x)
         backward(loss)
-        update(optimizer)
+        update(network)
         end = time.perf_counter()
         print(loaded - start, end - loaded, flush=True)
 
@@ -93,7 +94,7 @@ class Dumped(NamedTuple):
     "process from outside.",
     fast={"lines": 3},
 )
-def one_look(lines: int = 20) -> Dumped | str:
+def one_look(lines: int = 10) -> Dumped | str:
     """The profilers of lesson 09 run inside the program. A program that already runs cannot start them any more.
 
     `py-spy` is a separate program. It finds the process by its number, and reads the stacks of the functions from the
@@ -179,9 +180,9 @@ PARTS = ("load", "forward", "backward", "update")
     ),
     wrong_reasoning="Students choose the backward pass, because it computes the most. But the network is small, and "
     "the loader computes each number in Python.",
-    fast={"seconds": 0.3},
+    fast={"seconds": 0.15},
 )
-def a_recording(seconds: float = 2.0) -> Recorded | str:
+def a_recording(seconds: float = 1.5) -> Recorded | str:
     """`py-spy record` takes a sample of the stack at a fixed rate, by default 100 times per second.
 
     The share of the samples that contain a function is an estimate of the function's share of the time. Our program
@@ -309,9 +310,9 @@ class Native(NamedTuple):
     ),
     wrong_reasoning="Students think that the sample shows the running C++ function. But without `--native`, py-spy "
     "knows only Python's functions, so the caller is at the top.",
-    fast={"seconds": 0.3},
+    fast={"seconds": 0.15},
 )
-def c_frames(seconds: float = 1.5) -> Native | str:
+def c_frames(seconds: float = 1.2) -> Native | str:
     """py-spy reads the stack that the interpreter keeps for its own functions. C++ functions are not on this stack.
 
     With the option `--native`, py-spy also reads the processor's stack, on which the C and C++ functions are. This
@@ -437,9 +438,9 @@ def mean_s(lines: list[str], seconds: float) -> float:
     ),
     wrong_reasoning="Students think that more samples per second cost the most. But `cProfile` works at each call, "
     "and samples stop the program only now and then.",
-    fast={"turns": 3, "seconds": 0.05},
+    fast={"turns": 2, "seconds": 0.05},
 )
-def costs(turns: int = 5, seconds: float = 0.25) -> list[dict[str, float]] | str:
+def costs(turns: int = 5, seconds: float = 0.1) -> list[dict[str, float]] | str:
     """We measure the mean time of a round of 20 000 calls: without a profiler, and with each of four profilers.
 
     The profilers take turns, so that a disturbance of the machine does not hit only one of them. The program measures
@@ -567,9 +568,9 @@ class Places(NamedTuple):
     ),
     wrong_reasoning="Students think that a process and its children are one program. But py-spy reads one process, "
     "with all its threads.",
-    fast={"seconds": 0.2},
+    fast={"seconds": 0.15},
 )
-def threads_and_children(seconds: float = 1.0) -> Places | str:
+def threads_and_children(seconds: float = 0.7) -> Places | str:
     """The program calls `in_main`, `in_thread` and `in_child`, each in a different place.
 
     We record it with py-spy, then with py-spy and the option `--subprocesses`, and at last with `cProfile`.
@@ -705,9 +706,9 @@ class Biased(NamedTuple):
     ),
     wrong_reasoning="Students think that a sampler always sees the right shares. But a thread of the same program can "
     "only take samples when it gets the lock.",
-    fast={"seconds": 0.3},
+    fast={"seconds": 0.15},
 )
-def inside_and_outside(seconds: float = 1.5) -> Biased | str:
+def inside_and_outside(seconds: float = 1.2) -> Biased | str:
     """A sampler inside the program runs Python code, so it needs the GIL, and waits until the program releases it.
 
     The program contains two such samplers: a second thread, as in lesson 09, and a handler for the timer signal
@@ -862,9 +863,9 @@ class Groups(NamedTuple):
     ),
     wrong_reasoning="Students think that four times as many samples make the margin four times as small. But the "
     "margin shrinks with the square root of the number.",
-    fast={"seconds": 0.5},
+    fast={"seconds": 0.2},
 )
-def how_many(seconds: float = 2.5) -> Groups | str:
+def how_many(seconds: float = 2.2) -> Groups | str:
     """A share of samples is like a share of votes in a poll: it comes with a margin of error.
 
     If the samples are independent, the number of samples in a function has a binomial distribution. The function
@@ -876,7 +877,7 @@ def how_many(seconds: float = 2.5) -> Groups | str:
     if lacking():
         return lacking()
     with live(random_work()) as program:
-        samples = record(program.pid, seconds, rate=400)
+        samples = record(program.pid, seconds, rate=500)
         busy = program.busy()
     hits = ["rare" in sample.names for sample in samples.taken]
     share, groups = sum(hits) / len(hits), []
@@ -993,7 +994,7 @@ def total(numbers):
 while True:
     begin = time.thread_time()
     numbers = parse(["12345"] * {words})
-    total(range(40_000))
+    total(range(100_000))
     print(time.thread_time() - begin, flush=True)
 """
 
@@ -1015,9 +1016,9 @@ class Version(NamedTuple):
     ),
     wrong_reasoning="Students think that a larger share means more time. But a share is a part of a whole, and the "
     "whole is smaller now.",
-    fast={"seconds": 0.2},
+    fast={"seconds": 0.15},
 )
-def two_runs(seconds: float = 1.5) -> list[Version] | str:
+def two_runs(seconds: float = 1.2) -> list[Version] | str:
     """We record the program before and after the change, for the same number of seconds.
 
     All shares of a recording add up to 100 %, so if one share shrinks, others grow. To compare two runs, we multiply

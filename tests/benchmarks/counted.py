@@ -93,7 +93,7 @@ class Fought:
         return abs(math.log(self.ratio * self.truth))
 
 
-MIX: Final = ((EQUAL, False, 20), (1.03, False, 4), (1.05, False, 4), (EQUAL, True, 1))
+MIX: Final = ((EQUAL, False, 40), (1.03, False, 4), (1.05, False, 4), (EQUAL, True, 1))
 """The duels of a repetition, for each work and load: true slowdown, paired processes, number of duels."""
 
 
