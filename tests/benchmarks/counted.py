@@ -96,6 +96,10 @@ class Fought:
 MIX: Final = ((EQUAL, False, 40), (1.03, False, 4), (1.05, False, 4), (EQUAL, True, 1))
 """The duels of a repetition, for each work and load: true slowdown, paired processes, number of duels."""
 
+PAIRED_EACH: Final = 4
+"""One of this many repetitions contains the duels with paired processes. Such a duel starts ten processes, which takes
+as long as 40 other duels."""
+
 
 def plan(loads: Sequence[str], works: Sequence[str]) -> Iterator[Batch]:
     """Yield batches without end. Each repetition contains every work under every load."""
@@ -103,7 +107,8 @@ def plan(loads: Sequence[str], works: Sequence[str]) -> Iterator[Batch]:
         for load in loads:
             for work in works:
                 for truth, paired_processes, duels in MIX:
-                    yield Batch(load, work, truth, paired_processes, duels, number)
+                    if not paired_processes or number % PAIRED_EACH == 0:
+                        yield Batch(load, work, truth, paired_processes, duels, number)
 
 
 def read(path: Path) -> list[Fought]:
