@@ -45,7 +45,8 @@ from torch import nn
 
 def load():
     rows = range(256)
-    return [[i * j % 7 / 7 for j in range(64)] for i in rows]
+    table = [[i * j % 7 / 7 for j in range(64)] for i in rows]
+    return torch.tensor(table)
 
 def forward(network, x):
     return network(x).square().mean()
@@ -64,7 +65,7 @@ def train():
     network = nn.Sequential(*layers)
     while True:
         start = time.perf_counter()
-        x = torch.tensor(load())
+        x = load()
         loaded = time.perf_counter()
         loss = forward(network, x)
         backward(loss)
@@ -174,8 +175,8 @@ PARTS = ("load", "forward", "backward", "update")
 @lesson.step(
     "Where does the training loop spend its time? py-spy record",
     predict=Choice(
-        "In each step, `load` computes 16 384 numbers in Python. Then torch trains a network of 64, 128 and 1 units "
-        "with them. Which function do most samples contain?",
+        "In each step, `load` computes 16 384 numbers in Python, and makes a tensor of them. Then torch trains a "
+        "network of 64, 128 and 1 units with them. Which function do most samples contain?",
         {"a": "`load`", "b": "`forward`", "c": "`backward`", "d": "`update`"},
     ),
     wrong_reasoning="Students choose the backward pass, because it computes the most. But the network is small, and "
@@ -207,8 +208,8 @@ LOADING_FIRST = a_recording.claim(
 )
 CLOCKS_AGREE = a_recording.claim(
     "clocks-agree",
-    "the share of the samples outside these three functions is within 15 percentage points of the share of loading on"
-    " the program's own clock",
+    "the share of the samples that contain `load` is within 15 percentage points of its share on the program's own"
+    " clock",
     at_least=-0.15,
     at_most=0.15,
     unit=signed(units.percent),
@@ -231,10 +232,10 @@ def _(page: Page, found: Recorded | str) -> None:
     page.settle(LOADING_FIRST, ratio)
     load_s, rest_s = (sum(each) for each in zip(*found.own_clock, strict=True))
     clock = load_s / (load_s + rest_s)
-    sampled = across(samples, lambda part: 1 - sum(part.share(name) for name in PARTS[1:]))
+    sampled = across(samples, lambda part: part.share("load"))
     page.settle(CLOCKS_AGREE, sampled.mapped(lambda share: share - clock).void_if(disturbed))
     page.say(
-        f"py-spy took {units.some(len(samples), 'sample')}. On the program's own clock, loading took",
+        f"py-spy took {units.some(len(samples), 'sample')}. On the program's own clock, `load` took",
         f"{units.percent(clock)} of the time.",
         CLOCKS_AGREE.words(
             held="The samples agree with the program's own clock.",
@@ -244,9 +245,9 @@ def _(page: Page, found: Recorded | str) -> None:
     )
     page.say(
         LOADING_FIRST.words(
-            held="The loop in Python takes more time than the training, because each number is a Python object. A"
-            " faster network would hardly make this program faster.",
-            refuted="On this machine, the training takes more time than the loop in Python.",
+            held="`load` takes more time than the training, because each number is a Python object: the loop makes it,"
+            " and `torch.tensor` reads it. A faster network would hardly make this program faster.",
+            refuted="On this machine, the training takes more time than `load`.",
             unclear="This run does not show whether loading or training takes more time.",
         ),
         "`py-spy record -o profile.svg --pid PID` saves such a picture. With `--format speedscope` or",
@@ -1118,6 +1119,7 @@ class Standard(NamedTuple):
     in_c: float
     true: float
     busy: float
+    cost: float
 
 
 @lesson.step("Python's own sampling profiler", fast={"seconds": 1})
@@ -1127,6 +1129,7 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
     `python -m profiling.sampling attach PID` samples a running process, and `run script.py` starts a script. The
     profiler needs no installation, but it can watch only a process with the same version of Python. By default, it
     samples only the main thread and takes more samples per second than py-spy. We record the program of step 6 again.
+    Then we measure the cost with the program of step 4.
     """
     if standard.lacking():
         return standard.lacking()
@@ -1137,6 +1140,13 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
             return str(error)
         program.wait_for(9)
         busy, lines = program.busy(), program.lines()
+    with live(calls() + "rounds()") as program:
+        time.sleep(0.5)
+        program.wait_for(3)
+        alone_s = median(map(float, program.lines()))
+        before = len(program.lines())
+        standard.attach(program.pid, 1)
+        sampled_s = median(map(float, program.lines()[before:]))
     rows = [[float(number) for number in line.split()] for line in lines]
     python_s, c_s = (sum(row[at] for row in rows) for at in (0, 1))
     python, c = 0, 0
@@ -1144,7 +1154,8 @@ def from_the_standard_library(seconds: int = 2) -> Standard | str:
         python += count * ("in_python" in stack)
         c += count * ("in_c" in stack)
     true, total = c_s / (python_s + c_s), python + c
-    return Standard(total, c / max(total, 1), true, busy)
+    share = c / max(total, 1)
+    return Standard(total, share, true, busy, sampled_s / alone_s)
 
 
 STANDARD_AGREES = from_the_standard_library.claim(
@@ -1170,8 +1181,13 @@ def _(page: Page, found: Standard | str) -> None:
             refuted="In this run, its share does not agree with the CPU clock of the program.",
             unclear="This run does not show whether its share is right.",
         ),
-        "Unlike py-spy, it does not stop the process while it reads a stack.",
-        "Python 3.15 also has a new name for `cProfile`: `profiling.tracing`.",
+        "By default, it does not stop the process while it reads a stack. With `--blocking`, it does.",
+        f"While it took samples, a round of 20 000 calls took {units.ratio(found.cost)} its usual time.",
+    )
+    page.say(
+        "Python 3.15 also has a new name for `cProfile`: `profiling.tracing`. The documentation of Python 3.15",
+        "recommends the sampling profiler for most programs. It recommends `profiling.tracing` if you must know the",
+        "exact number of calls.",
     )
 
 

@@ -1,7 +1,7 @@
 """Lesson 17: find short peaks of memory, memory that is never freed, and the memory of a training step.
 
 The steps appear on the screen in the order of this file. Some sentences of an explanation depend on the measurements on
-this machine. The lesson uses at most about 200 MiB at a time. The steps with memray are skipped if it is not installed.
+this machine. The lesson uses at most about 250 MiB at a time. The steps with memray are skipped if it is not installed.
 """
 
 import gc
@@ -525,7 +525,7 @@ def live_view() -> tuple[LiveStage, ...] | None:
 
     `python -m memray run --live script.py` shows a table in the terminal. With `--live-remote`, the script waits for
     `python -m memray live PORT` in another terminal. `python -m memray attach PID` starts the table for a process that
-    already runs. It needs a debugger, gdb or lldb.
+    already runs. Before Python 3.14, it needs a debugger, gdb or lldb.
 
     `live_stages` starts this script with `--live-remote`, and reads the same data with `memray.SocketReader`. `pause`
     waits until the memory has been read.

@@ -261,9 +261,10 @@ def speed_table(found: Measured) -> Table:
 def without_the_lock(turns: int = 12) -> Measured | None:
     """From version 3.13 on, Python has a second build without the GIL, the free-threaded build. Its name ends in t.
 
-    This step looks for such a build: `python3.14t`, `python3.13t`, or the file in the environment variable
-    `FAIRCLOCK_FREE_THREADED`. It asks the build with `sys._is_gil_enabled()` whether the GIL is off. The free-threaded
-    build can also run with the GIL: with `PYTHON_GIL=1`, and after the import of an extension that needs it.
+    This step looks for such a build: `python3.15t`, `python3.14t`, `python3.13t`, or the file in the environment
+    variable `FAIRCLOCK_FREE_THREADED`. It asks the build with `sys._is_gil_enabled()` whether the GIL is off. The
+    free-threaded build can also run with the GIL: with `PYTHON_GIL=1`, and after the import of an extension that needs
+    it.
     """
     build = free_threaded()
     if build is None:
@@ -311,7 +312,8 @@ def _(page: Page, found: Measured | None) -> None:
     )
     page.say(
         "Without the GIL, reference counts, dicts and lists need protection of their own. This costs time, even on one",
-        "thread. The documentation of Python 3.13 names about 40 % on a suite of programs, and expects less in 3.14.",
+        "thread: about 40 % in Python 3.13, and about 5 to 10 % in Python 3.14 (their documentation, on suites of",
+        "programs). In Python 3.13, this build was an experiment. Since Python 3.14, it is officially supported.",
     )
 
 
@@ -1084,12 +1086,18 @@ TOO_MANY_SLOW = too_many_threads.claim(
 @too_many_threads.explain
 def _(page: Page, found: list[dict[tuple[int, int], Rate]]) -> None:
     ways = list(found[0])
-    rows = [(own, of_torch, median(turn[own, of_torch].calls for turn in found)) for own, of_torch in ways]
-    heads: Heads = {"Python threads": units.count, "torch's threads": units.count, "calls per second": units.number}
+    rates = {way: Rate(*(median(turn[way][part] for turn in found) for part in (0, 1))) for way in ways}
+    rows = [(*way, rate.calls, rate.cores) for way, rate in rates.items()]
+    heads: Heads = {
+        "Python threads": units.count,
+        "torch's threads": units.count,
+        "calls per second": units.number,
+        "cores used": units.number,
+    }
     page.table(Table.of("`torch.sigmoid` of 400 000 numbers (medians)", heads, rows))
     part = Interval.median(turn[ways[-1]].calls / turn[2, 1].calls for turn in found)
     # The system gives 64 threads a larger share of busy cores than 2 threads.
-    disturbed = median(turn[2, 1].cores for turn in found) < TWO_CORES
+    disturbed = rates[2, 1].cores < TWO_CORES
     if can_limit() or CORES == 2:
         page.reveal(part.void_if(disturbed))
         page.settle(TOO_MANY_SLOW, part, disturbed=disturbed)
@@ -1104,12 +1112,25 @@ def _(page: Page, found: list[dict[tuple[int, int], Rate]]) -> None:
             unclear="This run does not show how much too many threads cost.",
         ),
         "Choose one level. If several Python threads or processes call torch, use `torch.set_num_threads(1)` before",
-        "their first call. If one thread calls torch with large tensors, let torch use all cores.",
+        "their first call. If one thread calls torch with large tensors, let torch use all cores, and measure whether",
+        "this is really faster.",
+        team_of_two(rates[1, 1], rates[1, 2]),
     )
     page.say(
         "The same happens with processes: each worker of a test program or of a server has a team of its own. torch's",
         "`DataLoader` sets one thread of torch in each of its worker processes.",
     )
+
+
+def team_of_two(alone: Rate, team: Rate) -> str:
+    """Return a sentence about one Python thread with two threads of torch, if this is slower than one, or else ""."""
+    if team.calls >= alone.calls:
+        return ""
+    slower = f"Here, one Python thread with two threads of torch made only {units.percent(team.calls / alone.calls)} of"
+    calls = f"{slower} the calls that it made with one thread."
+    if team.cores >= TWO_CORES:
+        return calls
+    return f"{calls} The system often kept both threads on the same core, so one waited while the other computed."
 
 
 lesson.key_points = (
@@ -1120,6 +1141,7 @@ lesson.key_points = (
 lesson.references = (
     "Python, free threading: docs.python.org/3/howto/free-threading-python.html",
     "PEP 703, Making the Global Interpreter Lock Optional in CPython: peps.python.org/pep-0703",
+    "PEP 779, Criteria for supported status for free-threaded Python: peps.python.org/pep-0779",
     "Python 3.14, `concurrent.interpreters`: docs.python.org/3/library/concurrent.interpreters.html",
     "PyTorch, CPU threading: docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html",
     "Savage et al.: Eraser: A Dynamic Data Race Detector for Multithreaded Programs (1997)",

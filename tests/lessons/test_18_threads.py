@@ -226,7 +226,7 @@ def test_threads_of_torch(
 
 def rates(part: float, cores: float) -> Any:
     """Return seven equal turns. `part` is the share of the calls with 32 threads, and `cores` what two threads used."""
-    calls = {(1, 1): 100.0, (2, 1): 190.0, (2, 32): 190.0 * part}
+    calls = {(1, 1): 100.0, (1, 2): 150.0, (2, 1): 190.0, (2, 32): 190.0 * part}
     return [{way: MODULE.Rate(each, cores) for way, each in calls.items()}] * 7
 
 
@@ -243,6 +243,17 @@ def test_too_many_threads(prepare: Play, lesson: Lesson, part: float, cores: flo
     printed, found = explained(prepare, lesson, "too_many_threads", rates(part, cores))
     assert found == {"too-many-slow": standing}
     assert ("no clear answer" in printed) == (cores < 1)
+
+
+@pytest.mark.parametrize(
+    ("calls", "cores", "words"),
+    [(150, 1.9, ""), (50, 1.9, "only 50 % of the calls"), (50, 1.0, "The system often kept both threads on the same")],
+)
+def test_a_slow_team_of_two_is_explained(calls: float, cores: float, words: str) -> None:
+    text = MODULE.team_of_two(MODULE.Rate(100, 1.0), MODULE.Rate(calls, cores))
+    assert words in text
+    assert bool(text) == bool(words)
+    assert ("same core" in text) == (bool(words) and cores < MODULE.TWO_CORES)
 
 
 def test_more_than_two_cores_need_a_limit(prepare: Play, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
