@@ -43,8 +43,11 @@ Array = NDArray[Any]
 
 Inputs = tuple[Array, ...]
 
-Drawing = Callable[[np.random.Generator], Iterator[Inputs]]
-"""A function that yields new random inputs of one size without end."""
+Drawing = Callable[[Iterator[np.random.Generator]], Iterator[Inputs]]
+"""A function that yields new random inputs of one size without end, each from the next of endless generators.
+
+Because of the separate generators, one input says nothing about the next one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class TensorExam:
 
     `cases(rng)` returns the test cases for correctness: tuples of NumPy arrays, one array per parameter. An array may
     be empty, a strided view, or a view of another array's memory. No stride may be negative, because torch has no such
-    tensors. `timed(rng)` yields new inputs of the timed size without end, all with the same strides. It must be fast,
+    tensors. `timed(rngs)` yields new inputs of the timed size without end, all with the same strides. It must be fast,
     because hundreds of inputs are drawn during a measurement. `oracle(*inputs)` returns the right answer in float64.
     `allowed(*inputs)` returns the absolute error allowed for each element of the answer. The answer must have the dtype
     of the first input.

@@ -17,7 +17,7 @@ from grader.authoring import in_process, plain_variations
 from grader.authoring.in_process import Solver
 from grader.authoring.plain_variations import Asked
 from grader.authoring.variations import copied, varied
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.task import CountedExam, Inputs, Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam
 from grader.trials import simulated
 from grader.trials.correctness import Answer, Expected, judge
@@ -129,7 +129,7 @@ class Draws:
             yield describe(exam.parameters, inputs), inputs, Expected.of(exam, inputs)
         if draw == GRADED:
             for timed in (exam.timed, *exam.also_timed):
-                for inputs in islice(timed(generator(draw, "timed")), TIMED):
+                for inputs in islice(timed(independent(generator(draw, "timed"))), TIMED):
                     yield f"timed, {describe(exam.parameters, inputs)}", inputs, Expected.of(exam, inputs)
             return
         solvers = [in_process.of_source(self.task, source) for source in self.right]

@@ -24,7 +24,7 @@ import numpy as np
 
 from grader import overlays
 from grader.records import Cost
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.task import Array, CountedExam, Inputs, Scenario, SimulatedExam, Task, TensorExam, tier_of
 from grader.trials import simulated
 from grader.trials.correctness import Answer, Expected, judge
@@ -144,7 +144,7 @@ class Bench:
     def _timed(self) -> list[Inputs]:
         exam = self.task.exam
         assert isinstance(exam, TensorExam)
-        return [next(timed(generator(self.draw, "timed"))) for timed in (exam.timed, *exam.also_timed)]
+        return [next(timed(independent(generator(self.draw, "timed")))) for timed in (exam.timed, *exam.also_timed)]
 
     def _sizes(self, of_baselines: Sequence[T]) -> Iterator[tuple[Inputs, T]]:
         every = of_baselines if len(of_baselines) > 1 else [*of_baselines] * len(self._timed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.isolation.forkserver import ForkServer
 from grader.records import Attempt, Control, Speed, Status
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Drawing, Task, TensorExam
 from grader.trials import speed
@@ -113,5 +113,5 @@ def _mark(one: SizedDuel, deciding: SizedDuel) -> str:
 
 
 def _shapes(exam: TensorExam, timed: Drawing) -> str:
-    drawn = next(timed(generator("any input")))
+    drawn = next(timed(independent(generator("any input"))))
     return ", ".join(f"{name} {array.shape}" for name, array in zip(exam.parameters, drawn, strict=True))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.errors import GraderFault
+from grader.seeds import independent
 from grader.task import Inputs, TensorExam
 from grader.trials.correctness import Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
@@ -131,7 +132,7 @@ class Supply:
     """
 
     def __init__(self, exam: TensorExam, rng: np.random.Generator) -> None:
-        self._exam, self._inputs, self._rng = exam, exam.timed(rng), rng
+        self._exam, self._inputs, self._rng = exam, exam.timed(independent(rng)), rng
         first = next(self._inputs)
         allowed = exam.allowed(*first)
         self._allowed = np.full_like(allowed, 2 * allowed.max(initial=0.0))

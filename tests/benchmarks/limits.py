@@ -31,7 +31,7 @@ from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
 from grader.records import Cost, Status, Submission
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials.turns import Supply
@@ -116,7 +116,7 @@ def planted(task: Task, solution: str) -> str:
     """Return the source text of a submission that computes the answer to a timed input only once."""
     exam = task.exam
     assert isinstance(exam, TensorExam)
-    inputs = [next(timed(generator("any input"))) for timed in (exam.timed, *exam.also_timed)]
+    inputs = [next(timed(independent(generator("any input")))) for timed in (exam.timed, *exam.also_timed)]
     if not exam.in_c:
         shapes = {tuple(one.shape for one in drawn) for drawn in inputs}
         return solution + IN_PYTHON.format(name=task.name, timed=shapes)

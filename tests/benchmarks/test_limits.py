@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from limits import PLANTED, Graded, read, report, same_input_each_time, sources, timed_tasks
 
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.task import Task, TensorExam
 from grader.trials import native
 from grader.trials.turns import Supply
@@ -31,7 +31,7 @@ def test_the_planted_submission_answers_timed_inputs_from_memory_and_computes_al
     for inputs in (case, other):
         answer = function(*(torch.from_numpy(array.copy()) for array in inputs)).numpy()
         assert np.allclose(answer, exam.oracle(*inputs), rtol=1e-3, atol=1e-3, equal_nan=True)
-    drawn = exam.timed(generator("a"))
+    drawn = exam.timed(independent(generator("a")))
     first, second = (function(*map(torch.from_numpy, next(drawn))) for _ in range(2))
     assert torch.equal(first, second)
 

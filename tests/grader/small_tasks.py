@@ -121,8 +121,8 @@ def _cases(rng: np.random.Generator) -> list[Inputs]:
     return [(wide,), (wide[:, ::2],), (np.empty((0, 3), np.float32),), (special,)]
 
 
-def _timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
+def _timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
         yield (rng.standard_normal((64, 64)).astype(np.float32),)
 
 

@@ -44,9 +44,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random inputs of the timed shape without end, with numbers around 0."""
-    while True:
+    for rng in rngs:
         yield tuple(rng.random(TIMED_SHAPE, dtype=np.float32) - 0.5 for _ in range(2))
 
 

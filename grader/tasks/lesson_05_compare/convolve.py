@@ -48,9 +48,9 @@ def _draw(rng: np.random.Generator, signal: int, weights: int) -> Inputs:
     return tuple(rng.integers(-LARGEST, LARGEST + 1, size=length) for length in (signal, weights))
 
 
-def timed(weights: int, rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(weights: int, rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random inputs without end: a signal of the timed length, and `weights` weights."""
-    while True:
+    for rng in rngs:
         yield _draw(rng, SIGNAL, weights)
 
 

@@ -45,10 +45,10 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield pairs of random square matrices without end. In all pairs the same one of the two is transposed."""
-    turned = int(rng.integers(2))
-    while True:
+    turned = int(next(rngs).integers(2))
+    for rng in rngs:
         squares = [rng.random((SIDE, SIDE), dtype=np.float32) - 0.5 for _ in range(2)]
         squares[turned] = squares[turned].T
         yield tuple(squares)

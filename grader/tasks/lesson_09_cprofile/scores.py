@@ -40,9 +40,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random matrices of the timed shape without end."""
-    while True:
+    for rng in rngs:
         yield (rng.standard_normal((ROWS, LENGTH), dtype=np.float32),)
 
 

@@ -42,9 +42,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random inputs of the timed sizes without end."""
-    while True:
+    for rng in rngs:
         yield _drawn(rng, (ROWS, ROWS, COLUMNS), "float32")
 
 

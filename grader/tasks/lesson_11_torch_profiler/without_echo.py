@@ -47,12 +47,12 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random sounds and filters of the timed sizes without end.
 
     A filter computes weighted means, mostly of near numbers. Rounding errors then stay small.
     """
-    while True:
+    for rng in rngs:
         x = 4 * rng.standard_normal((LENGTH, COLUMNS), dtype=np.float32)
         mix = rng.random((COLUMNS, COLUMNS), dtype=np.float32)
         yield (x, *(_filter(rng) for _ in range(3)), mix / mix.sum(0))

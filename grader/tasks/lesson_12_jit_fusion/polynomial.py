@@ -41,9 +41,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random inputs of the timed size without end."""
-    while True:
+    for rng in rngs:
         yield (_numbers(rng, (NUMBERS,), "float64"),)
 
 

@@ -34,9 +34,9 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return drawn
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield random bytes of the timed size without end."""
-    while True:
+    for rng in rngs:
         yield (_bytes(rng, BYTES),)
 
 

@@ -202,8 +202,8 @@ def one_row(rng: np.random.Generator) -> list[Inputs]:
     return [(rng.standard_normal((1, 6)).astype(np.float32),)]
 
 
-def timed_row(rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
+def timed_row(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
         yield one_row(rng)[0]
 
 

@@ -9,6 +9,7 @@ import torch
 from playing import find_task
 
 from grader import paths
+from grader.seeds import independent
 from grader.task import Inputs, TensorExam
 
 TASK = find_task("05_compare", "convolve")
@@ -19,7 +20,7 @@ assert isinstance(EXAM, TensorExam)
 def drawn() -> list[Inputs]:
     assert isinstance(EXAM, TensorExam)
     rng = np.random.default_rng(3)
-    return [*EXAM.cases(rng), *(next(timed(rng)) for timed in (EXAM.timed, *EXAM.also_timed))]
+    return [*EXAM.cases(rng), *(next(timed(independent(rng))) for timed in (EXAM.timed, *EXAM.also_timed))]
 
 
 def test_the_oracle_is_exact_on_every_case_and_at_every_timed_size() -> None:
@@ -45,7 +46,7 @@ def test_timed_inputs_are_fresh_each_time_and_have_the_announced_lengths() -> No
     assert isinstance(EXAM, TensorExam)
     lengths = []
     for timed in (EXAM.timed, *EXAM.also_timed):
-        inputs = timed(np.random.default_rng(5))
+        inputs = timed(independent(np.random.default_rng(5)))
         (signal, weights), (other, _) = next(inputs), next(inputs)
         assert not np.array_equal(signal, other)
         lengths.append((len(signal), len(weights)))

@@ -9,7 +9,7 @@ import torch
 from playing import find_task
 
 from grader import overlays, paths
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.task import TensorExam
 from grader.trials.correctness import right
 
@@ -57,6 +57,6 @@ def test_cases_hold_outliers_no_rows_and_what_lies_oddly() -> None:
 
 def test_what_is_timed_is_new_each_time_and_of_one_shape() -> None:
     assert isinstance(TASK.exam, TensorExam)
-    (first,), (second,) = islice(TASK.exam.timed(generator("a seed")), 2)
+    (first,), (second,) = islice(TASK.exam.timed(independent(generator("a seed"))), 2)
     assert first.shape == second.shape == (48, 1024)
     assert not np.array_equal(first, second)

@@ -12,7 +12,7 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader import overlays, paths
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.task import Inputs, TensorExam
 from grader.trials.correctness import right
 
@@ -39,7 +39,7 @@ def as_tensors(inputs: Inputs) -> list[torch.Tensor]:
 
 def large_products(path: Path, name: str = "without_echo") -> int:
     """Return how many products of two large matrices a profile of one call contains."""
-    function, given = function_of(path, name), as_tensors(next(exam().timed(generator("a seed"))))
+    function, given = function_of(path, name), as_tensors(next(exam().timed(independent(generator("a seed")))))
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as found:
         function(*given)
     rows = found.key_averages(group_by_input_shape=True)
@@ -61,7 +61,7 @@ def test_the_plain_function_of_the_stub_is_right() -> None:
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
 def test_rounding_needs_less_than_a_third_of_the_allowed_error(path: Path) -> None:
     function = function_of(path)
-    timed = next(exam().timed(generator("a seed")))
+    timed = next(exam().timed(independent(generator("a seed"))))
     for inputs in (*exam().cases(generator("another seed")), timed):
         answer = function(*as_tensors(inputs)).numpy()
         assert right(exam().oracle(*inputs), answer, exam().allowed(*inputs) / 3).all()
@@ -69,7 +69,7 @@ def test_rounding_needs_less_than_a_third_of_the_allowed_error(path: Path) -> No
 
 def test_products_in_bfloat16_are_wrong_in_the_timed_size_too() -> None:
     """A submission could choose the precision by the size."""
-    inputs = next(exam().timed(generator("a seed")))
+    inputs = next(exam().timed(independent(generator("a seed"))))
     answer = function_of(TASK.known / "wrong_bfloat16.py")(*as_tensors(inputs)).numpy()
     allowed = np.full_like(answer, 2 * exam().allowed(*inputs).max(), dtype=np.float64)  # as timed calls are checked
     assert not right(exam().oracle(*inputs), answer, allowed).all()
@@ -98,7 +98,7 @@ def test_cases_have_no_columns_views_both_dtypes_and_limited_numbers() -> None:
 
 
 def test_timed_inputs_are_new_each_time_and_of_one_shape() -> None:
-    first, second = islice(exam().timed(generator("a seed")), 2)
+    first, second = islice(exam().timed(independent(generator("a seed"))), 2)
     assert [array.shape for array in first] == [(640, 16), (640, 640), (640, 640), (640, 640), (16, 16)]
     for one, other in zip(first, second, strict=True):
         assert one.shape == other.shape
@@ -107,12 +107,12 @@ def test_timed_inputs_are_new_each_time_and_of_one_shape() -> None:
 
 
 def test_the_shapes_in_the_exercise_are_the_timed_ones() -> None:
-    shapes = ", ".join(str(array.shape) for array in next(exam().timed(generator("a seed"))))
+    shapes = ", ".join(str(array.shape) for array in next(exam().timed(independent(generator("a seed")))))
     assert f"sizes = {shapes}\n" in paths.stub("11_torch_profiler").read_text(encoding="utf-8")
 
 
 def test_the_solution_makes_no_more_operations_than_any_right_function_must() -> None:
-    inputs = next(exam().timed(generator("a seed")))
+    inputs = next(exam().timed(independent(generator("a seed"))))
     counted: list[int] = []
     for path in (SOLUTION, TASK.known / "baseline.py"):
         function = function_of(path)

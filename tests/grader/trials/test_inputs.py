@@ -10,7 +10,7 @@ from trees import opened
 from grader import catalogue
 from grader.isolation.pool import Pool
 from grader.limits import Limits
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Array, Inputs, Task, TensorExam
 from grader.trials.correctness import DTYPES, Answer
@@ -133,7 +133,9 @@ def test_the_root_of_a_view_of_a_view_is_what_holds_the_memory() -> None:
 def test_no_stretch_of_one_timed_input_is_met_in_another(task: Task) -> None:
     assert isinstance(task.exam, TensorExam)
     for timed in (task.exam.timed, *task.exam.also_timed):
-        drawn = [array.tobytes("A") for inputs in islice(timed(generator("a seed")), 6) for array in inputs]
+        drawn = [
+            array.tobytes("A") for inputs in islice(timed(independent(generator("a seed"))), 6) for array in inputs
+        ]
         for one, other in permutations(drawn, 2):
             stretches = (one[at : at + STRETCH] for at in range(0, len(one) - STRETCH + 1, max(1, len(one) // 16)))
             assert not any(stretch in other for stretch in stretches)

@@ -37,8 +37,8 @@ ONE = "def negate(x):\n    return -x\n"
 MIB = 1 << 20
 
 
-def inputs(rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
+def inputs(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
         yield (rng.standard_normal(1 << 18, dtype=np.float32),)
 
 

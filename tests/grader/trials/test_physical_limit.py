@@ -55,8 +55,8 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
     return [(rng.integers(-9, 9, (3, 3)).astype(np.float32),)]
 
 
-def timed(rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
+def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
         yield (rng.integers(-9, 9, (SIDE, SIDE)).astype(np.float32),)
 
 

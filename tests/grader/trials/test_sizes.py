@@ -15,6 +15,7 @@ from grader.authoring.lint import _solution
 from grader.grade import grade_task
 from grader.limits import Limits
 from grader.records import Attempt, Control, Speed, Status, Verdict
+from grader.seeds import independent
 from grader.task import Inputs, Task, TensorExam
 from grader.trials import control, sizes, speed
 from grader.trials.score import score
@@ -79,8 +80,8 @@ def test_a_task_says_itself_how_much_more_its_solution_must_gain() -> None:
     assert "more than 1 / 1.2 of the solution's ratio" in _solution(replace(task, least_gain=1.2), verdict)
 
 
-def rows_of(count: int, rng: np.random.Generator) -> Iterator[Inputs]:
-    while True:
+def rows_of(count: int, rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
+    for rng in rngs:
         yield (rng.standard_normal((count, 64)).astype(np.float32),)
 
 
@@ -120,7 +121,7 @@ def test_the_sizes_have_a_supply_and_a_duel_each(monkeypatch: pytest.MonkeyPatch
     def duel(_task: Task, exam: TensorExam, *_: object, by_wall: bool) -> tuple[Outcome, Control]:
         assert not by_wall
         assert exam.also_timed == ()
-        drawn.append(len(next(exam.timed(np.random.default_rng(1)))[0]))
+        drawn.append(len(next(exam.timed(independent(np.random.default_rng(1))))[0]))
         return fought("", 3.0, 1).outcome, HELD
 
     monkeypatch.setattr(speed, "duel", duel)

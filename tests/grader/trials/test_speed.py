@@ -21,7 +21,7 @@ from grader.isolation.forkserver import ForkServer
 from grader.isolation.pool import Pool
 from grader.limits import Limits
 from grader.records import Control, Status
-from grader.seeds import generator
+from grader.seeds import generator, independent
 from grader.session import Session
 from grader.task import Task, TensorExam
 from grader.trials import control, speed
@@ -241,7 +241,7 @@ threading.Thread(target=ahead, daemon=True).start()
 """
     )
     assert isinstance(task.exam, TensorExam)
-    packed = pack(next(task.exam.timed(generator("a secret"))))
+    packed = pack(next(task.exam.timed(independent(generator("a secret")))))
     spent_s = []
     for source in (AT_ONCE, busy):
         with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
@@ -262,7 +262,7 @@ def test_a_timed_call_during_which_the_cpu_clock_stands_still_costs_what_it_took
     """A virtual machine's CPU clock may stop while it corrects earlier times. This is not the submission's fault."""
     monkeypatch.setattr(ForkServer, "spent_s", lambda _self: 0.0)
     assert isinstance(task.exam, TensorExam)
-    packed = pack(next(task.exam.timed(generator("a secret"))))
+    packed = pack(next(task.exam.timed(independent(generator("a secret")))))
     with session.pool.fresh(tensors=True) as tree, worker(tree, LIMITS) as side:
         side.load(AT_ONCE)
         packed.write(side.inputs)

@@ -50,7 +50,7 @@ def drawn(right: float) -> tuple[Drawn, list[Array]]:
         asked.append(x)
         return np.full(x.shape, right)
 
-    def timed(_: np.random.Generator) -> Iterator[Inputs]:
+    def timed(_: Iterator[np.random.Generator]) -> Iterator[Inputs]:
         raise NotImplementedError
 
     exam = TensorExam(("x",), lambda _: [], timed, oracle, lambda x: np.zeros(x.shape))
