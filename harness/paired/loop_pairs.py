@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from harness.machine.clocks import Clock
-from harness.paired.blocks import Statement, TimingLoop, calibrate, gc_off_one_thread, timing_loop
+from harness.paired.blocks import Statement, TimingLoop, calibrate, common_calls, gc_off_one_thread, timing_loop
 from harness.paired.rounds import PairFactory, Reading, Round
 
 Turn = Callable[[], Reading]
@@ -74,13 +74,15 @@ def loop_pairs(
 
     with gc_off_one_thread():
         blocks = [calibrate(loop(side)) for side in sides]
+        calls = common_calls(*(block.calls for block in blocks))
+        round_s = sum(calls[side] * blocks[side].wall_s / blocks[side].calls for side in (0, 1))
 
         @contextmanager
         def open_pair(number: int) -> Iterator[TurnPair]:
             turns: dict[int, Turn] = {}
             for side in rng.sample((0, 1), 2):
-                turns[side] = partial(loop(sides[side]), blocks[side].calls)
+                turns[side] = partial(loop(sides[side]), calls[side])
                 turns[side]()  # the first block of a new loop is a warm-up
             yield TurnPair(number, turns[0], turns[1])
 
-        yield PairSource(open_pair, round_s=sum(block.wall_s for block in blocks))
+        yield PairSource(open_pair, round_s)

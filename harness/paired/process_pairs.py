@@ -25,7 +25,7 @@ from harness.machine import clocks
 from harness.machine.clocks import Clock, process_cpu
 from harness.machine.lanes import lane
 from harness.paired import process_env
-from harness.paired.blocks import DEFAULT_CLOCK, calibrate
+from harness.paired.blocks import DEFAULT_CLOCK, calibrate, common_calls
 from harness.paired.loop_pairs import PairSource, TimedCode, TurnPair
 from harness.paired.paired_process_main import PAIRED_PROCESS_VARIABLE, Failure, Job, make_job
 from harness.paired.rounds import Reading, make_reading
@@ -226,7 +226,7 @@ def process_pairs(
             one.wait_until_ready()
         with _core() as core, process_env.pinned(core):
             first_pair = [timed_worker(one, core, chosen, wall) for one in waiting[0]]
-            calls = [calls_in_a_turn(one) for one in first_pair]
+            calls = common_calls(*map(calls_in_a_turn, first_pair))
             round_s = sum(one.turn(n).wall_s for one, n in zip(first_pair, calls, strict=True))
 
             @contextmanager

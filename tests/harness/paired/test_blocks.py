@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.machine.clocks import FakeClock
-from harness.paired.blocks import BLOCK_S, calibrate, gc_off_one_thread, timing_loop
+from harness.paired.blocks import BLOCK_S, calibrate, common_calls, gc_off_one_thread, timing_loop
 from harness.paired.rounds import Reading
 
 
@@ -98,6 +98,38 @@ def test_an_interruption_does_not_change_the_calibration() -> None:
         clock.advance(5e-3 if next(calls) in {0, 1, 5} else BLOCK_S / 10)
 
     assert calibrate(timing_loop(interrupted_at_first, clock=clock, wall=clock)).calls == 10
+
+
+def test_long_interruptions_without_cpu_time_do_not_change_the_calibration() -> None:
+    wall, cpu = FakeClock(), FakeClock()
+    calls = iter(range(10**6))
+
+    def interrupted_at_first() -> None:
+        wall.advance(30e-3 if next(calls) in {1, 2} else BLOCK_S / 10)
+        cpu.advance(BLOCK_S / 10)
+
+    assert calibrate(timing_loop(interrupted_at_first, clock=cpu, wall=wall)).calls == 10
+
+
+def test_a_long_call_without_cpu_time_is_tried_four_times_at_most() -> None:
+    wall, cpu = FakeClock(), FakeClock()
+    calls: list[int] = []
+
+    def asleep() -> None:
+        calls.append(1)
+        wall.advance(0.5)
+        cpu.advance(1e-5)
+
+    assert calibrate(timing_loop(asleep, clock=cpu, wall=wall)).calls == 1
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"), [(2, 3, (3, 3)), (4, 8, (6, 6)), (1, 2, (2, 2)), (1, 9, (1, 9)), (7, 7, (7, 7))]
+)
+def test_similar_numbers_of_calls_become_equal(one: int, other: int, common: tuple[int, int]) -> None:
+    assert common_calls(one, other) == common
+    assert common_calls(other, one) == common[::-1]
 
 
 def test_a_long_call_is_tried_twice_at_most() -> None:
