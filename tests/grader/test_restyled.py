@@ -16,10 +16,10 @@ from grader.grade import grade_task
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Cost
+from grader.records import Attempt, Cost, Status, Submission
 from grader.session import Session
-from grader.task import Scenario, SimulatedExam, Task
-from grader.trials import cpu_time, speed
+from grader.task import CountedExam, Scenario, SimulatedExam, Task, TensorExam
+from grader.trials import cpu_time, simulated, speed, tensors
 from harness.paired.decide import Rules
 
 pytestmark = pytest.mark.long
@@ -34,18 +34,23 @@ EACH = 3
 LONG = 18
 """The smallest number of scenarios of a long exam."""
 TIMED_WAYS = 2
-"""The number of styles tried for a task that takes seconds to grade. Different tasks get different styles."""
+"""The number of styles in which a task is graded that takes seconds to grade. Different tasks get different styles. In
+the other styles, only the answers are checked."""
+
+
+def possible(task: Task) -> list[str]:
+    """Return the styles in which a task's solution can be written."""
+    defined = ast.parse(paths.solution(task.lesson).read_text(encoding="utf-8")).body
+    is_function = task.name in {node.name for node in defined if isinstance(node, ast.FunctionDef)}
+    return [way for way in WAYS if is_function or way not in OF_FUNCTIONS]
 
 
 def ways(task: Task, number: int) -> Iterator[str]:
-    """Return the styles in which a test writes a task's solution: all, or a few if each takes seconds to grade."""
-    defined = ast.parse(paths.solution(task.lesson).read_text(encoding="utf-8")).body
-    is_function = task.name in {node.name for node in defined if isinstance(node, ast.FunctionDef)}
-    possible = [way for way in WAYS if is_function or way not in OF_FUNCTIONS]
+    """Return the styles in which a task's solution is graded: all, or a few if each takes seconds to grade."""
     if not takes_seconds(task):
-        yield from possible
+        yield from possible(task)
     else:
-        yield from islice(cycle(possible), TIMED_WAYS * number, TIMED_WAYS * (number + 1))
+        yield from islice(cycle(possible(task)), TIMED_WAYS * number, TIMED_WAYS * (number + 1))
 
 
 def takes_seconds(task: Task) -> bool:
@@ -55,6 +60,7 @@ def takes_seconds(task: Task) -> bool:
 
 TASKS = sorted(catalogue.all_tasks(), key=takes_seconds)
 TRIED = [(task, way) for number, task in enumerate(TASKS) for way in ways(task, number)]
+OTHERS = [(task, way) for task in TASKS for way in possible(task) if (task, way) not in TRIED]
 
 
 @pytest.fixture(scope="module")
@@ -86,15 +92,42 @@ def test_an_honest_way_to_write_the_solution_earns_full_marks(
 ) -> None:
     monkeypatch.setattr(speed, "RULES", QUICK)
     monkeypatch.setattr(cpu_time, "LEAST_ROUNDS", FEWEST_ROUNDS)
-    source = paths.solution(task.lesson).read_text(encoding="utf-8")
-    file = tmp_path / f"{task.lesson}{'.ipynb' if way == NOTEBOOK else '.py'}"
-    file.write_bytes(WAYS[way](source, [task.name]))
-    submission = submission_of(file, student="ada", lesson=task.lesson)
+    submission = restyled_solution(task, way, tmp_path)
     same_inputs = replace(submission, sha256=digest(task.name.encode()))
     verdict = grade_task(shortened(task), same_inputs, session)
     assert verdict.points == task.points, f"{submission.refusal}{verdict.attempt.rationale}\n{verdict.attempt.help}"
 
 
+@pytest.mark.parametrize(
+    ("task", "way"), [pytest.param(task, way, id=f"{task.full_name}-{way}", marks=needs(task)) for task, way in OTHERS]
+)
+def test_an_honest_way_to_write_the_solution_gives_right_answers(
+    task: Task, way: str, session: Session, tmp_path: Path
+) -> None:
+    submission = restyled_solution(task, way, tmp_path)
+    assert submission.source is not None, submission.refusal
+    attempt = answered(task, submission.source, session)
+    assert attempt.status is Status.PASSED, f"{attempt.rationale}\n{attempt.help}"
+
+
+def restyled_solution(task: Task, way: str, folder: Path) -> Submission:
+    """Return a task's solution in another style, as read from a file in `folder`."""
+    source = paths.solution(task.lesson).read_text(encoding="utf-8")
+    file = folder / f"{task.lesson}{'.ipynb' if way == NOTEBOOK else '.py'}"
+    file.write_bytes(WAYS[way](source, [task.name]))
+    return submission_of(file, student="ada", lesson=task.lesson)
+
+
+def answered(task: Task, source: str, session: Session) -> Attempt:
+    """Return the result of a submission whose answers are checked, and whose cost is not measured."""
+    exam, seed = task.exam, ("a seed",)
+    if isinstance(exam, TensorExam):
+        return tensors.examine(task, exam, source, session, seed, lambda *_: Attempt(Status.PASSED))
+    assert isinstance(exam, CountedExam)
+    return simulated.examine(replace(task, tiers=()), SimulatedExam(exam.scenarios), source, session, seed)
+
+
 def test_every_way_is_tried_of_a_timed_task_too() -> None:
     timed = {way for task, way in TRIED if task.cost is Cost.TIME}
     assert timed == set(WAYS)
+    assert {way for _, way in OTHERS} == set(WAYS)
