@@ -12,7 +12,7 @@ from lessons.engine import recall
 from lessons.engine.catalogue import Entry, lesson_names
 from lessons.engine.claim import Claim
 from lessons.engine.lesson import Lesson
-from lessons.engine.predict import UNCLEAR, Choice, Guess, Prediction
+from lessons.engine.predict import UNCLEAR, Choice, Guess
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
 from lessons.guide import claim_texts, task_texts
@@ -25,20 +25,35 @@ from lessons.guide.task_texts import Task
 class Asked:
     """The question of a step: its text, its options (none for a guess), and the usual reasoning behind wrong answers.
 
-    `unit` is the unit of a guess. `measured` is the right answer in the results of the pack, or "".
+    `unit` is the unit of a guess. `expected` is an option, or a number with its unit. `depends_on` names what the
+    answer depends on, if other machines can give another answer. `measured` is the right answer in the results of the
+    pack, or "".
     """
 
     question: str
     options: tuple[str, ...]
     unit: str
     near: float
+    expected: str
+    depends_on: str
     wrong_reasoning: str
     measured: str
 
     @property
     def right(self) -> int | None:
-        """The place of the right option among the options, or None if the results do not show it."""
-        return self.options.index(self.measured) if self.measured in self.options else None
+        """The place of the right option among the options, or None for a guess.
+
+        If the results do not show the right option, it is the expected one.
+        """
+        known = self.measured or self.expected
+        return self.options.index(known) if known in self.options else None
+
+    @property
+    def expected_shown(self) -> str:
+        """The expected answer as text, such as "b, less than 2×" or "about 5 times"."""
+        if self.expected not in self.options:
+            return self.expected
+        return f"{'abcdefgh'[self.options.index(self.expected)]}, {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +195,18 @@ def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
     elif measured.startswith(UNCLEAR):
         measured = ""
     measured = measured.partition(". ")[0].removesuffix(".")
-    if isinstance(step.predict, Choice | Guess):
-        return _known(step.predict, step.wrong_reasoning, measured)
+    texts = (step.depends_on, step.wrong_reasoning, measured)
+    if isinstance(step.predict, Choice):
+        options = step.predict.options
+        answer = step.predict.parse(step.expected)
+        assert answer
+        return Asked(step.predict.question, tuple(options.values()), "", 2.0, answer.text, *texts)
+    if isinstance(step.predict, Guess):
+        return Asked(step.predict.question, (), step.predict.unit, step.predict.near, step.expected, *texts)
     assert callable(step.predict)
     later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
     question = (results.questions.get(step.name) if results else None) or later.question
-    return Asked(question, later.options, "", 2.0, step.wrong_reasoning, measured)
+    return Asked(question, later.options, "", 2.0, step.expected, *texts)
 
 
 def right_option(measured: str, options: Sequence[str]) -> str:
@@ -193,10 +214,3 @@ def right_option(measured: str, options: Sequence[str]) -> str:
     begun = measured.casefold() + "."
     fitting = [option for option in options if begun.startswith(option.casefold() + ".")]
     return max(fitting, key=len, default="")
-
-
-def _known(question: Prediction, wrong_reasoning: str, measured: str) -> Asked:
-    if isinstance(question, Choice):
-        return Asked(question.question, tuple(question.options.values()), "", 2.0, wrong_reasoning, measured)
-    assert isinstance(question, Guess)
-    return Asked(question.question, (), question.unit, question.near, wrong_reasoning, measured)

@@ -31,7 +31,7 @@ def complete() -> Iterator[None]:
 def lesson_of(folder: Path) -> Lesson:
     lesson = Lesson(str(folder / "99_test.py"), title="A test", objective="None.")
 
-    @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}))
+    @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def count() -> int:
         """Count."""
         return 2

@@ -69,7 +69,7 @@ def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -
     for step in page.steps:
         assert f'id="{step.name}"' in text
     assert text.count("The usual wrong reasoning:") == len(page.steps)
-    assert text.count("Measured answer:") + text.count("the run decides") == len(page.steps)
+    assert text.count("Measured answer:") + text.count("Expected answer:") == len(page.steps)
     assert "If the result is inconclusive:" in text
     assert "This run does not show whether other work of the machine made a call slower." in text
     assert "The mean includes the bursts of another program." in text
