@@ -141,6 +141,7 @@ def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
     return LessonResults(
         machine=_machine({**asdict(made_on), "cuda_device": made_on.gpu}),
         date=made_on.date,
+        questions={name: step.question for name, step in steps.items() if step.question},
         truths={name: part.text for name, part in parts if isinstance(part, RevealedAnswer)},
         claims={
             part.id: ClaimResult(part.standing, part.value, "", None, None, None)
