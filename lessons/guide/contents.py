@@ -1,7 +1,7 @@
 """Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -58,7 +58,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPage:
-    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None)."""
+    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None).
+
+    The text for this result has the values of the run, if the run was recorded.
+    """
 
     id: str
     sentence: str
@@ -116,6 +119,13 @@ class LessonPage:
         return self.lesson.number.lstrip("0")
 
     @property
+    def has_unknown_values(self) -> bool:
+        """Whether a question or a text about a claim contains a value that the results do not have."""
+        questions = [step.asked.question for step in self.steps if step.asked]
+        said = [text for step in self.steps for claim in step.claims for text in astuple(claim.said)]
+        return any(claim_texts.VALUE in text for text in (*questions, *said))
+
+    @property
     def points(self) -> float:
         """The points of the lesson's exercise."""
         return sum(task.points for task in self.tasks)
@@ -164,7 +174,7 @@ def page_of(
 
 
 def _step(
-    number: int, step: Step[object], said: Mapping[str, Said], results: LessonResults | None, minutes: float
+    number: int, step: Step[object], said: Mapping[str, Sequence[Said]], results: LessonResults | None, minutes: float
 ) -> StepPage:
     return StepPage(
         number=number,
@@ -175,15 +185,26 @@ def _step(
         given_code=step.given_code,
         code=step.code,
         asked=_asked(step, results),
-        claims=tuple(_claim(claim, said, results) for claim in step.claims.values()),
+        claims=tuple(
+            _claim(claim, said.get(claim.id, ()), results, results.paragraphs.get(step.name, ()) if results else ())
+            for claim in step.claims.values()
+        ),
         pictures=results.pictures.get(step.name, ()) if results else (),
         shown=results.shown.get(step.name, ()) if results else (),
     )
 
 
-def _claim(claim: Claim, said: Mapping[str, Said], results: LessonResults | None) -> ClaimPage:
+def _claim(claim: Claim, said: Sequence[Said], results: LessonResults | None, paragraphs: Sequence[str]) -> ClaimPage:
     result = results.claims.get(claim.id) if results else None
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, said.get(claim.id, Said()), result)
+    verdict = result.verdict if result else ""
+    texts = {
+        "held": [each.held for each in said],
+        "refuted": [each.refuted for each in said],
+        "inconclusive": [each.unclear for each in said],
+    }
+    if verdict in texts:
+        texts[verdict] = [claim_texts.filled(text, paragraphs) for text in texts[verdict]]
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
 
 
 def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:

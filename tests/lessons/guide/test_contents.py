@@ -9,6 +9,7 @@ from lessons.engine.catalogue import lesson_names
 from lessons.engine.lesson import Lesson
 from lessons.engine.predict import Guess
 from lessons.guide import contents
+from lessons.guide.claim_texts import VALUE
 from lessons.guide.contents import LessonPage
 from lessons.guide.pages import lesson_page
 from lessons.guide.rendering import html
@@ -101,8 +102,30 @@ def test_without_results_a_page_has_the_expected_answers() -> None:
     assert four_times.asked is not None
     assert (twice.asked.measured, twice.asked.right, twice.pictures) == ("", 0, ())
     assert twice.asked.expected_shown == "a, yes"
-    assert four_times.asked.question == "And four times …?"
+    assert four_times.asked.question == f"And four times {VALUE}?"
     assert twice.claims[0].result is None
+
+
+EXPLAINED = "… stands for a value that your run measures."
+
+
+def test_a_value_that_the_results_do_not_have_is_explained() -> None:
+    unknown = small_page(None)
+    assert "And four times …?" in lesson_page(unknown)
+    assert lesson_page(unknown).count(EXPLAINED) == 1
+    assert slides_page(unknown).count(EXPLAINED) == 1
+    assert EXPLAINED not in lesson_page(small_page()) + slides_page(small_page())
+
+
+def test_a_text_about_a_claim_has_the_values_of_the_recorded_run() -> None:
+    page = pages()["04_autorange"]
+    (claim,) = (claim for step in page.steps for claim in step.claims if claim.id == "mul-sum-wins")
+    assert claim.result is not None
+    assert claim.result.verdict == "held"
+    assert VALUE not in claim.said.held
+    assert VALUE in claim.said.refuted
+    for step in page.steps:
+        assert not step.asked or VALUE not in step.asked.question, step.name
 
 
 def test_a_lesson_that_is_added_later_needs_nothing_but_its_file() -> None:
