@@ -29,6 +29,8 @@ lesson = Lesson(
     objective="You can time work that runs on a GPU after the call has returned.",
     prerequisites=("02_timeit_vs_timer",),
     simulated="" if ON_A_GPU else "GPU",
+    before_class="If torch finds no CUDA on your computer, the lesson simulates a GPU: a thread with a queue of work "
+    "replaces it. The first line of the lesson then begins with “Simulated”.",
 )
 
 
@@ -42,7 +44,7 @@ def where(*, recorded: bool) -> str:
     return f"{simulated} There is no recorded run on a GPU yet."
 
 
-lesson.objective = f"{where(recorded=bool(RecordedRun.load(lesson.recorded).steps))} {lesson.objective}"
+lesson.note = where(recorded=bool(RecordedRun.load(lesson.recorded).steps))
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────

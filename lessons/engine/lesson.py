@@ -104,6 +104,9 @@ class Lesson:
     The option `--record` saves what each step shows. It also runs `recorder`, if there is one. `recorder` writes other
     recorded data into a folder and returns the written files. `simulated` names the device that the lesson simulates on
     this machine, such as "GPU". It is "" if the lesson simulates nothing.
+
+    `note` is printed before the objective. It describes this machine. `before_class` is a text for instructors about
+    any machine: what a class needs to know about the device of the lesson. Only the teacher's pack shows it.
     """
 
     file: str
@@ -116,6 +119,8 @@ class Lesson:
     references: tuple[str, ...] = ()
     recorder: Callable[[Path], list[Path]] | None = None
     simulated: str = ""
+    note: str = ""
+    before_class: str = ""
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -128,6 +133,11 @@ class Lesson:
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @property
+    def opening(self) -> str:
+        """The first text of the lesson: its note about this machine, if there is one, and its objective."""
+        return f"{self.note} {self.objective}".strip()
 
     @property
     def recorded(self) -> Path:

@@ -29,7 +29,7 @@ _VERSIONS: Final = ({"held", "refuted", "unclear"}, {"none", "some", "every"})
 
 _NOT_SHOWN: Final = {
     *("name", "unit", "fast", "needs", "id", "longest_s", "prerequisites"),
-    *("expected", "depends_on", "wrong_reasoning"),
+    *("expected", "depends_on", "wrong_reasoning", "before_class"),
 }
 """The names of keyword arguments whose strings are not shown as text."""
 

@@ -75,6 +75,17 @@ def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -
     assert "The mean includes the bursts of another program." in text
 
 
+def test_an_objective_does_not_describe_the_machine_that_wrote_the_pack(pack: Path) -> None:
+    page = (pack / "lessons" / "03_cuda_sync.html").read_text(encoding="utf-8")
+    assert '<p class="lead">You can time work that runs on a GPU after the call has returned.</p>' in page
+    before = page[page.index("Before the class") : page.index("In class")]
+    assert "If torch finds no CUDA on your computer, the lesson simulates a GPU" in before
+    for name in ("lessons/03_cuda_sync", "slides/03_cuda_sync", "syllabus_12_weeks"):
+        text = (pack / f"{name}.html").read_text(encoding="utf-8")
+        assert "torch finds no CUDA on this machine" not in text
+        assert "There is no recorded run on a GPU yet" not in text
+
+
 def commands_on(page: Path) -> list[str]:
     """Return the commands on a page, one per line of its blocks of commands."""
     text = page.read_text(encoding="utf-8")
