@@ -53,6 +53,7 @@ class Compared(NamedTuple):
         {"a": "less than half", "b": "half or more, but not all", "c": "all"},
         limits=(0.5, 1),
     ),
+    expected="a",
     wrong_reasoning="Students think that two formulas for the same sum return the same number. But the functions add "
     "in different orders, and each order rounds differently.",
 )
@@ -146,6 +147,7 @@ class Errors(NamedTuple):
         {"a": "below 6", "b": "6 to 30", "c": "30 to 65"},
         limits=(6, 30),
     ),
+    expected="a",
     wrong_reasoning="Students expect an error close to the bound, because each addition rounds. But rounding errors "
     "have both signs, so most of them cancel.",
 )
@@ -259,6 +261,7 @@ class Checked(NamedTuple):
         {"a": "two or fewer", "b": "three or four", "c": "all five"},
         limits=(3, 5),
     ),
+    expected="a",
     wrong_reasoning="Students trust the defaults, because a library chose them. But the defaults know neither the "
     "dtype's errors nor the magnitude of these numbers.",
 )
@@ -372,6 +375,7 @@ def no_strides(a: Tensor, b: Tensor) -> Tensor:
         {"a": "none", "b": "one to three", "c": "all four"},
         limits=(1, 4),
     ),
+    expected="a",
     wrong_reasoning="Students think that random numbers test everything. But usual input is contiguous, has no NaN "
     "and no empty size, so these faults do not show.",
 )
@@ -442,6 +446,7 @@ def look(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Look:
         "right answers?",
         {"a": "for no kind", "b": "`no rows`", "c": "`NaN`", "d": "`strided`"},
     ),
+    expected="c",
     wrong_reasoning="Students choose the strided input, because its memory layout is unusual. But `allclose` compares "
     "values. Only NaN differs from itself.",
 )
@@ -567,6 +572,7 @@ class Timed(NamedTuple):
         "We measure the speed of two right and two wrong functions. Which of these four functions is the fastest?",
         {"a": "`mul_sum`", "b": "`bmm`", "c": "`half`", "d": "`nothing`"},
     ),
+    expected="d",
     wrong_reasoning="Students compare only the two right functions. But a wrong function can leave out the work, and "
     "then it is the fastest.",
     fast={"budget_s": 0.15},
@@ -701,6 +707,7 @@ class Parts(NamedTuple):
         (2, 20, 500),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that a Python loop adds only a little, because torch computes the products. But "
     "each of the many calls costs much more than its few numbers.",
     fast={"budget_s": 0.1, "times": 3},

@@ -55,6 +55,7 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         {"a": "none or one", "b": "two or three", "c": "four or more"},
         limits=(2, 4),
     ),
+    expected="c",
     wrong_reasoning="Students think that the same call takes the same time. But the first call often fills caches, "
     "imports modules or allocates memory.",
 )
@@ -143,6 +144,7 @@ class Runs(NamedTuple):
         "between the repetitions?",
         {"a": "the first run", "b": "the mean of the five runs", "c": "the shortest of the five runs"},
     ),
+    expected="c",
     wrong_reasoning="Students choose the mean, because a mean reduces random errors. But disturbances only add time, "
     "so the mean moves with each of them.",
     fast={"turns": 60},
@@ -244,6 +246,7 @@ def one_two_five(length: int) -> list[int]:
         "`python -m timeit` makes five runs and prints one time at the end. Which time does it print?",
         {"a": "the mean of the five", "b": "the median of the five", "c": "the shortest of the five"},
     ),
+    expected="c",
     wrong_reasoning="Students expect an average, as in most statistics. But `timeit` prints the best run, because "
     "disturbances only add time.",
 )
@@ -331,6 +334,7 @@ class Sorts(NamedTuple):
         (1.5, 10),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that each call sorts the same list. But the first call leaves the list sorted, "
     "and the later calls find it in order.",
     fast={"length": 20_000},
@@ -410,6 +414,7 @@ class Powers(NamedTuple):
         (1.5, 3),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that both expressions compute a power. But the compiler computes `2**10` once, "
     "before the program runs.",
     fast={"number": 50_000},
@@ -491,6 +496,7 @@ class BothTimers(NamedTuple):
         "becomes about ten times as large?",
         {"a": "both results", "b": "only the result of Python's `timeit`", "c": "neither result"},
     ),
+    expected="b",
     wrong_reasoning="Students think that two methods with the same name return the same quantity. But one returns the "
     "time of all calls, and the other the time of one call.",
     fast={"rounds": 10},
@@ -654,6 +660,7 @@ class Threads(NamedTuple):
             "c": "so much that the other function is faster",
         },
     ),
+    expected="a",
     wrong_reasoning="Students think that more threads make both functions faster by the same factor. But the two "
     "functions use threads in different ways.",
     fast={"number": 2},
@@ -857,6 +864,7 @@ class Profiled(NamedTuple):
         (1.5, 4),
         units.ratio,
     ),
+    expected="b",
     wrong_reasoning="Students think that a profiler only watches. But a profiler runs its own code at each call and "
     "return.",
     fast={"number": 40},
@@ -961,6 +969,7 @@ class Fed(NamedTuple):
         "The first Timer times `x = x.mm(x)`. What does `x` contain after 100 calls?",
         {"a": "numbers between 0 and 1", "b": "larger, finite numbers", "c": "no finite number"},
     ),
+    expected="c",
     wrong_reasoning="Students think that each call multiplies the same matrix. But the statement replaces `x` by its "
     "product, so the numbers grow until they are infinite.",
 )
@@ -1069,6 +1078,7 @@ class Orders(NamedTuple):
         (0.67, 1.5),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that equal code must give equal times. But the function that is measured first "
     "pays for the empty cache.",
 )

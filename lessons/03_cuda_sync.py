@@ -29,6 +29,8 @@ lesson = Lesson(
     objective="You can time work that runs on a GPU after the call has returned.",
     prerequisites=("02_timeit_vs_timer",),
     simulated="" if ON_A_GPU else "GPU",
+    before_class="If torch finds no CUDA on your computer, the lesson simulates a GPU: a thread with a queue of work "
+    "replaces it. The first line of the lesson then begins with “Simulated”.",
 )
 
 
@@ -42,7 +44,7 @@ def where(*, recorded: bool) -> str:
     return f"{simulated} There is no recorded run on a GPU yet."
 
 
-lesson.objective = f"{where(recorded=bool(RecordedRun.load(lesson.recorded).steps))} {lesson.objective}"
+lesson.note = where(recorded=bool(RecordedRun.load(lesson.recorded).steps))
 
 
 # ── 1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -72,6 +74,7 @@ class Launched(NamedTuple):
         {"a": "less than a third", "b": "a third to nine tenths", "c": "nine tenths or more"},
         limits=(1 / 3, 0.9),
     ),
+    expected="a",
     wrong_reasoning="Students think that the work is done when a call returns. But the call only puts the work into a "
     "queue.",
     fast={"turns": 3},
@@ -163,6 +166,7 @@ class Waits(NamedTuple):
         },
         limits=(0.98, 1.02),
     ),
+    expected="c",
     wrong_reasoning="Students think that waiting costs nothing. But each wait stops the host, and then the device has "
     "no work until the next launch.",
 )
@@ -267,6 +271,7 @@ class Clocks(NamedTuple):
         {"a": "the device's time", "b": "neither, the difference is below 10 %", "c": "the host's time"},
         limits=(0.9, 1.1),
     ),
+    expected="b",
     wrong_reasoning="Students expect the host's clock to add a lot. But with one wait per block, the extra time is "
     "divided among many launches.",
 )
@@ -345,6 +350,8 @@ class Reading(NamedTuple):
         {"a": "less than half of the real time", "b": "about the real time", "c": "more than twice the real time"},
         limits=(0.5, 2),
     ),
+    expected="a",
+    depends_on="whether there is a GPU. Timer's default clock waits for a GPU, so on a GPU the answer is b",
     wrong_reasoning="Students think that torch's Timer always waits for the device. But its default clock "
     "does not wait for our stream.",
     fast={"turns": 3},
@@ -449,6 +456,8 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         (2, 10, 100),
         units.ratio,
     ),
+    expected="c",
+    depends_on="the device and on its library of matrix products",
     wrong_reasoning="Students expect a small difference, as for other first calls. But the first call may have to "
     "load a whole library of matrix products.",
 )
@@ -520,6 +529,8 @@ class Repeated(NamedTuple):
         (1.1, 2),
         units.ratio,
     ),
+    expected="c",
+    depends_on="the sizes of the caches and on the speed of the memory",
     wrong_reasoning="Students think that only the arithmetic takes time. But a repeated call finds its numbers in a "
     "cache, and a program may not.",
     fast={"turns": 9},

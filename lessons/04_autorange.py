@@ -65,6 +65,7 @@ class SingleCalls(NamedTuple):
         (1.5, 5),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that equal work takes equal time, so the slowest call is close to the median. But "
     "among many calls, some are interrupted by other work.",
     fast={"calls": 1000},
@@ -148,6 +149,8 @@ class Run(NamedTuple):
 @lesson.step(
     "One long run",
     predict=how_many_calls,
+    expected="about 50 000 calls",
+    depends_on="the time of a call",
     wrong_reasoning="Students divide the time of a run by the time of a call. But `autorange` only tries 1, 2, 5, 10, "
     "20, 50 … calls, and the first number that is large enough wins.",
 )
@@ -215,6 +218,8 @@ class Blocks(NamedTuple):
         (0.01, 0.1),
         units.percent,
     ),
+    expected="a",
+    depends_on="how busy the machine is",
     wrong_reasoning="Students think of the spread of single calls and expect a large one. But a block contains many "
     "calls, so their differences cancel within the block.",
     fast={"seconds": 0.2},
@@ -361,6 +366,7 @@ class Round(NamedTuple):
         {"a": "the mean", "b": "both, at most 2 percentage points apart", "c": "the median"},
         limits=(-0.02, 0.02),
     ),
+    expected="a",
     wrong_reasoning="Students think that busy neighbours slow each block equally. But they slow only some blocks, and "
     "a few slow blocks move the mean more than the median.",
     fast={"rounds": 3, "seconds": 0.08},
@@ -489,6 +495,8 @@ class Answers(NamedTuple):
         (0.01, 0.05),
         units.percent,
     ),
+    expected="b",
+    depends_on="how busy the machine is",
     wrong_reasoning="Students think that a steady measurement must be right. But samples taken together share the "
     "same conditions, and these can change before the next measurement.",
     fast={"times": 3, "limit": 0.15},
@@ -679,6 +687,7 @@ class Slow(NamedTuple):
         {"a": "one", "b": "two or three", "c": "four or more"},
         limits=(2, 4),
     ),
+    expected="a",
     wrong_reasoning="Students expect several samples, because the method promises blocks. But one call already takes "
     "longer than the requested time.",
     fast={"statement_s": 0.04, "min_run_time": 0.03},
@@ -750,6 +759,7 @@ class Medians(NamedTuple):
         (1.5, 5),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students trust the word “Median” in the output. But a single run keeps one time for all its "
     "calls, and this time is a mean.",
     fast={"seconds": 0.05},

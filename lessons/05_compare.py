@@ -66,6 +66,7 @@ class Turn(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    expected="c",
     wrong_reasoning="Students expect `bmm` to be faster, because it is one optimized call. But with so few numbers, "
     "the preparation of the call takes most of the time.",
     fast={"seconds": 0.001},
@@ -140,6 +141,7 @@ def timed(n: int, function: object, seconds: float) -> Measurement:
         {"a": "at none", "b": "at one to four", "c": "at all five"},
         limits=(1, len(SIZES)),
     ),
+    expected="b",
     wrong_reasoning="Students think that one of the functions is better in general. But the fixed cost decides for "
     "small sizes, and the work on the numbers for large sizes.",
     fast={"turns": 3, "seconds": 0.0005},
@@ -241,6 +243,8 @@ class Threads(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    expected="c",
+    depends_on="the number of cores",
     wrong_reasoning="Students think that all operations gain equally from more cores. But each operation decides how "
     "it divides its work among the threads.",
     fast={"seconds": 0.003, "turns": 1},
@@ -409,6 +413,8 @@ class Shapes(NamedTuple):
         (0.67, 1.5),
         units.ratio,
     ),
+    expected="c",
+    depends_on="the processor and on its library of matrix products",
     wrong_reasoning="Students think that equal numbers of elements take equal time. But each row is a product of its "
     "own, and many short rows have a fixed cost each.",
     fast={"seconds": 0.0005, "rounds": 15},
@@ -526,6 +532,8 @@ LEAST, MOST, NEAR = 64, 1_048_576, 1.25
     predict=Guess(
         "What is the largest row length at which `mul_sum` is faster than `bmm`, with one thread?", "elements", near=3
     ),
+    expected="about 50 000 elements",
+    depends_on="the processor and on the sizes of its caches",
     wrong_reasoning="Students look for the size in the table. But the table has only a few sizes, and the winner "
     "changes somewhere between two of them.",
     fast={"budget_s": 0.03},
@@ -655,6 +663,7 @@ class Looks(NamedTuple):
         "contain the colour?",
         {"a": "not at all", "b": "as control codes for a terminal", "c": "as the word “best”"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a file cannot contain a colour. But a terminal's colours are characters in "
     "the text, and they are written to the file too.",
     fast={"seconds": 0.005, "turns": 15},
@@ -789,6 +798,7 @@ class Copies(NamedTuple):
         {"a": "at none", "b": "at one to three", "c": "at four or five"},
         limits=(1, 4),
     ),
+    expected="c",
     wrong_reasoning="Students think that equal code gives equal medians. But two measurements of the same code nearly "
     "always differ a little.",
     fast={"seconds": 0.0005, "budget_s": 0.1},
@@ -923,6 +933,7 @@ def smaller(cells: Grid, size: int) -> str:
         (2, 10),
         units.ratio,
     ),
+    expected="a",
     wrong_reasoning="Students see different labels and think that different inputs were measured. But a label is only "
     "a text, and the statement used the same input.",
     fast={"turns": 3, "seconds": 0.0005},

@@ -80,6 +80,7 @@ class Copies(NamedTuple):
         "of the two objects is `copy == original` true?",
         {"a": "for both", "b": "for the Measurement only", "c": "for neither"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a copy always equals its original. But `==` compares identity if a class "
     "does not define equality, although the contents are the same.",
     fast={"seconds": 0.05},
@@ -229,6 +230,7 @@ class Results(NamedTuple):
         {"a": "none, it raises an error", "b": "one", "c": "two"},
         limits=(1, 2),
     ),
+    expected="b",
     wrong_reasoning="Students think that two measurements give two rows. But `Compare` recognizes a row by its "
     "labels, and here all labels are equal.",
     fast={"seconds": 0.05},
@@ -356,6 +358,7 @@ NOTICEABLE = 0.01
         {"a": "less than 10 %: A nearly always looks slower", "b": "10 % to 90 %", "c": "90 % or more"},
         limits=(0.1, 0.9),
     ),
+    expected="b",
     wrong_reasoning="Students expect B to be slower always or never. But the machine changes in both directions "
     "between two measurements.",
     fast={"turns": 5_000},
@@ -491,6 +494,7 @@ def orders() -> dict[str, str]:
         "the smallest difference?",
         {"a": "AAAA BBBB", "b": "ABAB", "c": "ABBA"},
     ),
+    expected="c",
     wrong_reasoning="Students think that alternating orders are all equally good. But in ABAB, B is always measured "
     "after A, so a steady drift still counts against B.",
     fast={"rounds": 100},
@@ -625,6 +629,7 @@ class Decisions(NamedTuple):
         (0.06, 0.09),
         units.percent,
     ),
+    expected="c",
     wrong_reasoning="Students think that more looks at the data make a test safer. But each look is one more chance "
     "for a false alarm.",
     fast={"tests": 1500, "pairs": 300},

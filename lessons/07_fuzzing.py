@@ -57,6 +57,7 @@ def drawn(size: FuzzedParameter, count: int) -> list[int]:
 @lesson.step(
     "A range of sizes",
     predict=Guess("We draw 1 000 sizes uniformly from 1 to 10 000. How many of the sizes are below 100?", "sizes"),
+    expected="10 sizes",
     wrong_reasoning="Students expect many small sizes, because they often test small inputs. But only about a "
     "hundredth of the range from 1 to 10 000 is below 100.",
 )
@@ -186,6 +187,7 @@ class Draws(NamedTuple):
         {"a": "none", "b": "about half", "c": "all"},
         limits=(1e-9, 1.0),
     ),
+    expected="c",
     wrong_reasoning="Students think that the probability holds for each tensor. But the fuzzer makes a tensor "
     "discontiguous by a permutation of its dimensions, and one dimension has only one order.",
     fast={"draws": 60},
@@ -305,6 +307,7 @@ class Names(NamedTuple):
         {"a": "less than half", "b": "at least half, but not all", "c": "all"},
         limits=(0.5, 1.0),
     ),
+    expected="a",
     wrong_reasoning="Students think that the parameters are the shape. But a tensor with one or three dimensions uses "
     "one or three of the parameters.",
     fast={"draws": 60},
@@ -408,6 +411,7 @@ class Turn(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that the transposed matrix costs nothing, because `x.t()` copies no numbers. But "
     "the sum then reads one operand across its rows.",
     fast={"rounds": 3},
@@ -545,6 +549,7 @@ class Timed(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that one function is faster by a constant factor. But the factor depends on the "
     "size, the shape and the memory layout of the input.",
     fast={"draws": 20, "turns": 2},
@@ -653,6 +658,7 @@ class Price(NamedTuple):
         (2, 10),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that an addition has a constant price per element. But small tensors pay mostly "
     "for the call, and strided tensors for memory.",
     fast={"draws": 6, "turns": 2},
@@ -747,6 +753,8 @@ class Shrunk(NamedTuple):
         {"a": "32 or 64", "b": "128, 256 or 512", "c": "1024 or 2048"},
         limits=(128, 1024),
     ),
+    expected="b",
+    depends_on="the size of the cache next to the core",
     wrong_reasoning="Students think that a slow layout is slow at each size. But a small matrix fits into the caches, "
     "so the order of its numbers matters little.",
     fast={"rounds": 3},

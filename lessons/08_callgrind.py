@@ -67,6 +67,7 @@ class CountsAndTimes(NamedTuple):
         {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
         limits=(1e-9, 1e-3),
     ),
+    expected="a",
     wrong_reasoning="Students expect a small difference, as between two timings. But with fixed hashes, the program "
     "executes exactly the same instructions.",
 )
@@ -178,6 +179,7 @@ class Orders(NamedTuple):
         "time in memory order?",
         "times",
     ),
+    expected="about 5 times",
     wrong_reasoning="Students think that equal instructions take equal time. But the processor waits when a number is "
     "not in its caches.",
     fast={"turns": 3},
@@ -328,6 +330,8 @@ def in_extension() -> Snippet:
         "`x` and `y` are tensors of 128 numbers. How many instructions does Python execute for one `x * y`?",
         "instructions",
     ),
+    expected="about 10 000 instructions",
+    depends_on="the version of torch",
     wrong_reasoning="Students think of 128 multiplications and guess a few hundred instructions. But torch and Python "
     "do much work around the multiplications.",
     fast={"compiling": 0},
@@ -470,6 +474,7 @@ class Places(NamedTuple):
         (0.15, 0.5),
         units.percent,
     ),
+    expected="a",
     wrong_reasoning="Students expect one function that multiplies. But the instructions are spread over many small "
     "functions that prepare the operation.",
 )
@@ -617,6 +622,7 @@ class Filtered(NamedTuple):
     predict=Choice.ranges(
         "Which share of the instructions of `x * y` does the filter `manages_memory` keep?", (0.1, 0.4), units.percent
     ),
+    expected="b",
     wrong_reasoning="Students think that only the arithmetic counts. But each product also needs a new tensor, and "
     "its memory must be managed.",
 )
@@ -700,6 +706,7 @@ class Languages(NamedTuple):
         {"a": "they are equal", "b": "by less than 0.1 %", "c": "by 0.1 % or more"},
         limits=(1e-9, 1e-3),
     ),
+    expected="a",
     wrong_reasoning="Students remember that Python's counts differ and expect the same here. But the C++ program has "
     "no hashes and no interpreter.",
     fast={"compiling": 0},
@@ -780,6 +787,7 @@ class Difference(NamedTuple):
         {"a": "{128} × {128}", "b": "both take the same number", "c": "{128} × {1}, the broadcast"},
         limits=(-0.5, 0.5),
     ),
+    expected="c",
     wrong_reasoning="Students think that fewer numbers to read mean fewer instructions. But the broadcast misses the "
     "fast way to prepare the operation.",
     fast={"compiling": 0},
@@ -887,6 +895,7 @@ class Loops(NamedTuple):
         "cost per call?",
         "instructions",
     ),
+    expected="about 30 instructions",
     wrong_reasoning="Students think that passing by value copies the numbers. But it copies only a small handle, and "
     "changes its reference count.",
     fast={"compiling": 0},

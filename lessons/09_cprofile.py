@@ -122,6 +122,7 @@ class Looks(NamedTuple):
         "program costs the most CPU time?",
         {"a": "counting each call", "b": "sampling about every millisecond", "c": "tracing each call with cProfile"},
     ),
+    expected="a",
     wrong_reasoning="Students choose tracing, because it measures times and also counts. But this counter is a Python "
     "function, and `cProfile` is written in C.",
     fast={"turns": 3, "calls": 200_000},
@@ -315,6 +316,7 @@ class Taken(NamedTuple):
         (2, 5),
         units.ratio,
     ),
+    expected="a",
     wrong_reasoning="Students think that a profiler keeps each call. But `cProfile` keeps only one entry per function "
     "and caller, and adds up the times.",
     fast={"times": 1},
@@ -433,6 +435,7 @@ class ScriptProfile(NamedTuple):
         "once by cumulative time (`cumtime`). In which of these two orders is `main` near the top?",
         {"a": "in both orders", "b": "only by cumulative time", "c": "in neither order"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the most important function is at the top of each table. But `main` does "
     "nothing itself, so its own time is small.",
     fast={"numbers": 5_000},
@@ -566,6 +569,7 @@ class Callers(NamedTuple):
         "profile divide the time of `clean`?",
         {"a": "it contains only the sum of all calls", "b": "one part for each caller", "c": "one part for each call"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a profile keeps each call or only a sum. But `cProfile` keeps one sum for "
     "each pair of caller and function.",
     fast={"numbers": 5_000},
@@ -647,6 +651,7 @@ class CommandRuns(NamedTuple):
         "its time under `cProfile`?",
         "times",
     ),
+    expected="about 15 times",
     wrong_reasoning="Students think that two profilers with the same output cost the same. But `profile` runs Python "
     "code at each event, and `cProfile` runs C code.",
     fast={"turns": 1, "numbers": 5_000},
@@ -809,6 +814,7 @@ class Training(NamedTuple):
             "d": "another function",
         },
     ),
+    expected="b",
     wrong_reasoning="Students choose the training loop, because everything happens in it. But the loop only calls "
     "other functions, so its own time is small.",
     fast={"steps": 100},
@@ -963,6 +969,7 @@ class Turn(NamedTuple):
         "time without a profiler?",
         "times",
     ),
+    expected="about 5 times",
     wrong_reasoning="Students think that a profiler slows each line equally. But it adds its cost at each call, so "
     "code with many small calls is slowed the most.",
     fast={"turns": 3, "n": 50_000},
@@ -1084,6 +1091,7 @@ class Pictures(NamedTuple):
         "box?",
         {"a": "own time", "b": "cumulative time", "c": "cumulative time per call"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a wide box does much work itself. But the width also contains the time of "
     "all functions that it calls.",
     fast={"steps": 50},

@@ -76,6 +76,7 @@ class Costs(NamedTuple):
         "together?",
         "bytes",
     ),
+    expected="32 bytes",
     wrong_reasoning="Students think of the 8 bytes of a float. But Python keeps each number in an object with a type "
     "and a reference count, and the list keeps a reference to it.",
 )
@@ -146,6 +147,7 @@ class LetGo(NamedTuple):
         "memory of the tensor freed?",
         {"a": "at once", "b": "when the garbage collector looks for cycles", "c": "when the program ends"},
     ),
+    expected="b",
     wrong_reasoning="Students think that `del` frees the object. But `del` only deletes a name, and the object still "
     "refers to itself.",
 )
@@ -269,6 +271,7 @@ class StackAndHeap(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    expected="a",
     wrong_reasoning="Students think that Python frees everything that has no name. But Python does not manage memory "
     "from `malloc`, so only `free` returns it.",
 )
@@ -386,6 +389,7 @@ class Seen(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    expected="a",
     wrong_reasoning="Students think that `tracemalloc` sees all memory of the process. But it counts only memory that "
     "is allocated through Python, and torch allocates its own.",
 )
@@ -478,6 +482,7 @@ class Freed(NamedTuple):
         {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
         limits=(0.25, 0.75),
     ),
+    expected="a",
     wrong_reasoning="Students think that freed memory returns to the system. But Python's allocator returns only "
     "large pieces in which nothing is used, and the kept strings are spread over them.",
 )
@@ -571,6 +576,7 @@ work()
         {"a": "38.1 MiB", "b": "76.3 MiB", "c": "114.4 MiB"},
         limits=(1.5, 2.5),
     ),
+    expected="a",
     wrong_reasoning="Students add the two temporary arrays to the result. But the table compares the memory before "
     "and after the line, when the temporary arrays are freed.",
 )
@@ -658,6 +664,7 @@ train(nn.Sequential(*layers), x, y)
             "c": "the change of the weights, `w.sub_`",
         },
     ),
+    expected="a",
     wrong_reasoning="Students choose the backward pass, because it computes the gradients. But the forward pass keeps "
     "its results for the backward pass, and the backward pass frees them.",
     fast={"steps": 2},
@@ -750,6 +757,7 @@ class OverTime(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to nine tenths", "c": "nine tenths or more"},
         limits=(0.1, 0.9),
     ),
+    expected="a",
     wrong_reasoning="Students think that a short interval sees everything. But the tensor exists only between two "
     "samples, so no sample contains it.",
     fast={"plotted": 0},
@@ -881,6 +889,7 @@ def in_blocks(x: Tensor) -> float:
         {"a": "less than 20 %", "b": "20 % to 75 %", "c": "75 % or more"},
         limits=(0.2, 0.75),
     ),
+    expected="b",
     wrong_reasoning="Students think that fewer lines save only names. But a name keeps its tensor alive, and without "
     "names each temporary tensor is freed early.",
 )
@@ -969,6 +978,7 @@ def timed(call: Callable[[], object]) -> Timing:
         "with an existing output tensor?",
         "times",
     ),
+    expected="about 7 times",
     wrong_reasoning="Students think that new memory costs nothing. But the system must provide and clear each page of "
     "it when it is first written.",
     fast={"turns": 3},

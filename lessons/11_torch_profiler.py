@@ -152,6 +152,7 @@ class Profiled(NamedTuple):
         {"a": "less than a quarter", "b": "a quarter to three quarters", "c": "three quarters or more"},
         limits=(0.25, 0.75),
     ),
+    expected="a",
     wrong_reasoning="Students think that the top row does the work. But `aten::conv2d` only passes the call on to "
     "other operators.",
     fast={"steps": 4, "images": 8},
@@ -280,6 +281,7 @@ class Sorted(NamedTuple):
         (0.1, 0.4),
         PART,
     ),
+    expected="a",
     wrong_reasoning="Students think that the operator with the most calls takes the most time. But frequent operators "
     "are often very short.",
     fast={"steps": 2, "images": 8},
@@ -382,6 +384,7 @@ class Shapes(NamedTuple):
         "second a convolution computes. What is the largest result divided by the smallest?",
         "times",
     ),
+    expected="about 20 times",
     wrong_reasoning="Students think that the time follows the number of operations. But small channels and images use "
     "the processor less well.",
     fast={"steps": 1, "images": 4},
@@ -545,6 +548,7 @@ class Masked(NamedTuple):
         "the numbers above the limit. Which part takes the longest time?",
         {"a": "the layer", "b": "the comparison", "c": "finding the numbers above the limit", "d": "another part"},
     ),
+    expected="c",
     wrong_reasoning="Students choose the linear layer, because layers do most of the work in a network. But `nonzero` "
     "must collect the position of each number that it finds.",
     fast={"turns": 3, "numbers": 500_000},
@@ -673,6 +677,7 @@ class Stacks(NamedTuple):
         "of the backward pass belong?",
         {"a": "to `backward`", "b": "to functions of the forward pass", "c": "to no function"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the time belongs to `backward`, because the program calls it. But the "
     "profiler gives an operator of the backward pass the stack of its forward operator.",
     fast={"steps": 1, "images": 4},
@@ -849,6 +854,7 @@ class Exported(NamedTuple):
         (100, 5_000),
         units.count,
     ),
+    expected="b",
     wrong_reasoning="Students think of the few lines in the program. But one training step runs many operators, and "
     "each of them is an event.",
     fast={"images": 2},
@@ -1004,6 +1010,7 @@ def events_by_hand(call: Callable[[], object]) -> int:
         "Which steps, counted from 0, does `schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)` record?",
         {"a": "1 to 4", "b": "3 and 4, 7 and 8", "c": "2 to 4, 6 to 8", "d": "2 and 3, 6 and 7"},
     ),
+    expected="b",
     wrong_reasoning="Students start the warm-up again, or forget `skip_first`. But the first step is skipped only "
     "once, and then each cycle has a wait, a warm-up and two recorded steps.",
     fast={"images": 2, "tensorboard": 0},
@@ -1302,6 +1309,7 @@ class Loaded(NamedTuple):
             "c": "not at all",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that the profiler sees the whole program. But it records only its own process, "
     "and the workers are other processes.",
     fast={"images": 24, "batch": 4},
@@ -1429,6 +1437,7 @@ class Threads(NamedTuple):
         "computes 10 products. How many products does the profile contain?",
         {"a": "5", "b": "10", "c": "15"},
     ),
+    expected="a",
     wrong_reasoning="Students think that the block records everything that runs in it. But by default, the profiler "
     "records only the thread that started it.",
 )
@@ -1561,6 +1570,7 @@ class Costs(NamedTuple):
         "is this ratio the largest?",
         {"a": "many small operators", "b": "a training step", "c": "a few large products"},
     ),
+    expected="a",
     wrong_reasoning="Students think that the longest program is slowed the most. But the profiler adds a fixed cost "
     "to each operator, so small operators are slowed the most.",
     fast={"turns": 5, "operations": 300, "images": 2},

@@ -102,6 +102,7 @@ class Times(NamedTuple):
         {"a": "less than 1", "b": "1 to 10", "c": "more than 10"},
         limits=(1, 10),
     ),
+    expected="c",
     wrong_reasoning="Students think that a compiler makes each call faster. But the first call contains the "
     "compilation itself.",
 )
@@ -191,6 +192,7 @@ def explain_ways(page: Page, times: dict[str, Times]) -> None:
         (1, 10),
         units.ratio,
     ),
+    expected="b",
     wrong_reasoning="Students think that C code is always many times as fast. But without types, the C code still "
     "works with Python objects.",
     fast={"building": 0},
@@ -323,6 +325,7 @@ class ByType(NamedTuple):
         "many times does numba compile the function?",
         {"a": "once", "b": "4 times", "c": "6 times"},
     ),
+    expected="b",
     wrong_reasoning="Students count the calls or the values. But numba compiles once for each combination of types, "
     "and the length of an array is not part of its type.",
     fast={"measuring": 0},
@@ -422,6 +425,7 @@ class Signed(NamedTuple):
         {"a": "less than 0.5", "b": "0.5 to 2", "c": "more than 2"},
         limits=(0.5, 2),
     ),
+    expected="c",
     wrong_reasoning="Students think that explicit signatures save time. But all four functions are then compiled at "
     "the import, even those that are never called.",
     fast={"turns": 2},
@@ -548,6 +552,7 @@ class Gains(NamedTuple):
         },
         limits=(1 / 1.1, 1.1),
     ),
+    expected="c",
     wrong_reasoning="Students think that fusion gains the same for each formula. But a `tanh` takes most of the time "
     "in both versions, so fewer passes save little.",
     fast={"budget_s": 0.3},
@@ -664,6 +669,7 @@ class Traced(NamedTuple):
         {"a": "none", "b": "all, once", "c": "all, twice"},
         limits=(0.5, 1.5),
     ),
+    expected="a",
     wrong_reasoning="Students think that torch must run a function to learn its operations. But `torch.fx` calls it "
     "with placeholders, which only record the operations.",
 )
@@ -792,6 +798,7 @@ class Exported(NamedTuple):
         "What does `torch.export` do?",
         {"a": "keep both sides", "b": "keep only the side that the example needs", "c": "raise an error"},
     ),
+    expected="c",
     wrong_reasoning="Students think that the export keeps the side of the example, as a trace does. But "
     "`torch.export` guarantees the whole function, so it refuses this branch.",
 )
@@ -891,6 +898,7 @@ class Guarded(NamedTuple):
         "float64. How many graphs does torch compile?",
         {"a": "1", "b": "3", "c": "4"},
     ),
+    expected="b",
     wrong_reasoning="Students think that each size needs a graph, or that one graph is enough. But after the second "
     "size, torch compiles one graph for all sizes.",
 )
@@ -1006,6 +1014,7 @@ class Written(NamedTuple):
         "one fused loop moves?",
         "times",
     ),
+    expected="11 times",
     wrong_reasoning="Students think that the fused loop saves only a little, because it computes the same. But each "
     "separate operation reads and writes whole tensors.",
     fast={"budget_s": 0.3},
@@ -1129,6 +1138,8 @@ class Prices(NamedTuple):
         "calls",
         3,
     ),
+    expected="about 10 000 calls",
+    depends_on="the time that the compiler needs, and on the number of cores",
     wrong_reasoning="Students look only at the faster calls. But the compilation takes seconds, and each call saves "
     "only a few milliseconds.",
     fast={"budget_s": 0.3, "measuring": 0},
@@ -1341,6 +1352,7 @@ class Independent(NamedTuple):
         {"a": "one", "b": "two", "c": "three"},
         limits=(2, 3),
     ),
+    expected="c",
     wrong_reasoning="Students follow the order of the lines. But only the data decides: a product can begin when its "
     "inputs are known.",
     fast={"budget_s": 0.3},
@@ -1460,6 +1472,7 @@ class History(NamedTuple):
         " of the branch?",
         {"a": "it runs the other side", "b": "it runs the recorded side", "c": "it raises an error"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a trace contains the branch. But a trace contains only the operations of the "
     "recorded call.",
     fast={"budget_s": 0.3},

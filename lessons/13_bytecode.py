@@ -73,6 +73,7 @@ class Stages(NamedTuple):
         {"a": "none", "b": "one", "c": "two"},
         limits=(1, 2),
     ),
+    expected="a",
     wrong_reasoning="Students count the multiplications in the source. But the compiler computes constant "
     "expressions, so the bytecode contains only the result.",
 )
@@ -207,6 +208,7 @@ class Imports(NamedTuple):
         " old time. What does the next import of the module give for `answer`?",
         {"a": "1", "b": "2", "c": "an error"},
     ),
+    expected="a",
     wrong_reasoning="Students think that Python reads the source at each import. But it compares only the source's "
     "time and size with those in the .pyc file.",
 )
@@ -328,6 +330,7 @@ class Pictures(NamedTuple):
         {"a": "2", "b": "3", "c": "more than 3"},
         limits=(3, 4),
     ),
+    expected="b",
     wrong_reasoning="Students think of two operands, because each operator has two. But `a` waits on the stack while "
     "`b * c` is computed.",
 )
@@ -429,6 +432,7 @@ class Operations(NamedTuple):
         {"a": "1", "b": "2 to 12", "c": "13 or more"},
         limits=(2, 13),
     ),
+    expected="a",
     wrong_reasoning="Students think that each operator has its own opcode. But newer versions use one opcode, and its "
     "argument selects the operator.",
 )
@@ -538,6 +542,7 @@ class Executed(NamedTuple):
         {"a": "`one_line`", "b": "their times differ by less than 10 %", "c": "`four_lines`"},
         limits=(1 / 1.1, 1.1),
     ),
+    expected="a",
     wrong_reasoning="Students think that one line is faster than four. But the lambda is called for each number, and "
     "a call costs more than a loop's instructions.",
     fast={"budget_s": 0.2},
@@ -665,6 +670,7 @@ def forms(function: FunctionType) -> list[str]:
         "We call `plus(1, 2)` a thousand times. Which instruction then replaces BINARY_OP in the code of `plus`?",
         {"a": "none: BINARY_OP stays", "b": "an addition of integers", "c": "a load of the constant 3"},
     ),
+    expected="b",
     wrong_reasoning="Students think that bytecode never changes, or that Python stores the result. But the "
     "interpreter replaces the instruction by one for the types that it meets.",
 )
@@ -759,6 +765,7 @@ class Boxes(NamedTuple):
         "What is the memory per number of a list of floats, divided by the memory per number of a float64 tensor?",
         "times",
     ),
+    expected="about 4 times",
     wrong_reasoning="Students think that a float takes 8 bytes everywhere. But a list holds references to objects, "
     "and each object has a type and a count.",
     fast={"budget_s": 0.2},
@@ -897,6 +904,7 @@ class Loops(NamedTuple):
         "by the time in the function?",
         "times",
     ),
+    expected="about 2.5 times",
     wrong_reasoning="Students think that the same loop takes the same time. But at the top of a script, variables are "
     "in a dictionary, and in a function they have fixed places.",
     fast={"budget_s": 0.2},
@@ -995,6 +1003,8 @@ class Tricks(NamedTuple):
         (1.1, 1.5),
         units.ratio,
     ),
+    expected="b",
+    depends_on="the version of Python",
     wrong_reasoning="Students know the trick from older guides. But newer versions of Python keep the result of the "
     "search for `math.sqrt` beside the instruction.",
     fast={"budget_s": 0.2},

@@ -137,6 +137,7 @@ class Built(NamedTuple):
         "We write a loop over 50 000 bytes in Python and in C. What is the time in Python divided by the time in C?",
         "times",
     ),
+    expected="about 100 times",
     wrong_reasoning="Students think that C is a few times as fast. But at each byte, Python executes several "
     "instructions and makes objects.",
 )
@@ -240,6 +241,7 @@ class Failure(NamedTuple):
         "We change only the name of the init function. At which stage does the wrong name cause an error?",
         {"a": "when the module is compiled", "b": "at the import", "c": "at the first call"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the compiler checks the name. But the name is only a function in the "
     "library, and Python searches for it at the import.",
 )
@@ -341,6 +343,7 @@ class Versions(NamedTuple):
         "step 1 return for this array?",
         {"a": "100", "b": "800", "c": "nothing: it raises an exception"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the function sees numbers, as a numba function does. But the extension reads "
     "the bytes of the memory, and each number has 8 bytes.",
 )
@@ -434,6 +437,7 @@ class Answers(NamedTuple):
         "`triple` through ctypes with 2 000 000 000, without declaring its types. What is the result?",
         {"a": "6 000 000 000", "b": "a different number", "c": "an exception"},
     ),
+    expected="b",
     wrong_reasoning="Students expect the right number or an error. But without declared types, ctypes assumes a C int "
     "of 32 bits and checks nothing.",
 )
@@ -538,6 +542,7 @@ class Prices(NamedTuple):
         "call through ctypes divided by the time of the call through the extension?",
         "times",
     ),
+    expected="about 5 times",
     wrong_reasoning="Students think that both ways only call C. But ctypes converts each argument at run time, and an "
     "extension does this in compiled code.",
     fast={"turns": 9},
@@ -709,6 +714,7 @@ def two_at_once(
         "`PyDLL` and through `CDLL`. In which of the four ways does a second Python thread run at the same time?",
         {"a": "in none", "b": "only `released`", "c": "`released` and `CDLL`", "d": "in all four"},
     ),
+    expected="c",
     wrong_reasoning="Students think that C code never needs the lock. But a C function keeps the lock, unless its own "
     "code or `CDLL` releases it.",
     fast={"n": 100_000_000},
@@ -893,6 +899,7 @@ class FromCpp(NamedTuple):
         "module divided by the time to compile the C module?",
         "times",
     ),
+    expected="about 30 times",
     wrong_reasoning="Students compare the lengths of the two files. But the compiler also reads torch's headers, "
     "which are far longer than the function.",
     fast={"compiling": 0},
@@ -1006,6 +1013,7 @@ class Turn(NamedTuple):
         "from C++?",
         "times",
     ),
+    expected="about 2 times",
     wrong_reasoning="Students think that Python makes each call many times slower. But both versions run the same "
     "operator of torch, so only the call differs.",
     fast={"compiling": 0, "turns": 5},

@@ -87,6 +87,7 @@ class Definition(NamedTuple):
         "benchmarks",
         near=1.01,
     ),
+    expected="12 benchmarks",
     wrong_reasoning="Students add the numbers of choices. But each version is combined with each pass and each number "
     "of threads, so the numbers are multiplied.",
 )
@@ -202,6 +203,7 @@ def relu() -> GroupedBenchmark:
         {"a": "2, one per label", "b": "3, one per line", "c": "4 or more"},
         limits=(3, 4),
     ),
+    expected="b",
     wrong_reasoning="Students think that the lines below a label belong together. But each line is a benchmark of its "
     "own.",
 )
@@ -304,6 +306,7 @@ def troubled(
         {"a": "none", "b": "some", "c": "all"},
         limits=(0.01, 1),
     ),
+    expected="c",
     wrong_reasoning="Students think that a failed process ends the suite. But each benchmark runs in a process of its "
     "own.",
     fast={"most_threads": 1},
@@ -411,6 +414,7 @@ def results_file() -> Path:
         {"a": "less than 0.9", "b": "0.9 to 1.1", "c": "more than 1.1"},
         limits=(0.9, 1.1),
     ),
+    expected="c",
     wrong_reasoning="Students think that a compiled version is always faster. But with so few numbers, calling the "
     "compiled code costs more time than it saves.",
     fast={"whole": 0},
@@ -555,6 +559,7 @@ class Compared(NamedTuple):
             "c": "the counts agree for at most 80 % of the versions",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that counts and times are equally repeatable. But other programs change the "
     "times, and they do not change the instructions.",
     fast={"whole": 0},

@@ -91,6 +91,7 @@ class Dumped(NamedTuple):
         "so that py-spy can print the stack of its functions?",
         {"a": "an import of py-spy", "b": "a thread that waits for py-spy", "c": "nothing"},
     ),
+    expected="c",
     wrong_reasoning="Students think that a program must prepare for a profiler. But py-spy reads the memory of the "
     "process from outside.",
     fast={"lines": 3},
@@ -179,6 +180,7 @@ PARTS = ("load", "forward", "backward", "update")
         "network of 64, 128 and 1 units with them. Which function do most samples contain?",
         {"a": "`load`", "b": "`forward`", "c": "`backward`", "d": "`update`"},
     ),
+    expected="a",
     wrong_reasoning="Students choose the backward pass, because it computes the most. But the network is small, and "
     "the loader computes each number in Python.",
     fast={"seconds": 0.15},
@@ -309,6 +311,7 @@ class Native(NamedTuple):
         "of the stack in this sample, without the option `--native`?",
         {"a": "the C++ function", "b": "the Python function that called it", "c": "none: there is no such sample"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the sample shows the running C++ function. But without `--native`, py-spy "
     "knows only Python's functions, so the caller is at the top.",
     fast={"seconds": 0.15},
@@ -437,6 +440,7 @@ def mean_s(lines: list[str], seconds: float) -> float:
             "d": "cProfile",
         },
     ),
+    expected="d",
     wrong_reasoning="Students think that more samples per second cost the most. But `cProfile` works at each call, "
     "and samples stop the program only now and then.",
     fast={"turns": 2, "seconds": 0.05},
@@ -567,6 +571,7 @@ class Places(NamedTuple):
             "c": "those of both threads and of the child process",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that a process and its children are one program. But py-spy reads one process, "
     "with all its threads.",
     fast={"seconds": 0.15},
@@ -705,6 +710,7 @@ class Biased(NamedTuple):
             "c": "too large a share of `sum`",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that a sampler always sees the right shares. But a thread of the same program can "
     "only take samples when it gets the lock.",
     fast={"seconds": 0.15},
@@ -862,6 +868,7 @@ class Groups(NamedTuple):
         {"a": "about 1", "b": "about 2", "c": "about 4"},
         limits=(1.2, 3.0),
     ),
+    expected="b",
     wrong_reasoning="Students think that four times as many samples make the margin four times as small. But the "
     "margin shrinks with the square root of the number.",
     fast={"seconds": 0.2},
@@ -1015,6 +1022,7 @@ class Version(NamedTuple):
         {"a": "it is larger, like the share", "b": "it is the same", "c": "it is smaller"},
         limits=(0.6, 1.6),
     ),
+    expected="b",
     wrong_reasoning="Students think that a larger share means more time. But a share is a part of a whole, and the "
     "whole is smaller now.",
     fast={"seconds": 0.15},

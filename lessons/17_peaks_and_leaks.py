@@ -89,6 +89,7 @@ class Sampled(NamedTuple):
         {"a": "fewer than 5", "b": "5 to 15", "c": "16 or more"},
         limits=(5, 16),
     ),
+    expected="a",
     wrong_reasoning="Students think that many samples show each tensor. But each tensor exists for a few "
     "milliseconds, much shorter than the time between two samples.",
     fast={"peaks": 10},
@@ -171,6 +172,7 @@ class Recorded(NamedTuple):
         {"a": "less than a tenth", "b": "a tenth to a half", "c": "more than a half"},
         limits=(0.1, 0.5),
     ),
+    expected="c",
     wrong_reasoning="Students think that the imports hold most memory, as at the start of a program. But at the peak, "
     "the tensor is larger than everything else.",
     fast={"peaks": 5},
@@ -272,6 +274,7 @@ class TwoLevels(NamedTuple):
         {"a": "fewer than 10 000", "b": "10 000 to 99 999", "c": "100 000 or more"},
         limits=(10_000, 100_000),
     ),
+    expected="a",
     wrong_reasoning="Students think that each string is an allocation of the C library. But Python's allocator asks "
     "for large pieces and divides them itself.",
     fast={"texts": 20_000},
@@ -341,6 +344,7 @@ def _(page: Page, found: TwoLevels | None) -> None:
             "c": "the compiled bytecode of `torch.ones`",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that Python allocates everything that a Python program uses. But torch's C++ code "
     "asks the C library directly.",
     fast={"native": 0},
@@ -419,6 +423,7 @@ def filled(blocks: list[Tensor]) -> Tensor:
         (3, 20, 80),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students count each appended block once. But each append makes a new, longer result and copies "
     "the old one.",
 )
@@ -517,6 +522,7 @@ pause("prepared")
         " view list with at least 1 MB?",
         {"a": "`load` and `prepare`", "b": "only `prepare`", "c": "none, because the program has not ended"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a profile exists only after the end of the program. But the live view shows "
     "what is allocated now, and `load` has freed its memory.",
 )
@@ -608,6 +614,7 @@ class Leaks(NamedTuple):
         {"a": "0", "b": "1", "c": "8"},
         limits=(0.5, 4.5),
     ),
+    expected="c",
     wrong_reasoning="Students think that the loop keeps only the last object. But each object refers to itself, so "
     "only the garbage collector can free it.",
 )
@@ -719,6 +726,7 @@ class Cached(NamedTuple):
         {"a": "1", "b": "2", "c": "6", "d": "12"},
         limits=(1.5, 4, 9),
     ),
+    expected="d",
     wrong_reasoning="Students think that equal tensors share one entry. But a cache recognizes a tensor by its "
     "identity, and it keeps the argument and the result.",
 )
@@ -800,6 +808,7 @@ class Faults(NamedTuple):
         {"a": "fewer than 100", "b": "100 to 600", "c": "more than 600"},
         limits=(100, 600),
     ),
+    expected="a",
     wrong_reasoning="Students think that each new tensor gets new pages. But the allocator keeps freed memory of this "
     "size and uses it again.",
 )
@@ -887,6 +896,7 @@ class StepMemory(NamedTuple):
         {"a": "fewer than 8", "b": "8 to 26", "c": "more than 26"},
         limits=(8, 26),
     ),
+    expected="b",
     wrong_reasoning="Students count each output of the 32 operations. But a `Linear` does not need its own output for "
     "the backward pass, so only some outputs are kept.",
     fast={"rows": 2048},
@@ -986,6 +996,7 @@ class Checkpointed(NamedTuple):
         " peak?",
         {"a": "2 segments", "b": "4 segments", "c": "16 segments"},
     ),
+    expected="b",
     wrong_reasoning="Students think that more segments always save more. But the inputs of all segments are kept, "
     "and more segments have more inputs.",
     fast={"rows": 2048},

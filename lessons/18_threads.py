@@ -117,6 +117,7 @@ def four() -> tuple[str, ...]:
         " thread?",
         {"a": "none", "b": "only `wait`", "c": "`wait` and `hash_data`", "d": "all four"},
     ),
+    expected="c",
     wrong_reasoning="Students think that the GIL stops all threads but one. But code that waits, and C code that "
     "releases the GIL, runs beside another thread.",
     fast={"turns": 3},
@@ -254,6 +255,7 @@ def speed_table(found: Measured) -> Table:
         " threads at the same time?",
         {"a": "`hash_data`", "b": "`add_up`", "c": "`fill_table`", "d": "none: all four run at the same time"},
     ),
+    expected="c",
     wrong_reasoning="Students think that without the GIL, nothing makes threads wait. But each dict has a lock of its "
     "own, and both threads change the same dict.",
     fast={"turns": 3},
@@ -366,6 +368,7 @@ def shared() -> tuple[str, ...]:
             "d": "none, because there is no GIL",
         },
     ),
+    expected="c",
     wrong_reasoning="Students think that reading needs no protection. But each read of a shared object changes its "
     "reference count, and the threads pass this count from core to core.",
     fast={"turns": 3},
@@ -511,6 +514,7 @@ class Lost(NamedTuple):
             "c": "both",
         },
     ),
+    expected="b",
     wrong_reasoning="Students think that the GIL protects a program's own variables. But a thread can lose the GIL "
     "between the read and the write.",
     fast={"turns": 5},
@@ -647,6 +651,7 @@ class Repaired(NamedTuple):
         (1.3, 2),
         units.ratio,
     ),
+    expected="c",
     wrong_reasoning="Students think that a lock costs nothing if the result is right. But taking and releasing the "
     "lock takes longer than the update that it protects.",
     fast={"turns": 3},
@@ -749,6 +754,7 @@ class Watched(NamedTuple):
             "c": "yes, whatever the result is",
         },
     ),
+    expected="c",
     wrong_reasoning="Students think that a right result shows that there is no race. But in another run, the two "
     "updates can overlap.",
 )
@@ -875,6 +881,7 @@ def measure_workers(build: Build, turns: int) -> Beside:
         {"a": "less than 3", "b": "3 to 15", "c": "15 or more"},
         limits=(3, 15),
     ),
+    expected="c",
     wrong_reasoning="Students think that a sub-interpreter is nearly a thread, because it is in the same process. But "
     "it starts as a whole interpreter with modules of its own.",
     fast={"turns": 3},
@@ -957,6 +964,7 @@ def sums(barrier: threading.Barrier, x: torch.Tensor) -> set[int]:
         " does the operating system see in this process?",
         {"a": "2", "b": "4", "c": "5", "d": "8"},
     ),
+    expected="d",
     wrong_reasoning="Students think that the number holds for the whole process. But each Python thread that calls "
     "torch gets a team of its own.",
 )
@@ -1052,6 +1060,7 @@ def calls_per_second(own: int, of_torch: int, seconds: float) -> Rate:
         (0.5, 0.9),
         units.number,
     ),
+    expected="a",
     wrong_reasoning="Students think that additional threads only wait and cost little. But a call waits for its "
     "slowest thread, and some threads have no core.",
     fast={"turns": 3},

@@ -75,6 +75,7 @@ class Ended(NamedTuple):
         " these two lines. Into how many graphs does torch split the function?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    expected="c",
     wrong_reasoning="Students count the two lines that torch cannot capture. But each of them ends a graph, and the "
     "operations around them are in the graphs between.",
 )
@@ -160,6 +161,7 @@ class Repaired(NamedTuple):
         " the function now?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    expected="b",
     wrong_reasoning="Students think that one repair is enough. But the log still ends a graph, so torch captures a "
     "graph before it and a graph after it.",
 )
@@ -259,6 +261,7 @@ class Looped(NamedTuple):
         " cannot continue in the middle of the loop. How many graphs does torch capture?",
         {"a": "none", "b": "1", "c": "4"},
     ),
+    expected="a",
     wrong_reasoning="Students count one graph for each layer. But torch cannot continue in the middle of a loop, so "
     "Python runs the whole function.",
 )
@@ -353,6 +356,7 @@ class Change(NamedTuple):
             "d": "under `torch.no_grad`",
         },
     ),
+    expected="a",
     wrong_reasoning="Students think that other numbers need another graph, as another size does. But no guard looks "
     "at the numbers in a tensor.",
 )
@@ -469,6 +473,7 @@ class AtTheLimit(NamedTuple):
         " graphs of a function. How many of 20 calls run a compiled graph?",
         {"a": "8", "b": "12", "c": "20"},
     ),
+    expected="a",
     wrong_reasoning="Students think that each call runs some graph, because the code is compiled. But each graph fits "
     "only one value of `n`, and torch keeps only 8 graphs.",
 )
@@ -585,6 +590,7 @@ class Sized(NamedTuple):
         " compiles special graphs for the sizes 0 and 1. How many graphs does torch compile by default?",
         {"a": "2", "b": "3", "c": "4"},
     ),
+    expected="b",
     wrong_reasoning="Students count one graph for each size, or one for all sizes. But after the second size, one "
     "graph fits all further sizes except 0 and 1.",
 )
@@ -686,6 +692,7 @@ class Stance(NamedTuple):
         " compiled graph?",
         {"a": "none", "b": "2", "c": "4"},
     ),
+    expected="b",
     wrong_reasoning="Students think that a compiled function always runs a graph. But the graph of the warm-up fits "
     "only 8 numbers, and no new graph is allowed.",
 )
@@ -788,6 +795,7 @@ class Ranged(NamedTuple):
         " `torch.export` do?",
         {"a": "it keeps both sides", "b": "it keeps the side of the example", "c": "it raises an error"},
     ),
+    expected="c",
     wrong_reasoning="Students think that the export keeps the side of the example. But this side is wrong for a part "
     "of the range, so torch refuses the export.",
 )
@@ -900,6 +908,7 @@ class Frozen(NamedTuple):
         " three times with the same input. How many different results do we get?",
         {"a": "1", "b": "2", "c": "3"},
     ),
+    expected="a",
     wrong_reasoning="Students think that the exported program calls `random` each time. But Python runs only during "
     "the export, and its number becomes a constant.",
 )
@@ -979,6 +988,7 @@ class Timed(NamedTuple):
         " function. `Timer` uses one thread by default. How many graphs does torch compile during `timeit(5)`?",
         {"a": "none", "b": "1", "c": "5"},
     ),
+    expected="b",
     wrong_reasoning="Students think that the function is already compiled. But torch also has a guard on the number "
     "of threads, and `Timer` changes this number.",
 )
@@ -1071,6 +1081,7 @@ class Split(NamedTuple):
         (1.1, 4),
         units.ratio,
     ),
+    expected="b",
     wrong_reasoning="Students think that a break only costs a call. But the result before the break must go through "
     "memory, which fusion had avoided.",
     fast={"budget_s": 0.3},
@@ -1146,6 +1157,7 @@ class Profiled(NamedTuple):
         " call of the compiled `curve`?",
         {"a": "none", "b": "1", "c": "8"},
     ),
+    expected="a",
     wrong_reasoning="Students think that the profile shows the same operations, only faster. But one loop replaces "
     "all of them, so the profile shows only its call.",
 )
@@ -1254,6 +1266,7 @@ class Price(NamedTuple):
         {"a": "less than 0.1", "b": "0.1 to 0.9", "c": "more than 0.9"},
         limits=(0.1, 0.9),
     ),
+    expected="a",
     wrong_reasoning="Students think that each compilation takes the same time. But the first call also starts the "
     "compiler and loads its parts.",
     fast={"budget_s": 0.3, "measuring": 0},
@@ -1419,6 +1432,7 @@ class Model(nn.Module):
         {"a": "0 to 2", "b": "3 to 5", "c": "6 to 8"},
         limits=(3, 6),
     ),
+    expected="a",
     wrong_reasoning="Students think that a compiler accepts all of Python. But TorchScript is a small language with "
     "fixed types, and it has no word for most of these constructs.",
 )

@@ -62,7 +62,7 @@ class _Options:
 def _app(lesson: Lesson) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-    @app.command(help=plain(f"Lesson {lesson.number}: {lesson.title} {lesson.objective}"))
+    @app.command(help=plain(f"Lesson {lesson.number}: {lesson.title} {lesson.opening}"))
     def command(
         no_input: Annotated[bool, typer.Option("--no-input", help="Do not wait for predictions.")] = False,
         fast: Annotated[bool, typer.Option("--fast", help="Measure for a shorter time, with wider intervals.")] = False,
@@ -179,7 +179,7 @@ def _header(
     screen.header(
         f"Lesson {lesson.number} · {lesson.title}",
         f"{lesson.entry.minutes} min, {runs}",
-        lesson.objective,
+        lesson.opening,
         _plan(lesson.entry),
         conditions.describe(),
     )

@@ -28,6 +28,7 @@ lesson of one step:
     @lesson.step(
         "A sum in Python and in torch",
         predict=Choice.ranges("What is the time of `sum` divided by the time of `torch.sum`?", (2, 20), units.ratio),
+        expected="c",
         fast={"turns": 3},
     )
     def two_sums(turns: int = 9) -> list[Turn]:
@@ -103,6 +104,9 @@ class Lesson:
     The option `--record` saves what each step shows. It also runs `recorder`, if there is one. `recorder` writes other
     recorded data into a folder and returns the written files. `simulated` names the device that the lesson simulates on
     this machine, such as "GPU". It is "" if the lesson simulates nothing.
+
+    `note` is printed before the objective. It describes this machine. `before_class` is a text for instructors about
+    any machine: what a class needs to know about the device of the lesson. Only the teacher's pack shows it.
     """
 
     file: str
@@ -115,6 +119,8 @@ class Lesson:
     references: tuple[str, ...] = ()
     recorder: Callable[[Path], list[Path]] | None = None
     simulated: str = ""
+    note: str = ""
+    before_class: str = ""
     _given: list[Callable[..., object]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -127,6 +133,11 @@ class Lesson:
     def number(self) -> str:
         """The number at the beginning of the lesson's name, such as "04"."""
         return self.name.partition("_")[0]
+
+    @property
+    def opening(self) -> str:
+        """The first text of the lesson: its note about this machine, if there is one, and its objective."""
+        return f"{self.note} {self.objective}".strip()
 
     @property
     def recorded(self) -> Path:
@@ -148,16 +159,22 @@ class Lesson:
         title: str,
         *,
         predict: Question = None,
+        expected: str = "",
+        depends_on: str = "",
         wrong_reasoning: str = "",
         fast: Mapping[str, Number] | None = None,
         needs: Step[Any] | None = None,
     ) -> Callable[[Callable[..., R]], Step[R]]:
         """Decorate the teaching code of the next step.
 
-        `wrong_reasoning` is a sentence or two for instructors: the reasoning with which students often answer the
-        question wrongly, and why it fails. `fast` gives the arguments of the short run. Raise `TypeError` if the
-        function has no such parameter with a default. `needs` is an earlier step whose code writes a file for this
-        step. A run that starts at this step runs the step `needs` too.
+        A question needs `expected`: the answer that the lesson expects, as a student would type it. If other machines
+        can give another answer, `depends_on` names what it depends on, such as "the number of cores".
+        `wrong_reasoning` is a sentence or two: the reasoning with which students often answer the question wrongly, and
+        why it fails. Only the teacher's pack shows these three texts.
+
+        `fast` gives the arguments of the short run. `needs` is an earlier step whose code writes a file for this step.
+        A run that starts at this step runs the step `needs` too. Raise `TypeError` if the function has no parameter
+        that `fast` names, or if `expected` is not an answer to the question.
         """
 
         def build(function: Callable[..., R]) -> Step[R]:
@@ -170,6 +187,8 @@ class Lesson:
                 dict(fast or {}),
                 predict,
                 tuple(self._given),
+                expected=expected,
+                depends_on=depends_on,
                 wrong_reasoning=wrong_reasoning,
                 needs=needs,
                 ids=self._ids,

@@ -27,7 +27,10 @@ STEP_OF_MINUTES: Final = 5
 _VERSIONS: Final = ({"held", "refuted", "unclear"}, {"none", "some", "every"})
 """The names of keyword arguments that contain versions of one text."""
 
-_NOT_SHOWN: Final = {"name", "unit", "fast", "needs", "id", "longest_s", "prerequisites", "wrong_reasoning"}
+_NOT_SHOWN: Final = {
+    *("name", "unit", "fast", "needs", "id", "longest_s", "prerequisites"),
+    *("expected", "depends_on", "wrong_reasoning", "before_class"),
+}
 """The names of keyword arguments whose strings are not shown as text."""
 
 

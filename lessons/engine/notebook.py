@@ -120,7 +120,7 @@ def _imports(lesson: Lesson) -> str:
 
 def _title(lesson: Lesson) -> str:
     return (
-        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.objective}\n\n{_time_and_prerequisites(lesson)}"
+        f"# Lesson {lesson.number} · {lesson.title}\n\n{lesson.opening}\n\n{_time_and_prerequisites(lesson)}"
         "Run the cells from top to bottom. Before you run a question's cell, type your "
         "prediction between its quotes.\n\n"
         f"`{COMMAND} TERM` explains a term."

@@ -49,10 +49,14 @@ class RecordedOn:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """One recorded step: where it ran, and the parts of its explanation in the order of the screen."""
+    """One recorded step: where it ran, and the parts of its explanation in the order of the screen.
+
+    `question` is the question that the step asked, if its text contains measured values. Otherwise it is "".
+    """
 
     made_on: RecordedOn
     parts: tuple[Part, ...]
+    question: str = ""
 
     @property
     def claims(self) -> dict[str, RecordedClaim]:
@@ -94,7 +98,9 @@ class RecordedRun:
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             steps = {
-                name: RecordedStep(RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])))
+                name: RecordedStep(
+                    RecordedOn(**step["made on"]), tuple(map(from_json, step["parts"])), step.get("question", "")
+                )
                 for name, step in found["steps"].items()
             }
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -104,7 +110,11 @@ class RecordedRun:
     def save(self, folder: Path) -> Path:
         """Write the records to a folder, and return the path of the file."""
         steps = {
-            name: {"made on": asdict(step.made_on), "parts": [to_json(part) for part in step.parts]}
+            name: {
+                "made on": asdict(step.made_on),
+                **({"question": step.question} if step.question else {}),
+                "parts": [to_json(part) for part in step.parts],
+            }
             for name, step in self.steps.items()
         }
         folder.mkdir(parents=True, exist_ok=True)

@@ -26,16 +26,26 @@ from lessons.engine.screen import Screen, claim_value
 
 
 class RecordingScreen(Screen):
-    """A screen that also keeps the parts of each step's explanation, in the order of the steps."""
+    """A screen that also keeps the question and the parts of the explanation of each step, in the order of the steps.
+
+    The question of a step is "" if the step asks none.
+    """
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self.steps: list[list[Part]] = []
+        self.questions: list[str] = []
 
     def open_step(self, number: int, steps: int, title: str, introduction: str) -> None:
         """Print the title of a step. The following parts belong to this step."""
         self.steps.append([])
+        self.questions.append("")
         super().open_step(number, steps, title, introduction)
+
+    def ask(self, question: str, offer: str, *, label: str = "Predict") -> None:
+        """Print and keep the question of a step."""
+        self.questions[-1] = question
+        super().ask(question, offer, label=label)
 
     def say(self, text: str) -> None:
         """Print and keep a paragraph."""
@@ -88,8 +98,9 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
     session.play()
     made_on = RecordedOn.now(conditions.environment)
     steps = dict(RecordedRun.load(lesson.recorded).steps)
-    for step, parts in zip(lesson.steps, screen.steps, strict=True):
-        found = RecordedStep(made_on, tuple(part for part in parts if not _names_a_path(part)))
+    for step, parts, question in zip(lesson.steps, screen.steps, screen.questions, strict=True):
+        asked = question if callable(step.predict) else ""
+        found = RecordedStep(made_on, tuple(part for part in parts if not _names_a_path(part)), asked)
         earlier = steps.get(step.name)
         worse = earlier and earlier.claims.keys() == found.claims.keys() and earlier.decided > found.decided
         if not found.skipped and not worse:

@@ -54,15 +54,18 @@ class Screen:
     def _width(self) -> int:
         return min(self._console.width, WIDTH)
 
-    def header(self, title: str, times: str, objective: str, plan: str, machine: str) -> None:
-        """Print the first lines of a lesson: title, times, objective, plan (what comes before and after), machine."""
+    def header(self, title: str, times: str, opening: str, plan: str, machine: str) -> None:
+        """Print the first lines of a lesson.
+
+        `opening` is its note and its objective, and `plan` names the lessons before and after it.
+        """
         self._part("header")
         line = Grid.grid(expand=True)
         line.add_column()
         line.add_column(justify="right", no_wrap=True)
         line.add_row(styled(title, "bold"), Text(times, "dim"))
         self._print(line, indent=1)
-        self._print(styled(objective), indent=1)
+        self._print(styled(opening), indent=1)
         if plan:
             self._print(styled(plan, "dim"), indent=1)
         self._print(Text(f"This machine: {machine}", "dim"), indent=1)

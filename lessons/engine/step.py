@@ -26,7 +26,9 @@ class Step(Generic[R]):
 
     `fast` contains the arguments of the short run. `given` are the functions and Python classes shown with this step's
     code. `needs` is an earlier step that writes a file, which this step reads. `ids` are the ids of all claims of the
-    lesson. `wrong_reasoning` explains to an instructor why students often answer the question wrongly.
+    lesson. The other texts are for instructors. `expected` is the answer that the lesson expects to its question, as a
+    student would type it. If other machines can give another answer, `depends_on` names what it depends on.
+    `wrong_reasoning` explains why students often answer the question wrongly.
     """
 
     function: Callable[..., R]
@@ -34,11 +36,19 @@ class Step(Generic[R]):
     fast: Mapping[str, Number]
     predict: Question
     given: tuple[Callable[..., object], ...]
+    expected: str = ""
+    depends_on: str = ""
     wrong_reasoning: str = ""
     needs: "Step[Any] | None" = None
     ids: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
     explanation: Explanation[R] | None = None
+
+    def __post_init__(self) -> None:
+        if self.predict is None:
+            return
+        if not self.expected or not (callable(self.predict) or self.predict.parse(self.expected)):
+            raise TypeError(f"{self.name} asks a question. Set `expected` to the answer that the lesson expects.")
 
     @property
     def name(self) -> str:

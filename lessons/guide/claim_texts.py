@@ -1,16 +1,19 @@
 """The texts that a lesson prints about each result of a claim, read from the lesson's source without a run.
 
-A text can contain values that only a run can measure. They are replaced by "…".
+A text can contain values that only a run can measure. A recorded paragraph can supply them.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-VALUE: Final = "…"
-"""The replacement for a value that the lesson measures."""
+VALUE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""The replacement for a value that the lesson measures. The pages show it as "…"."""
+
+_SENTENCE_STARTS: Final = re.compile(r"^|(?<=[.:?!] )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +27,45 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class AskedLater:
-    """A question that a lesson makes from earlier results, with "…" for measured values. A guess has no options."""
+    """A question that a lesson makes from earlier results, with `VALUE` for each measured value.
+
+    A guess has no options.
+    """
 
     question: str
     options: tuple[str, ...] = ()
 
 
-def said_about_claims(file: Path) -> dict[str, Said]:
-    """Return the texts of a lesson's file about each claim, by the claim's id."""
+def said_about_claims(file: Path) -> dict[str, list[Said]]:
+    """Return the texts of a lesson's file about each claim, by the claim's id. A claim can have several texts."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     ids = dict(_claims(tree))
-    found: dict[str, Said] = {}
+    found: dict[str, list[Said]] = {}
     for call in _calls(tree, "words"):
         variable = ast.unparse(call.func).rpartition(".")[0]
         if variable in ids:
-            before = found.get(ids[variable], Said())
             texts = {each.arg: text_of(each.value) for each in call.keywords if each.arg}
-            found[ids[variable]] = Said(
-                *(_joined(getattr(before, name), texts.get(name, "")) for name in ("held", "refuted", "unclear"))
-            )
+            said = Said(*(texts.get(name, "") for name in ("held", "refuted", "unclear")))
+            found.setdefault(ids[variable], []).append(said)
     return found
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as one paragraph, without those that consist of measured values alone."""
+    return " ".join(text.strip() for text in texts if text.strip(f"{VALUE} "))
+
+
+def filled(text: str, paragraphs: Sequence[str]) -> str:
+    """Return a text with its values from the recorded paragraph that contains it.
+
+    If there is no such paragraph, return the text unchanged.
+    """
+    if VALUE not in text or not text.strip(f"{VALUE} "):
+        return text
+    pattern = re.compile(".+?".join(map(re.escape, text.strip().split(VALUE))) + r"(?= |$)")
+    starts = ((paragraph, start.start()) for paragraph in paragraphs for start in _SENTENCE_STARTS.finditer(paragraph))
+    found = [match[0] for paragraph, start in starts if (match := pattern.match(paragraph, start))]
+    return min(found, key=len, default=text)
 
 
 def asked_later(file: Path, function: str) -> AskedLater:
@@ -58,7 +80,7 @@ def asked_later(file: Path, function: str) -> AskedLater:
 
 
 def text_of(node: ast.expr) -> str:
-    """Return the text of an expression. Parts that only a run can compute become "…"."""
+    """Return the text of an expression. Parts that only a run can compute become `VALUE`."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -94,7 +116,3 @@ def _calls(tree: ast.Module, method: str) -> Iterable[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
             yield node
-
-
-def _joined(before: str, more: str) -> str:
-    return before if not more.strip(f"{VALUE} ") else f"{before} {more}".strip()

@@ -1,7 +1,7 @@
 """Everything that the pack says about one lesson: its steps, questions, claims, exercise and recall questions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +12,7 @@ from lessons.engine import recall
 from lessons.engine.catalogue import Entry, lesson_names
 from lessons.engine.claim import Claim
 from lessons.engine.lesson import Lesson
-from lessons.engine.predict import UNCLEAR, Choice, Guess, Prediction
+from lessons.engine.predict import UNCLEAR, Choice, Guess
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
 from lessons.guide import claim_texts, task_texts
@@ -25,25 +25,43 @@ from lessons.guide.task_texts import Task
 class Asked:
     """The question of a step: its text, its options (none for a guess), and the usual reasoning behind wrong answers.
 
-    `unit` is the unit of a guess. `measured` is the right answer in the results of the pack, or "".
+    `unit` is the unit of a guess. `expected` is an option, or a number with its unit. `depends_on` names what the
+    answer depends on, if other machines can give another answer. `measured` is the right answer in the results of the
+    pack, or "".
     """
 
     question: str
     options: tuple[str, ...]
     unit: str
     near: float
+    expected: str
+    depends_on: str
     wrong_reasoning: str
     measured: str
 
     @property
     def right(self) -> int | None:
-        """The place of the right option among the options, or None if the results do not show it."""
-        return self.options.index(self.measured) if self.measured in self.options else None
+        """The place of the right option among the options, or None for a guess.
+
+        If the results do not show the right option, it is the expected one.
+        """
+        known = self.measured or self.expected
+        return self.options.index(known) if known in self.options else None
+
+    @property
+    def expected_shown(self) -> str:
+        """The expected answer as text, such as "b, less than 2×" or "about 5 times"."""
+        if self.expected not in self.options:
+            return self.expected
+        return f"{'abcdefgh'[self.options.index(self.expected)]}, {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPage:
-    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None)."""
+    """A claim with its bounds, the texts of the lesson for each result, and its result in a run (or None).
+
+    The text for this result has the values of the run, if the run was recorded.
+    """
 
     id: str
     sentence: str
@@ -101,6 +119,13 @@ class LessonPage:
         return self.lesson.number.lstrip("0")
 
     @property
+    def has_unknown_values(self) -> bool:
+        """Whether a question or a text about a claim contains a value that the results do not have."""
+        questions = [step.asked.question for step in self.steps if step.asked]
+        said = [text for step in self.steps for claim in step.claims for text in astuple(claim.said)]
+        return any(claim_texts.VALUE in text for text in (*questions, *said))
+
+    @property
     def points(self) -> float:
         """The points of the lesson's exercise."""
         return sum(task.points for task in self.tasks)
@@ -149,7 +174,7 @@ def page_of(
 
 
 def _step(
-    number: int, step: Step[object], said: Mapping[str, Said], results: LessonResults | None, minutes: float
+    number: int, step: Step[object], said: Mapping[str, Sequence[Said]], results: LessonResults | None, minutes: float
 ) -> StepPage:
     return StepPage(
         number=number,
@@ -160,15 +185,26 @@ def _step(
         given_code=step.given_code,
         code=step.code,
         asked=_asked(step, results),
-        claims=tuple(_claim(claim, said, results) for claim in step.claims.values()),
+        claims=tuple(
+            _claim(claim, said.get(claim.id, ()), results, results.paragraphs.get(step.name, ()) if results else ())
+            for claim in step.claims.values()
+        ),
         pictures=results.pictures.get(step.name, ()) if results else (),
         shown=results.shown.get(step.name, ()) if results else (),
     )
 
 
-def _claim(claim: Claim, said: Mapping[str, Said], results: LessonResults | None) -> ClaimPage:
+def _claim(claim: Claim, said: Sequence[Said], results: LessonResults | None, paragraphs: Sequence[str]) -> ClaimPage:
     result = results.claims.get(claim.id) if results else None
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, said.get(claim.id, Said()), result)
+    verdict = result.verdict if result else ""
+    texts = {
+        "held": [each.held for each in said],
+        "refuted": [each.refuted for each in said],
+        "inconclusive": [each.unclear for each in said],
+    }
+    if verdict in texts:
+        texts[verdict] = [claim_texts.filled(text, paragraphs) for text in texts[verdict]]
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
 
 
 def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
@@ -180,12 +216,18 @@ def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
     elif measured.startswith(UNCLEAR):
         measured = ""
     measured = measured.partition(". ")[0].removesuffix(".")
-    if isinstance(step.predict, Choice | Guess):
-        return _known(step.predict, step.wrong_reasoning, measured)
+    texts = (step.depends_on, step.wrong_reasoning, measured)
+    if isinstance(step.predict, Choice):
+        options = step.predict.options
+        answer = step.predict.parse(step.expected)
+        assert answer
+        return Asked(step.predict.question, tuple(options.values()), "", 2.0, answer.text, *texts)
+    if isinstance(step.predict, Guess):
+        return Asked(step.predict.question, (), step.predict.unit, step.predict.near, step.expected, *texts)
     assert callable(step.predict)
     later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
     question = (results.questions.get(step.name) if results else None) or later.question
-    return Asked(question, later.options, "", 2.0, step.wrong_reasoning, measured)
+    return Asked(question, later.options, "", 2.0, step.expected, *texts)
 
 
 def right_option(measured: str, options: Sequence[str]) -> str:
@@ -193,10 +235,3 @@ def right_option(measured: str, options: Sequence[str]) -> str:
     begun = measured.casefold() + "."
     fitting = [option for option in options if begun.startswith(option.casefold() + ".")]
     return max(fitting, key=len, default="")
-
-
-def _known(question: Prediction, wrong_reasoning: str, measured: str) -> Asked:
-    if isinstance(question, Choice):
-        return Asked(question.question, tuple(question.options.values()), "", 2.0, wrong_reasoning, measured)
-    assert isinstance(question, Guess)
-    return Asked(question.question, (), question.unit, question.near, wrong_reasoning, measured)

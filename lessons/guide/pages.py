@@ -2,12 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from harness.machine.environment import Environment
 from lessons.guide import bank, exam, project, question_files, syllabus
 from lessons.guide.contents import LessonPage
 from lessons.guide.rendering import render
 from lessons.guide.slides import slides_page
+
+INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -q -e ."
+ACTIVATE: Final = "source .venv/bin/activate"
+"""The commands that install fairclock, and that make `python` mean `.venv/bin/python` in a terminal."""
 
 
 def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[str, str | bytes]]:
@@ -18,7 +23,7 @@ def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[st
         "syllabus_4_weeks.html": syllabus.four_weeks(pages),
     }
     midterm, work = exam.draw(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
-    shared = {"exam": midterm, "project": work}
+    shared = {"exam": midterm, "project": work, "install": INSTALL, "activate": ACTIVATE}
     for name, course in courses.items():
         yield (
             name,
@@ -57,7 +62,14 @@ def _question_files(questions: list[bank.Question], midterm: exam.Exam) -> Itera
 
 def lesson_page(page: LessonPage) -> str:
     """Return the instructor's page about one lesson, as HTML."""
-    return render("lesson.html", page=page, before=before_class(page), student=for_students(page))
+    return render(
+        "lesson.html",
+        page=page,
+        before=before_class(page),
+        student=for_students(page),
+        install=INSTALL,
+        activate=ACTIVATE,
+    )
 
 
 def before_class(page: LessonPage) -> list[str]:

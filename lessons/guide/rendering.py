@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 from harness.rendering import units
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.markup import pieces, plain
+from lessons.guide.claim_texts import VALUE
 from lessons.guide.pictures import image
 
 if TYPE_CHECKING:
@@ -28,9 +29,13 @@ def render(name: str, /, **values: object) -> str:
 
 
 def html(text: str) -> Markup:
-    """Return a lesson's text as HTML: its code and its emphasis have elements instead of backticks and asterisks."""
+    """Return a lesson's text as HTML: its code and its emphasis have elements instead of backticks and asterisks.
+
+    A value that the results do not have becomes "…".
+    """
     return Markup().join(
-        Markup("<{0}>{1}</{0}>").format(_TAGS[kind], piece) if kind else escape(piece) for piece, kind in pieces(text)
+        Markup("<{0}>{1}</{0}>").format(_TAGS[kind], piece) if kind else escape(piece)
+        for piece, kind in pieces(text.replace(VALUE, "…"))
     )
 
 

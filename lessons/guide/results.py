@@ -19,7 +19,7 @@ from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
-from lessons.engine.recorded_parts import RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
+from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
 from lessons.engine.recorded_run import FILE, RecordedRun, RecordedStep
 
 RECORDED: Final = FOLDER / "recorded"
@@ -52,7 +52,8 @@ class LessonResults:
     """The results of one run of a lesson.
 
     `questions` and `truths` are the question and the right answer of each step, by the name of the step. A right answer
-    can have more sentences after it. `pictures` are the SVG texts of each step, and `shown` its tables.
+    can have more sentences after it. `pictures` are the SVG texts of each step, `shown` are its tables, and
+    `paragraphs` its recorded texts.
     """
 
     machine: str
@@ -62,6 +63,7 @@ class LessonResults:
     claims: Mapping[str, ClaimResult] = field(default_factory=dict)
     pictures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown: Mapping[str, tuple[Shown, ...]] = field(default_factory=dict)
+    paragraphs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def recorded(folder: Path = RECORDED) -> dict[str, LessonResults]:
@@ -141,6 +143,7 @@ def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
     return LessonResults(
         machine=_machine({**asdict(made_on), "cuda_device": made_on.gpu}),
         date=made_on.date,
+        questions={name: step.question for name, step in steps.items() if step.question},
         truths={name: part.text for name, part in parts if isinstance(part, RevealedAnswer)},
         claims={
             part.id: ClaimResult(part.standing, part.value, "", None, None, None)
@@ -148,6 +151,10 @@ def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
             if isinstance(part, RecordedClaim)
         },
         shown=shown,
+        paragraphs={
+            name: tuple(part.text for part in step.parts if isinstance(part, Paragraph | RevealedAnswer))
+            for name, step in steps.items()
+        },
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from lessons.guide.claim_texts import VALUE
 from lessons.guide.contents import LessonPage, StepPage
 from lessons.guide.pictures import claim_chart
 from lessons.guide.rendering import render
@@ -58,7 +59,7 @@ class Slide:
 
 def slides_page(page: LessonPage) -> str:
     """Return the slides of a lesson, as HTML."""
-    return render("slides.html", page=page, slides=list(slides_of(page)))
+    return render("slides.html", page=page, slides=list(slides_of(page)), unknown=VALUE)
 
 
 def slides_of(page: LessonPage) -> Iterator[Slide]:

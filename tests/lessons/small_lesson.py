@@ -19,7 +19,12 @@ def how_much(page: Page) -> Guess:
     return Guess(f"And four times {page.result(twice):g}?", "units")
 
 
-@lesson.step("Twice", predict=Choice("Is `twice` more than once?", {"a": "yes", "b": "no"}), fast={"number": 0.5})
+@lesson.step(
+    "Twice",
+    predict=Choice("Is `twice` more than once?", {"a": "yes", "b": "no"}),
+    expected="a",
+    fast={"number": 0.5},
+)
 def twice(number: float = 1.0) -> float:
     """Double a number.
 
@@ -40,7 +45,7 @@ def _(page: Page, result: float) -> None:
     page.say(TWO.words(held="It is two.", refuted="It is not two.", unclear="Two or not: unclear."))
 
 
-@lesson.step("Four times", predict=how_much)
+@lesson.step("Four times", predict=how_much, expected="8 units", depends_on="the first step")
 def four_times() -> float:
     """Take a root, too."""
     return math.sqrt(4.0) * double(2.0)

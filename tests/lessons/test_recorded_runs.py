@@ -64,6 +64,14 @@ def test_recorded_steps_and_claims_are_those_of_the_lesson(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", recorded_lessons())
+def test_a_question_that_a_function_makes_is_recorded_as_it_was_asked(name: str) -> None:
+    made = {step.name: callable(step.predict) for step in lesson_of(name).steps}
+    for step, recorded in RecordedRun.load(FOLDER / name).steps.items():
+        assert bool(recorded.question) == made[step], f"{step}: run `python -m lessons.{name} --record`"
+        assert "…" not in recorded.question
+
+
+@pytest.mark.parametrize("name", recorded_lessons())
 def test_each_recorded_step_names_its_machine_its_date_and_its_versions(name: str) -> None:
     for step in RecordedRun.load(FOLDER / name).steps.values():
         made_on = step.made_on

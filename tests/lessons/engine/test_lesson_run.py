@@ -114,10 +114,20 @@ def test_an_answer_that_a_run_could_not_decide_is_neither_right_nor_wrong(prepar
     assert "Your answer: yes. This run gives no clear answer. Too loud." in played.out.getvalue()
 
 
+@pytest.mark.parametrize("expected", ["", "c"])
+def test_a_question_without_an_expected_answer_is_an_error(expected: str) -> None:
+    question = Choice("Yes?", {"a": "yes", "b": "no"})
+    with pytest.raises(TypeError, match=r"one asks a question\. Set `expected`"):
+
+        @Lesson(__file__, title="Broken", objective="None.").step("One", predict=question, expected=expected)
+        def one() -> int:
+            return 1
+
+
 def broken(*, settle: bool, reveal: bool) -> Lesson:
     lesson = Lesson(__file__, title="Broken", objective="None.")
 
-    @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}))
+    @lesson.step("One", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def one() -> int:
         return 1
 

@@ -26,7 +26,7 @@ def helper(x):
     return "not prose"
 
 
-@lesson.step("Two words", predict=Choice("How many?", {"a": "one", "b": "two"}), fast={"n": 3})
+@lesson.step("Two words", predict=Choice("How many?", {"a": "one", "b": "two"}), expected="a", fast={"n": 3})
 def first(n=9):
     """Read this docstring."""
     return n

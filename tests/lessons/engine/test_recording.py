@@ -31,7 +31,7 @@ def complete() -> Iterator[None]:
 def lesson_of(folder: Path) -> Lesson:
     lesson = Lesson(str(folder / "99_test.py"), title="A test", objective="None.")
 
-    @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}))
+    @lesson.step("A count", predict=Choice("Yes?", {"a": "yes"}), expected="a")
     def count() -> int:
         """Count."""
         return 2
@@ -73,6 +73,15 @@ def test_a_record_contains_the_explanation_but_no_path_of_the_machine(tmp_path: 
     )
     assert step.made_on.python.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
     assert step.made_on.date > "2026-01-01"
+
+
+def test_a_record_contains_only_a_question_with_measured_values(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded).steps["count"].question == ""
+    lesson.steps[0].predict = lambda _page: Choice("Is 2 more than 1?", {"a": "yes"})
+    recorded(lesson)
+    assert RecordedRun.load(lesson.recorded).steps["count"].question == "Is 2 more than 1?"
 
 
 def test_a_step_that_this_machine_skips_keeps_its_earlier_record(tmp_path: Path) -> None:

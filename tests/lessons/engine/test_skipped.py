@@ -12,7 +12,7 @@ from lessons.engine.progress import ProgressFile
 lesson = Lesson(__file__, title="Half a machine", objective="None.")
 
 
-@lesson.step("A missing part", predict=Choice("Yes?", {"a": "yes"}))
+@lesson.step("A missing part", predict=Choice("Yes?", {"a": "yes"}), expected="a")
 def count() -> int:
     return 1
 

@@ -1,11 +1,12 @@
 """`python -m lessons guide OUT`, and the commands and links on its pages."""
 
+import html
 import json
 import re
-import shlex
 import shutil
 import subprocess
-import sys
+import sysconfig
+import venv
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from harness.errors import UsageError
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
 from lessons.guide import command
-from lessons.guide.pages import before_class, for_students
+from lessons.guide.pages import ACTIVATE, INSTALL, before_class, for_students
 
 ROOT = FOLDER.parent
 
@@ -69,33 +70,64 @@ def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -
     for step in page.steps:
         assert f'id="{step.name}"' in text
     assert text.count("The usual wrong reasoning:") == len(page.steps)
-    assert text.count("Measured answer:") + text.count("the run decides") == len(page.steps)
+    assert text.count("Measured answer:") + text.count("Expected answer:") == len(page.steps)
     assert "If the result is inconclusive:" in text
     assert "This run does not show whether other work of the machine made a call slower." in text
     assert "The mean includes the bursts of another program." in text
 
 
-def commands_on(page: Path) -> list[str]:
-    """Return the commands on a page, one per line of its blocks of commands."""
+def test_an_objective_does_not_describe_the_machine_that_wrote_the_pack(pack: Path) -> None:
+    page = (pack / "lessons" / "03_cuda_sync.html").read_text(encoding="utf-8")
+    assert '<p class="lead">You can time work that runs on a GPU after the call has returned.</p>' in page
+    before = page[page.index("Before the class") : page.index("In class")]
+    assert "If torch finds no CUDA on your computer, the lesson simulates a GPU" in before
+    for name in ("lessons/03_cuda_sync", "slides/03_cuda_sync", "syllabus_12_weeks"):
+        text = (pack / f"{name}.html").read_text(encoding="utf-8")
+        assert "torch finds no CUDA on this machine" not in text
+        assert "There is no recorded run on a GPU yet" not in text
+
+
+def commands_on(page: Path, kind: str = "commands") -> list[str]:
+    """Return the commands on a page, one per line of its blocks of this kind."""
     text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r'<code class="commands">(.*?)</code>', text, re.DOTALL)
-    return [line for block in blocks for line in block.strip().splitlines()]
+    blocks = re.findall(rf'<code class="{kind}">(.*?)</code>', text, re.DOTALL)
+    return [html.unescape(line) for block in blocks for line in block.strip().splitlines()]
+
+
+def test_each_page_with_commands_says_how_to_install_and_which_python_to_call(pack: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in (pack / "index.html", *(pack / "lessons").iterdir()):
+        assert commands_on(page, "install") == [INSTALL, ACTIVATE], page.name
+        assert "<code>python</code> means <code>.venv/bin/python</code>" in page.read_text(encoding="utf-8")
+    first = next(line for line in readme.splitlines() if line.startswith("    python"))
+    assert first.startswith(f"    {INSTALL} && ")
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the kit, in which commands may write files."""
+    """Return a copy of the kit with an environment in `.venv`, in which commands may write files.
+
+    The environment uses the packages of this interpreter, because an installation downloads gigabytes.
+    """
     copy = tmp_path_factory.mktemp("kit") / "kit"
     for name in ("lessons", "grader", "harness", "solutions"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    venv.create(copy / ".venv", symlinks=True)
+    (packages,) = copy.glob(".venv/lib/python*/site-packages")
+    (packages / "packages.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return copy
 
 
 def ended(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    program, *rest = shlex.split(words)
-    assert program == "python"
-    whole = [sys.executable, *rest]
+    """Run a command as the page says: in the folder, after the activation of its environment."""
+    whole = ["bash", "-c", f"{ACTIVATE} && {words}"]
     return subprocess.run(whole, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+
+def test_python_is_that_of_the_environment_after_its_activation(here: Path) -> None:
+    code = "import sys, lessons, rich; print(sys.prefix, lessons.__file__, sep='\\n')"
+    done = ended(f'python -c "{code}"', here)
+    assert done.stdout.splitlines() == [str(here / ".venv"), str(here / "lessons" / "__init__.py")], done.stderr
 
 
 @pytest.mark.long

@@ -1,10 +1,15 @@
 """The texts of lessons as HTML."""
 
+from lessons.guide.claim_texts import VALUE
 from lessons.guide.rendering import code_style, highlighted, html, render
 
 
 def test_marks_become_elements_and_everything_else_is_escaped() -> None:
     assert html("a `b < c` and *not* <d> & 2*3") == "a <code>b &lt; c</code> and <em>not</em> &lt;d&gt; &amp; 2*3"
+
+
+def test_a_value_that_no_run_has_measured_becomes_an_ellipsis() -> None:
+    assert html(f"`{VALUE}` s") == "<code>…</code> s"
 
 
 def test_code_is_escaped_and_has_classes() -> None:

@@ -61,7 +61,7 @@ def recorded_run() -> dict[str, Any]:
         {"kind": "claim", "id": "fast", "standing": "held", "value": "1.5×"},
         {"kind": "paragraph", "text": "The loop runs in C."},
     ]
-    return {"steps": {"one": {"made on": made_on, "parts": parts}}}
+    return {"steps": {"one": {"made on": made_on, "question": "Is 2 s long?", "parts": parts}}}
 
 
 def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(tmp_path: Path) -> None:
@@ -70,6 +70,7 @@ def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(t
     found = results.recorded(tmp_path)["04_autorange"]
     assert found.machine == "a CPU, 2 cores, no GPU, Python 3.11.7, torch 2.13.0"
     assert found.date == "2026-11-23"
+    assert found.questions == {"one": "Is 2 s long?"}
     assert found.truths == {"one": "Less than 2×. It took 2 s."}
     assert (found.claims["fast"].verdict, found.claims["fast"].shown) == ("held", "1.5×")
     table, picture = found.shown["one"]
