@@ -54,7 +54,7 @@ def links_of(page: Path) -> Links:
 
 def test_each_link_leads_to_a_file_of_the_pack(pack: Path) -> None:
     files = sorted(pack.rglob("*.html"))
-    assert len(files) == 6 + 2 * len(pages())
+    assert len(files) == 7 + 2 * len(pages())
     for page in files:
         for target in links_of(page).targets:
             path, _, place = target.partition("#")
