@@ -113,6 +113,11 @@ class RecordedRun:
         return file
 
 
+def drawings_of(folder: Path, step: str) -> list[Path]:
+    """Return the recorded SVG files of a step in the lesson's folder of recorded data. The names are `STEP-NAME.svg`."""
+    return sorted(folder.glob(f"{step}-*.svg"))
+
+
 def show(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim], found: list[SettledClaim]) -> None:
     """Print the record of a step if this run could not decide all of its claims.
 
