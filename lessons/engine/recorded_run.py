@@ -114,7 +114,7 @@ class RecordedRun:
 
 
 def drawings_of(folder: Path, step: str) -> list[Path]:
-    """Return the recorded SVG files of a step in the lesson's folder of recorded data. The names are `STEP-NAME.svg`."""
+    """Return the recorded SVG files of a step, `STEP-NAME.svg`, in the lesson's folder of recorded data."""
     return sorted(folder.glob(f"{step}-*.svg"))
 
 

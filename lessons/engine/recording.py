@@ -25,7 +25,7 @@ from lessons.engine.run import RunOptions, Session
 from lessons.engine.screen import Screen
 
 MOST_DRAWING_BYTES = 100_000
-"""The size of the largest SVG file that is kept beside a record. The project and the student kit contain the records."""
+"""The size of the largest SVG file that is kept beside a record, because the student kit contains the records."""
 
 
 class RecordingScreen(Screen):
@@ -72,8 +72,9 @@ class RecordingScreen(Screen):
 def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None) -> Iterator[Path]:
     """Run a lesson, save what each step showed and the lesson's other recorded data, and yield the written files.
 
-    The SVG pictures of a step become files beside its record, if they are small. If the earlier record of a step decides more of the same claims, the step keeps it. Raise `MachineError` if this
-    machine only simulates the device of the lesson, or, at the end, if the lesson's recorder lacks something.
+    The SVG pictures of a step become files beside its record, if they are small. If the earlier record of a step
+    decides more of the same claims, the step keeps it. Raise `MachineError` if this machine only simulates the device
+    of the lesson, or, at the end, if the lesson's recorder lacks something.
     """
     if lesson.simulated:
         raise MachineError(

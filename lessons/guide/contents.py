@@ -15,8 +15,9 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.predict import UNCLEAR, Choice, Guess, Prediction
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
-from lessons.guide import claim_texts, task_texts
+from lessons.guide import charts, claim_texts, photos, readings, task_texts
 from lessons.guide.claim_texts import Said
+from lessons.guide.photos import Photo
 from lessons.guide.results import ClaimResult, LessonResults, Shown
 from lessons.guide.task_texts import Task
 
@@ -54,7 +55,11 @@ class ClaimPage:
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """One step of a lesson on its page for teachers. `pictures` are SVG texts, and `shown` are tables and texts."""
+    """One step of a lesson on its page for teachers.
+
+    `pictures` are SVG texts: drawings of the lesson, and charts of its tables. `shown` are tables and texts. `photos`
+    are recorded PNG pictures.
+    """
 
     number: int
     name: str
@@ -67,6 +72,7 @@ class StepPage:
     claims: tuple[ClaimPage, ...]
     pictures: tuple[str, ...]
     shown: tuple[Shown, ...] = ()
+    photos: tuple[Photo, ...] = ()
 
     @property
     def unclear(self) -> bool:
@@ -143,14 +149,21 @@ def page_of(
     said = claim_texts.said_about_claims(Path(lesson.file))
     minutes = lesson.entry.steps_min
     steps = tuple(
-        _step(number, step, said, results, minutes[number - 1]) for number, step in enumerate(lesson.steps, start=1)
+        _step(number, step, said, results, minutes[number - 1], photos.of_step(lesson.name, step.name))
+        for number, step in enumerate(lesson.steps, start=1)
     )
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
 
 
 def _step(
-    number: int, step: Step[object], said: Mapping[str, Said], results: LessonResults | None, minutes: float
+    number: int,
+    step: Step[object],
+    said: Mapping[str, Said],
+    results: LessonResults | None,
+    minutes: float,
+    recorded_photos: tuple[Photo, ...],
 ) -> StepPage:
+    shown = results.shown.get(step.name, ()) if results else ()
     return StepPage(
         number=number,
         name=step.name,
@@ -161,14 +174,16 @@ def _step(
         code=step.code,
         asked=_asked(step, results),
         claims=tuple(_claim(claim, said, results) for claim in step.claims.values()),
-        pictures=results.pictures.get(step.name, ()) if results else (),
-        shown=results.shown.get(step.name, ()) if results else (),
+        pictures=charts.with_charts(results.pictures.get(step.name, ()) if results else (), shown),
+        shown=shown,
+        photos=recorded_photos,
     )
 
 
 def _claim(claim: Claim, said: Mapping[str, Said], results: LessonResults | None) -> ClaimPage:
     result = results.claims.get(claim.id) if results else None
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, said.get(claim.id, Said()), result)
+    known = readings.completed(claim, result) if result else None
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, said.get(claim.id, Said()), known)
 
 
 def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:

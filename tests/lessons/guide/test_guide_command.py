@@ -17,7 +17,7 @@ from harness.command_line.command import guarded
 from harness.errors import UsageError
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
-from lessons.guide import command
+from lessons.guide import command, results
 from lessons.guide.pages import before_class, for_students
 
 ROOT = FOLDER.parent
@@ -73,6 +73,19 @@ def test_the_page_of_a_lesson_has_each_answer_and_each_explanation(pack: Path) -
     assert "If the result is inconclusive:" in text
     assert "This run does not show whether other work of the machine made a call slower." in text
     assert "The mean includes the bursts of another program." in text
+
+
+def test_each_lesson_with_a_record_has_pictures_on_its_slides_and_on_its_page(pack: Path) -> None:
+    recorded = results.recorded()
+    assert recorded
+    for name in pages():
+        for folder in ("slides", "lessons"):
+            text = (pack / folder / f"{name}.html").read_text(encoding="utf-8")
+            pictures = re.findall(r"<img [^>]*>", text)
+            assert bool(pictures) == (name in recorded), (folder, name)
+            assert all(
+                re.match(r'<img alt="[^"]{3,}" src="data:image/(svg\+xml|png);base64,', each) for each in pictures
+            )
 
 
 def commands_on(page: Path) -> list[str]:
