@@ -23,6 +23,9 @@ _SIZE: Final = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 1100, 27, 44, 620, 76
 _LONGEST: Final = 94
 _MOST_ROWS: Final = 18
+MOST_FACTOR: Final = 100.0
+"""The factor at the end of the axis. Larger factors are drawn there too, so that the other dots stay apart."""
+
 _STYLE: Final = """\
 .bound { stroke: #b3261e } .distance { stroke: #9db6d0; stroke-width: 1 } .interval { stroke: #3b6ea5; stroke-width: 4 }
 .held { fill: #3b6ea5 } .open { fill: none; stroke: #b3261e; stroke-width: 2 }
@@ -35,8 +38,8 @@ _STYLE: Final = """\
 class Margin:
     """The distance of a measured value from the bound of its claim, as a factor. The claim holds from 1 on.
 
-    If the ends of the measured interval are known, `factor` belongs to the end that is nearer to the bound, and
-    `farthest` to the other end. Otherwise, both are equal. `exact` is true if the bounds are one value.
+    If the ends of the measured interval are known, `factor` belongs to the end nearer to the bound. `farthest` belongs
+    to the other end. Otherwise, both are equal. `exact` is true if the bounds are one value.
     """
 
     sentence: str
@@ -100,14 +103,15 @@ def claim_chart(page: LessonPage) -> str:
     """Return an SVG chart of the margins of a lesson's claims, or "" if the pack has none.
 
     The axis is logarithmic. A dot on the right of the line at 1 is a claim that holds. A wide line is an interval. An
-    exact claim has no distance from its bound, so it is drawn only if there are no other claims.
+    exact claim has no distance from its bound, so it is drawn only if there are no other claims. The numbers on the
+    right also show factors beyond the end of the axis.
     """
     known = margins(page)
     rows = ([row for row in known if not row.exact] or known)[:_MOST_ROWS]
     if not rows:
         return ""
-    low = min(0.5, *(row.factor for row in rows))
-    high = max(2.0, *(row.farthest for row in rows))
+    low = max(min(0.5, *(row.factor for row in rows)), 1 / MOST_FACTOR)
+    high = min(max(2.0, *(row.farthest for row in rows)), MOST_FACTOR)
     height = _TOP + _ROW * len(rows) + 40
     shapes = [
         _words(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=17),
@@ -120,7 +124,7 @@ def claim_chart(page: LessonPage) -> str:
 
 
 def _place(value: float, low: float, high: float) -> float:
-    share = math.log(value / low) / math.log(high / low)
+    share = math.log(min(max(value, low), high) / low) / math.log(high / low)
     return _LEFT + 10 + share * (_WIDTH - _LEFT - _RIGHT - 20)
 
 

@@ -7,7 +7,7 @@ import pytest
 from teachers_pack import RESULTS, parsed, small_page
 
 from lessons.guide.photos import Photo
-from lessons.guide.pictures import claim_chart, displayed_height, factors, image, margins, photo
+from lessons.guide.pictures import MOST_FACTOR, claim_chart, displayed_height, factors, image, margins, photo
 from lessons.guide.results import ClaimResult
 
 
@@ -51,6 +51,23 @@ def test_a_chart_has_a_dot_for_each_margin_and_its_sentence_for_screen_readers()
     drawing = parsed(claim_chart(small_page()))
     assert len(drawing.findall(".//{*}circle")) == len(margins(small_page())) == 1
     assert "twice one is two: 1× (held)" in (drawing.findtext("{*}desc") or "")
+
+
+def test_a_very_large_margin_does_not_move_the_other_dots_together() -> None:
+    charts = [
+        parsed(claim_chart(small_page(replace(RESULTS, claims={"twice-is-two": result(2 * factor, low=2.0)}))))
+        for factor in (MOST_FACTOR, 1e6)
+    ]
+    ends, bounds = zip(
+        *((chart.find(".//{*}circle"), chart.find(".//{*}path[@class='bound']")) for chart in charts), strict=True
+    )
+    assert ends[0] is not None
+    assert ends[1] is not None
+    assert ends[0].get("cx") == ends[1].get("cx")
+    assert bounds[0] is not None
+    assert bounds[1] is not None
+    assert bounds[0].get("d") == bounds[1].get("d")
+    assert [each.text for each in charts[1].findall(".//{*}text")][-1] == "1 000 000×"
 
 
 def test_without_results_there_is_no_chart() -> None:
