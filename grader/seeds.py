@@ -69,8 +69,8 @@ def generator(*parts: str) -> np.random.Generator:
 def independent(rng: np.random.Generator) -> Iterator[np.random.Generator]:
     """Yield generators without end that are seeded by numbers of `rng`.
 
-    Even somebody who knows the state of one of them cannot compute the state of another, or of `rng`: this would need
-    the inverse of SHA-256.
+    The state of one of them does not show the state of another, or of `rng`. To compute that state, a submission would
+    need the inverse of SHA-256.
     """
     secret = rng.bytes(32).hex()
     for number in count():

@@ -46,7 +46,7 @@ Inputs = tuple[Array, ...]
 Drawing = Callable[[Iterator[np.random.Generator]], Iterator[Inputs]]
 """A function that yields new random inputs of one size without end, each from the next of endless generators.
 
-Because of the separate generators, one input says nothing about the next one.
+Because of the separate generators, a submission cannot compute the next input from earlier ones.
 """
 
 

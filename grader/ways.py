@@ -42,7 +42,7 @@ class TaskWays:
     """The other ways to solve one task.
 
     `reference` is the ratio of the reference solution, recorded together with the other ratios, or None for a task
-    without tiers. `place` names the machine on which the ratios were recorded, or is "in the simulated scenarios".
+    without tiers. `place` names the machine and the date of the recorded ratios, or is "in the simulated scenarios".
     """
 
     place: str = ""
@@ -56,10 +56,10 @@ class TaskWays:
             return ""
         if self.reference is None:
             return "Other right ways:"
-        return (
-            f"Other right ways, with their ratios {self.place}. There, the reference solution has the ratio"
-            f" {units.ratio(self.reference)}."
-        )
+        elsewhere = self.place.startswith("on ")
+        made = f"recorded {self.place}, and not on this machine" if elsewhere else f"computed {self.place}"
+        reference = units.ratio(self.reference)
+        return f"Other right ways. Their ratios were {made}. There, the reference solution has the ratio {reference}."
 
     def lines(self) -> Iterator[str]:
         """Yield the heading and one line for each way. Yield nothing if there are no ways."""

@@ -34,7 +34,7 @@ _TRIES = 8
 # a crowded machine, other programs take a core for 20 ms and more.
 _LONG_S = 100 * BLOCK_S
 
-# If so many blocks take long, their code is slow without CPU time, as `time.sleep` is.
+# If this number of blocks take long, their code is slow without CPU time, as `time.sleep` is.
 _LONG_BLOCKS = 3
 
 Statement = str | Callable[[], object]

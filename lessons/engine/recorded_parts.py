@@ -1,15 +1,16 @@
 """The parts of a recorded explanation: paragraphs, answers, tables, pictures and claims.
 
-Each part can be converted to JSON and back, and can be printed again. A recorded claim keeps only its result. Its
-sentence comes from the lesson.
+Each part can be converted to JSON and back, and can be printed again. A recorded claim keeps only its result and its
+bounds. Its sentence comes from the lesson.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from harness.rendering.tables import Column, Table
-from lessons.engine.claim import Claim
-from lessons.engine.screen import Screen
+from lessons.engine.claim import Claim, SettledClaim
+from lessons.engine.screen import Screen, claim_value
 from lessons.engine.standing import Standing
 
 
@@ -81,11 +82,29 @@ class RecordedTable:
 
 @dataclass(frozen=True, slots=True)
 class RecordedClaim:
-    """The recorded result of a claim. `value` is the measured value as text."""
+    """The recorded result of a claim. `value` is the measured value as text.
+
+    `low` to `high` is the measured interval, widened by the noise, and `middle` its best single value. `at_least` and
+    `at_most` are the bounds of the claim in this run. A number is None if it is unknown or infinite, or if the record
+    is older than this field.
+    """
 
     id: str
     standing: str
     value: str
+    low: float | None = None
+    middle: float | None = None
+    high: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @classmethod
+    def of(cls, settled: SettledClaim, remark: str) -> "RecordedClaim":
+        """Return the record of a claim's result. `remark` is printed after its value."""
+        measured, claim = settled.measured, settled.claim
+        numbers = (measured.lowest, measured.middle, measured.highest, claim.at_least, claim.at_most)
+        known = (float(number) if math.isfinite(number) else None for number in numbers)
+        return cls(settled.id, str(settled.standing), claim_value(settled, remark), *known)
 
     @property
     def decided(self) -> bool:
@@ -110,8 +129,8 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def to_json(part: Part) -> dict[str, object]:
-    """Return a part as a JSON object. Its field `kind` names the kind of the part."""
-    return {"kind": _NAMES[type(part)], **asdict(part)}
+    """Return a part as a JSON object without unknown numbers. Its field `kind` names the kind of the part."""
+    return {"kind": _NAMES[type(part)], **{name: value for name, value in asdict(part).items() if value is not None}}
 
 
 def from_json(kept: Mapping[str, object]) -> Part:

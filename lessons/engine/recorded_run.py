@@ -123,6 +123,11 @@ class RecordedRun:
         return file
 
 
+def drawings_of(folder: Path, step: str) -> list[Path]:
+    """Return the recorded SVG files of a step, `STEP-NAME.svg`, in the lesson's folder of recorded data."""
+    return sorted(folder.glob(f"{step}-*.svg"))
+
+
 def show(screen: Screen, step: RecordedStep | None, claims: Mapping[str, Claim], found: list[SettledClaim]) -> None:
     """Print the record of a step if this run could not decide all of its claims.
 

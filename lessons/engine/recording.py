@@ -1,7 +1,7 @@
 """Record a run of a lesson: run it without questions, and save what each step showed. `--record` does this."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -20,9 +20,12 @@ from lessons.engine.recorded_parts import (
     RecordedTable,
     RevealedAnswer,
 )
-from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep
+from lessons.engine.recorded_run import RecordedOn, RecordedRun, RecordedStep, drawings_of
 from lessons.engine.run import RunOptions, Session
-from lessons.engine.screen import Screen, claim_value
+from lessons.engine.screen import Screen
+
+MOST_DRAWING_BYTES = 100_000
+"""The size of the largest SVG file that is kept beside a record, because the student kit contains the records."""
 
 
 class RecordingScreen(Screen):
@@ -69,7 +72,7 @@ class RecordingScreen(Screen):
 
     def claim(self, settled: SettledClaim, remark: str) -> None:
         """Print and keep a claim."""
-        self._keep(RecordedClaim(settled.id, str(settled.standing), claim_value(settled, remark)))
+        self._keep(RecordedClaim.of(settled, remark))
         super().claim(settled, remark)
 
     def _keep(self, part: Part) -> None:
@@ -79,8 +82,9 @@ class RecordingScreen(Screen):
 def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None) -> Iterator[Path]:
     """Run a lesson, save what each step showed and the lesson's other recorded data, and yield the written files.
 
-    If the earlier record of a step decides more of the same claims, the step keeps it. Raise `MachineError` if this
-    machine only simulates the device of the lesson, or, at the end, if the lesson's recorder lacks something.
+    The SVG pictures of a step become files beside its record, if they are small. If the earlier record of a step
+    decides more of the same claims, the step keeps it. Raise `MachineError` if this machine only simulates the device
+    of the lesson, or, at the end, if the lesson's recorder lacks something.
     """
     if lesson.simulated:
         raise MachineError(
@@ -93,7 +97,8 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
         failed = error
     screen = RecordingScreen(console or Console(highlight=False))
     conditions = Conditions.measure(fast=fast)
-    session = Session(lesson, screen, RunOptions(fast, False, lambda _name, _svg: None, lambda _: None), conditions)
+    drawings: dict[str, str] = {}
+    session = Session(lesson, screen, RunOptions(fast, False, drawings.__setitem__, lambda _: None), conditions)
     session.replays = False
     session.play()
     made_on = RecordedOn.now(conditions.environment)
@@ -105,13 +110,30 @@ def record(lesson: Lesson, *, fast: bool = False, console: Console | None = None
         worse = earlier and earlier.claims.keys() == found.claims.keys() and earlier.decided > found.decided
         if not found.skipped and not worse:
             steps[step.name] = found
+            yield from _save_drawings(lesson, step.name, drawings)
     known = {step.name: steps[step.name] for step in lesson.steps if step.name in steps}
     yield RecordedRun(known).save(lesson.recorded)
     if failed:
         raise failed
 
 
-def _names_a_path(part: Part) -> bool:
-    """Return whether a part contains a path of this machine, which is useless on other machines."""
+def _save_drawings(lesson: Lesson, step: str, drawings: Mapping[str, str]) -> Iterator[Path]:
+    """Replace the recorded SVG files of a step, and yield the new files. `drawings` are SVG texts by their full name.
+
+    Leave out large drawings, and drawings with a path of this machine.
+    """
+    for old in drawings_of(lesson.recorded, step):
+        old.unlink()
+    lesson.recorded.mkdir(parents=True, exist_ok=True)
+    for name, drawing in drawings.items():
+        file = lesson.recorded / f"{name.removeprefix(f'{lesson.name}-')}.svg"
+        small = len(drawing.encode()) <= MOST_DRAWING_BYTES
+        if file.name.startswith(f"{step}-") and small and not _names_a_path(drawing):
+            file.write_text(drawing, encoding="utf-8")
+            yield file
+
+
+def _names_a_path(part: Part | str) -> bool:
+    """Return whether a part or a drawing contains a path of this machine, which is useless on other machines."""
     paths = (str(Path.home()), str(state_folder()), tempfile.gettempdir(), str(Path(__file__).parents[2]))
     return any(path in repr(part) for path in paths)

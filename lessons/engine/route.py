@@ -15,7 +15,7 @@ from harness.storage.whole_files import write_whole
 FULL: Final = "full"
 SHORT: Final = "short"
 PATHS: Final = {
-    SHORT: ("02_timeit_vs_timer", "04_autorange", "05_compare", "09_cprofile"),
+    SHORT: ("02_timeit_vs_timer", "04_autorange", "09_cprofile", "05_compare"),
     FULL: (
         "02_timeit_vs_timer",
         "01_correct_first",
@@ -38,7 +38,10 @@ PATHS: Final = {
         "19_compile",
     ),
 }
-"""The lessons of each path, in order. The full path begins with steps that show results in a few minutes."""
+"""The lessons of each path, in order. The full path begins with steps that show results in a few minutes.
+
+The short path has its lesson about profilers in third place, because the project of the short course needs a profiler.
+"""
 
 COMMAND: Final = "python -m lessons --path"
 FILE: Final = "lesson_path.txt"

@@ -15,8 +15,9 @@ from lessons.engine.lesson import Lesson
 from lessons.engine.predict import UNCLEAR, Choice, Guess
 from lessons.engine.recall import Recall
 from lessons.engine.step import Step
-from lessons.guide import claim_texts, task_texts
+from lessons.guide import charts, claim_texts, photos, readings, task_texts
 from lessons.guide.claim_texts import Said
+from lessons.guide.photos import Photo
 from lessons.guide.results import ClaimResult, LessonResults, Shown
 from lessons.guide.task_texts import Task
 
@@ -72,7 +73,11 @@ class ClaimPage:
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """One step of a lesson on its page for teachers. `pictures` are SVG texts, and `shown` are tables and texts."""
+    """One step of a lesson on its page for teachers.
+
+    `pictures` are SVG texts: drawings of the lesson, and charts of its tables. `shown` are tables and texts. `photos`
+    are recorded PNG pictures.
+    """
 
     number: int
     name: str
@@ -85,6 +90,7 @@ class StepPage:
     claims: tuple[ClaimPage, ...]
     pictures: tuple[str, ...]
     shown: tuple[Shown, ...] = ()
+    photos: tuple[Photo, ...] = ()
 
     @property
     def unclear(self) -> bool:
@@ -168,14 +174,21 @@ def page_of(
     said = claim_texts.said_about_claims(Path(lesson.file))
     minutes = lesson.entry.steps_min
     steps = tuple(
-        _step(number, step, said, results, minutes[number - 1]) for number, step in enumerate(lesson.steps, start=1)
+        _step(number, step, said, results, minutes[number - 1], photos.of_step(lesson.name, step.name))
+        for number, step in enumerate(lesson.steps, start=1)
     )
     return LessonPage(lesson, steps, tuple(tasks), tuple(questions), tuple(terms), results)
 
 
 def _step(
-    number: int, step: Step[object], said: Mapping[str, Sequence[Said]], results: LessonResults | None, minutes: float
+    number: int,
+    step: Step[object],
+    said: Mapping[str, Sequence[Said]],
+    results: LessonResults | None,
+    minutes: float,
+    recorded_photos: tuple[Photo, ...],
 ) -> StepPage:
+    shown = results.shown.get(step.name, ()) if results else ()
     return StepPage(
         number=number,
         name=step.name,
@@ -189,13 +202,15 @@ def _step(
             _claim(claim, said.get(claim.id, ()), results, results.paragraphs.get(step.name, ()) if results else ())
             for claim in step.claims.values()
         ),
-        pictures=results.pictures.get(step.name, ()) if results else (),
-        shown=results.shown.get(step.name, ()) if results else (),
+        pictures=charts.with_charts(results.pictures.get(step.name, ()) if results else (), shown),
+        shown=shown,
+        photos=recorded_photos,
     )
 
 
 def _claim(claim: Claim, said: Sequence[Said], results: LessonResults | None, paragraphs: Sequence[str]) -> ClaimPage:
     result = results.claims.get(claim.id) if results else None
+    known = readings.completed(claim, result) if result else None
     verdict = result.verdict if result else ""
     texts = {
         "held": [each.held for each in said],
@@ -204,7 +219,7 @@ def _claim(claim: Claim, said: Sequence[Said], results: LessonResults | None, pa
     }
     if verdict in texts:
         texts[verdict] = [claim_texts.filled(text, paragraphs) for text in texts[verdict]]
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), known)
 
 
 def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:

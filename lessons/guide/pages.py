@@ -13,6 +13,8 @@ from lessons.guide.slides import slides_page
 INSTALL: Final = "python3 -m venv .venv && .venv/bin/pip install -q -e ."
 ACTIVATE: Final = "source .venv/bin/activate"
 """The commands that install fairclock, and that make `python` mean `.venv/bin/python` in a terminal."""
+FULL, SHORT = "project.html", "project_short.html"
+"""The pages of the two projects."""
 
 
 def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[str, str | bytes]]:
@@ -22,19 +24,18 @@ def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[st
         "syllabus_12_weeks.html": syllabus.twelve_weeks(pages),
         "syllabus_4_weeks.html": syllabus.four_weeks(pages),
     }
-    midterm, work = exam.draw(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
-    shared = {"exam": midterm, "project": work, "install": INSTALL, "activate": ACTIVATE}
+    midterm, projects = exam.draw(courses["syllabus_12_weeks.html"].before_midterm, seed), project.load()
     for name, course in courses.items():
-        yield (
-            name,
-            render("syllabus.html", syllabus=course, has_midterm=len(course.weeks) > syllabus.SHORT_WEEKS, **shared),
-        )
+        is_long = len(course.weeks) > syllabus.SHORT_WEEKS
+        work, link = (projects[project.FULL], FULL) if is_long else (projects[project.SHORT], SHORT)
+        yield name, render("syllabus.html", syllabus=course, has_midterm=is_long, exam=midterm, project=work, link=link)
     for page in pages.values():
         yield f"lessons/{page.name}.html", lesson_page(page)
         yield f"slides/{page.name}.html", slides_page(page)
     yield "midterm.html", render("midterm.html", exam=midterm, answers=False)
     yield "midterm_answers.html", render("midterm.html", exam=midterm, answers=True)
-    yield "project.html", render("project.html", project=work)
+    yield FULL, render("project.html", project=projects[project.FULL], weeks=syllabus.LONG_WEEKS)
+    yield SHORT, render("project.html", project=projects[project.SHORT], weeks=syllabus.SHORT_WEEKS)
     yield from _question_files(questions, midterm)
     yield (
         "index.html",
@@ -46,7 +47,11 @@ def files_of(pages: Mapping[str, LessonPage], *, seed: int) -> Iterator[tuple[st
             kinds=bank.KINDS,
             counts=Counter(question.kind for question in questions),
             version=Environment.capture(ask_cuda=False).kit,
-            **shared,
+            exam=midterm,
+            project=projects[project.FULL],
+            short=projects[project.SHORT],
+            install=INSTALL,
+            activate=ACTIVATE,
         ),
     )
 

@@ -14,22 +14,39 @@ from harness.rendering import svg, units
 from harness.rendering.bar_chart import shortened
 from lessons.engine.markup import plain
 from lessons.guide.contents import LessonPage
+from lessons.guide.photos import Photo
 from lessons.guide.results import ClaimResult
 
 _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _DESCRIPTION: Final = re.compile(r"<desc>(.*?)</desc>", re.DOTALL)
-_WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 900, 26, 44, 520, 70
-_LONGEST: Final = 78
+_SIZE: Final = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 1100, 27, 44, 620, 76
+_LONGEST: Final = 94
 _MOST_ROWS: Final = 18
+MOST_FACTOR: Final = 100.0
+"""The factor at the end of the axis. Larger factors are drawn there too, so that the other dots stay apart."""
+
+_STYLE: Final = """\
+.bound { stroke: #b3261e } .distance { stroke: #9db6d0; stroke-width: 1 } .interval { stroke: #3b6ea5; stroke-width: 4 }
+.held { fill: #3b6ea5 } .open { fill: none; stroke: #b3261e; stroke-width: 2 }
+@media (prefers-color-scheme:dark) { .bound { stroke: #f0a184 } .distance { stroke: #4d5a68 }
+.interval { stroke: #7db8f5 } .held { fill: #7db8f5 } .open { stroke: #f0a184 } }
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """The distance of a measured value from the bound of its claim, as a factor. The claim holds from 1 on."""
+    """The distance of a measured value from the bound of its claim, as a factor. The claim holds from 1 on.
+
+    If the ends of the measured interval are known, `factor` belongs to the end nearer to the bound. `farthest` belongs
+    to the other end. Otherwise, both are equal. `exact` is true if the bounds are one value.
+    """
 
     sentence: str
     factor: float
+    farthest: float
     verdict: str
+    exact: bool = False
 
 
 def image(drawing: str) -> Markup:
@@ -40,55 +57,83 @@ def image(drawing: str) -> Markup:
     return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(words, data)
 
 
+def photo(recorded: Photo) -> Markup:
+    """Return an `<img>` element that contains a PNG picture."""
+    data = base64.b64encode(recorded.png).decode()
+    return Markup('<img alt="{}" src="data:image/png;base64,{}">').format(recorded.caption, data)
+
+
+def displayed_height(drawing: str, width: float) -> float:
+    """Return the height of an SVG picture that is displayed with this width."""
+    match = _SIZE.search(drawing)
+    return width * float(match[2]) / float(match[1]) if match else width
+
+
 def margins(page: LessonPage) -> list[Margin]:
-    """Return the margin of each claim of a lesson whose results have a positive value and a positive bound."""
-    claims = [claim for step in page.steps for claim in step.claims if claim.result]
-    found = [(claim.sentence, claim.result, factor(claim.result)) for claim in claims if claim.result]
-    return [Margin(plain(sentence), value, result.verdict) for sentence, result, value in found if value]
+    """Return the margin of each claim of a lesson whose results have positive values and a positive bound."""
+    claims = [(claim.sentence, claim.result) for step in page.steps for claim in step.claims if claim.result]
+    found = [(sentence, result, factors(result)) for sentence, result in claims]
+    return [
+        Margin(plain(sentence), min(each), max(each), result.verdict, exact=result.low == result.high)
+        for sentence, result, each in found
+        if each
+    ]
 
 
-def factor(result: ClaimResult) -> float | None:
-    """Return the smallest factor between a measured value and a bound of its claim, or None if there is none."""
-    measured = result.measured
-    if measured is None or measured <= 0:
+def factors(result: ClaimResult) -> list[float]:
+    """Return the factor between each known value of a claim and the nearer bound. Return nothing without bounds.
+
+    The values are the ends of the measured interval. If they are unknown, the only value is the measured value.
+    """
+    values = result.ends or ((result.measured,) if result.measured is not None else ())
+    found = [_factor(value, result.low, result.high) for value in values]
+    return [each for each in found if each is not None] if None not in found else []
+
+
+def _factor(value: float, at_least: float | None, at_most: float | None) -> float | None:
+    if value <= 0:
         return None
-    above = measured / result.low if result.low and result.low > 0 else math.inf
-    below = result.high / measured if result.high and result.high > 0 else math.inf
-    value = min(above, below)
-    return value if 0 < value < math.inf else None
+    above = value / at_least if at_least and at_least > 0 else math.inf
+    below = at_most / value if at_most and at_most > 0 else math.inf
+    found = min(above, below)
+    return found if 0 < found < math.inf else None
 
 
 def claim_chart(page: LessonPage) -> str:
     """Return an SVG chart of the margins of a lesson's claims, or "" if the pack has none.
 
-    The axis is logarithmic. A dot on the right of the line at 1 is a claim that holds.
+    The axis is logarithmic. A dot on the right of the line at 1 is a claim that holds. A wide line is an interval. An
+    exact claim has no distance from its bound, so it is drawn only if there are no other claims. The numbers on the
+    right also show factors beyond the end of the axis.
     """
-    rows = margins(page)[:_MOST_ROWS]
+    known = margins(page)
+    rows = ([row for row in known if not row.exact] or known)[:_MOST_ROWS]
     if not rows:
         return ""
-    low = min(0.5, *(row.factor for row in rows))
-    high = max(2.0, *(row.factor for row in rows))
+    low = max(min(0.5, *(row.factor for row in rows)), 1 / MOST_FACTOR)
+    high = min(max(2.0, *(row.farthest for row in rows)), MOST_FACTOR)
     height = _TOP + _ROW * len(rows) + 40
     shapes = [
-        svg.label(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=15),
+        _words(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=17),
         *_axis(low, high, height),
         *_dots(rows, low, high),
     ]
     facts = "; ".join(f"{row.sentence}: {units.ratio(row.factor)} ({row.verdict})" for row in rows)
-    return svg.document(_WIDTH, height, shapes, title="The claims of this lesson in one run", description=facts)
+    title = "The claims of this lesson in one run"
+    return svg.document(_WIDTH, height, shapes, title=title, description=facts, style=_STYLE)
 
 
 def _place(value: float, low: float, high: float) -> float:
-    share = math.log(value / low) / math.log(high / low)
+    share = math.log(min(max(value, low), high) / low) / math.log(high / low)
     return _LEFT + 10 + share * (_WIDTH - _LEFT - _RIGHT - 20)
 
 
 def _axis(low: float, high: float, height: int) -> list[str]:
     at_one = _place(1.0, low, high)
     return [
-        svg.line((at_one, _TOP - 8), (at_one, height - 30), stroke=svg.RED),
-        svg.label(at_one, height - 12, "bound", text_anchor="middle"),
-        svg.label(8, height - 12, "blue: held, red: not held, on a logarithmic axis"),
+        svg.line((at_one, _TOP - 8), (at_one, height - 30), class_="bound"),
+        _words(at_one, height - 12, "bound", text_anchor="middle"),
+        _words(8, height - 12, "Filled: held. Hollow: not held. Wide line: interval. The axis is logarithmic."),
     ]
 
 
@@ -96,9 +141,15 @@ def _dots(rows: Sequence[Margin], low: float, high: float) -> list[str]:
     shapes = []
     for index, row in enumerate(rows):
         y = _TOP + index * _ROW + 12
-        x = _place(row.factor, low, high)
-        shapes.append(svg.label(8, y + 4, shortened(row.sentence, _LONGEST), size=13))
-        shapes.append(svg.line((_place(1.0, low, high), y), (x, y), stroke="#9db6d0", stroke_width=2))
-        shapes.append(svg.element("circle", cx=x, cy=y, r=5, fill=svg.BLUE if row.verdict == "held" else svg.RED))
-        shapes.append(svg.label(_WIDTH - _RIGHT + 4, y + 4, units.ratio(row.factor), size=13))
+        x, farthest = _place(row.factor, low, high), _place(row.farthest, low, high)
+        shapes.append(_words(8, y + 5, shortened(row.sentence, _LONGEST)))
+        shapes.append(svg.line((_place(1.0, low, high), y), (x, y), class_="distance"))
+        if farthest > x:
+            shapes.append(svg.line((x, y), (farthest, y), class_="interval"))
+        shapes.append(svg.element("circle", cx=x, cy=y, r=5, class_="held" if row.verdict == "held" else "open"))
+        shapes.append(_words(_WIDTH - _RIGHT + 4, y + 5, units.ratio(row.factor)))
     return shapes
+
+
+def _words(x: float, y: float, words: str, size: int = 14, **attributes: str) -> str:
+    return svg.label(x, y, words, size=size, class_="words", **attributes)

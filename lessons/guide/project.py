@@ -1,11 +1,22 @@
-"""The project of a course and its rubric, read from `project.toml`."""
+"""The projects of the two courses and their rubrics, read from `project.toml`."""
 
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 FILE: Final = Path(__file__).with_name("project.toml")
+FULL, SHORT = "full", "short"
+"""The names of the project of the course of twelve weeks, and of the project of the course of four weeks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTask:
+    """A task of a project. The students do it by the end of `week`, with the tools of the lessons `needs`."""
+
+    week: int
+    needs: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +37,7 @@ class Project:
     title: str
     summary: str
     hours: int
-    tasks: tuple[str, ...]
+    tasks: tuple[ProjectTask, ...]
     optional: tuple[str, ...]
     rubric: tuple[Row, ...]
 
@@ -36,8 +47,16 @@ class Project:
         return sum(row.points for row in self.rubric)
 
 
-def load(file: Path = FILE) -> Project:
-    """Return the project from its file. Raise `TypeError` if a field is missing or unknown."""
+def load(file: Path = FILE) -> dict[str, Project]:
+    """Return the projects from their file, by name. Raise `TypeError` if a field is missing or unknown."""
     whole = tomllib.loads(file.read_text(encoding="utf-8"))
-    rubric = tuple(Row(**row) for row in whole.pop("rubric"))
-    return Project(rubric=rubric, tasks=tuple(whole.pop("tasks")), optional=tuple(whole.pop("optional")), **whole)
+    return {name: _project(**fields) for name, fields in whole.items()}
+
+
+def _project(*, tasks: list[dict[str, Any]], rubric: list[dict[str, Any]], optional: list[str], **rest: Any) -> Project:
+    return Project(
+        tasks=tuple(ProjectTask(each.pop("week"), tuple(each.pop("needs")), **each) for each in tasks),
+        optional=tuple(optional),
+        rubric=tuple(Row(**row) for row in rubric),
+        **rest,
+    )

@@ -11,7 +11,7 @@ from harness.rendering import units
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.markup import pieces, plain
 from lessons.guide.claim_texts import VALUE
-from lessons.guide.pictures import image
+from lessons.guide.pictures import image, photo
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +73,8 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"html": html, "code": highlighted, "plain": plain, "image": image, "points": "{:g}".format}
+    environment.filters |= {"html": html, "code": highlighted, "plain": plain, "points": "{:g}".format}
+    environment.filters |= {"image": image, "photo": photo}
     shared = style_of((REPORTS / "style.html").read_text(encoding="utf-8"))
     environment.globals |= {"count": units.count, "ratio": units.ratio, "style": shared, "code_style": code_style}
     return environment

@@ -20,14 +20,17 @@ from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.engine.catalogue import FOLDER
 from lessons.engine.record import FORMAT
 from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
-from lessons.engine.recorded_run import FILE, RecordedRun, RecordedStep
+from lessons.engine.recorded_run import FILE, RecordedRun, RecordedStep, drawings_of
 
 RECORDED: Final = FOLDER / "recorded"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """The result of one claim: the measured value as text, and "held", "refuted", "inconclusive" or "skipped"."""
+    """The result of one claim: the measured value as text, and "held", "refuted", "inconclusive" or "skipped".
+
+    `low` and `high` are the bounds of the claim. `ends` are the ends of the measured interval, if they are known.
+    """
 
     verdict: str
     shown: str
@@ -35,6 +38,7 @@ class ClaimResult:
     measured: float | None
     low: float | None
     high: float | None
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def recorded(folder: Path = RECORDED) -> dict[str, LessonResults]:
     found = {}
     for file in sorted(folder.glob(f"*/{FILE}")):
         try:
-            found[file.parent.name] = _recorded(RecordedRun.load(file.parent).steps)
+            found[file.parent.name] = _recorded(RecordedRun.load(file.parent).steps, file.parent)
         except (UsageError, StopIteration) as error:
             raise UsageError(f"{file} is not a recorded run. Install fairclock again.") from error
     return found
@@ -132,8 +136,8 @@ def _read(file: Path) -> LessonResults:
     )
 
 
-def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
-    """Return the results of a recorded run. Its machine and date are those of its first step."""
+def _recorded(steps: Mapping[str, RecordedStep], folder: Path) -> LessonResults:
+    """Return the results of a recorded run in its folder. Its machine and date are those of its first step."""
     made_on = next(iter(steps.values())).made_on
     parts = [(name, part) for name, step in steps.items() for part in step.parts]
     shown: dict[str, tuple[Shown, ...]] = {}
@@ -145,17 +149,23 @@ def _recorded(steps: Mapping[str, RecordedStep]) -> LessonResults:
         date=made_on.date,
         questions={name: step.question for name, step in steps.items() if step.question},
         truths={name: part.text for name, part in parts if isinstance(part, RevealedAnswer)},
-        claims={
-            part.id: ClaimResult(part.standing, part.value, "", None, None, None)
-            for _, part in parts
-            if isinstance(part, RecordedClaim)
-        },
+        claims={part.id: _recorded_claim(part) for _, part in parts if isinstance(part, RecordedClaim)},
+        pictures={name: _texts(drawings_of(folder, name)) for name in steps},
         shown=shown,
         paragraphs={
             name: tuple(part.text for part in step.parts if isinstance(part, Paragraph | RevealedAnswer))
             for name, step in steps.items()
         },
     )
+
+
+def _recorded_claim(part: RecordedClaim) -> ClaimResult:
+    ends = None if part.low is None or part.high is None else (part.low, part.high)
+    return ClaimResult(part.standing, part.value, "", part.middle, part.at_least, part.at_most, ends)
+
+
+def _texts(files: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(file.read_text(encoding="utf-8") for file in files)
 
 
 def _shown(part: RecordedTable | RecordedPicture) -> Shown:

@@ -9,7 +9,8 @@ from typing import Final
 
 from lessons.guide.claim_texts import VALUE
 from lessons.guide.contents import LessonPage, StepPage
-from lessons.guide.pictures import claim_chart
+from lessons.guide.photos import Photo
+from lessons.guide.pictures import claim_chart, displayed_height
 from lessons.guide.rendering import render
 from lessons.guide.results import Shown
 
@@ -25,6 +26,11 @@ CODE_BESIDE_TEXT: Final = 740
 CODE_ALONE: Final = 1130
 CODE_HEIGHT: Final = 545
 """The place for code on a slide, in CSS pixels."""
+
+PICTURES_WIDTH: Final = 568
+PICTURES_HEIGHT: Final = 550
+PICTURES_GAP: Final = 10
+"""The place for pictures on half a slide, and the distance of two pictures, in CSS pixels."""
 
 CHARACTER: Final = 0.605
 LINE: Final = 1.34
@@ -47,6 +53,7 @@ class Slide:
     code: str = ""
     pictures: Sequence[str] = field(default_factory=tuple)
     shown: Shown | None = None
+    photo: Photo | None = None
 
     @property
     def code_px(self) -> int:
@@ -83,7 +90,21 @@ def _step(step: StepPage) -> Iterator[Slide]:
     if step.asked:
         yield Slide("question", f"{step.number}. {step.title}", step)
     if step.asked or step.claims:
-        yield Slide("answer", f"{step.number}. {step.title}", step, pictures=step.pictures, shown=_best_shown(step))
+        title, pictures = f"{step.number}. {step.title}", fitting(step.pictures)
+        yield Slide("answer", title, step, pictures=pictures, shown=_best_shown(step))
+    for photo in step.photos:
+        yield Slide("photo", f"{step.number}. {step.title}", step, photo=photo)
+
+
+def fitting(pictures: Sequence[str]) -> Sequence[str]:
+    """Return the first picture, and as many of the next pictures as fit below it on half a slide."""
+    left, number = float(PICTURES_HEIGHT), 0
+    for drawing in pictures:
+        left -= displayed_height(drawing, PICTURES_WIDTH) + PICTURES_GAP
+        if left < 0:
+            break
+        number += 1
+    return pictures[: max(number, 1)]
 
 
 def _best_shown(step: StepPage) -> Shown | None:

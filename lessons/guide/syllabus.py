@@ -12,6 +12,7 @@ MIDTERM_WEEK: Final = 7
 PROJECT_STARTS: Final = 8
 LONG_WEEKS: Final = 12
 SHORT_WEEKS: Final = 4
+SHORT_PROJECT_STARTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,10 @@ def twelve_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
 
 
 def four_weeks(pages: Mapping[str, LessonPage]) -> Syllabus:
-    """Return the course of the short path. The project is short, and the students present it in the last week."""
+    """Return the course of the short path, with the short project. The students present it in the last week."""
     path = [pages[name] for name in lessons_of(SHORT, list(pages))]
     events = {
-        3: "Hand out the project, without its optional parts.",
+        SHORT_PROJECT_STARTS: "Hand out the short project.",
         SHORT_WEEKS: "The students present their projects.",
     }
     return Syllabus("Four weeks: the short path", _weeks(path, list(range(1, SHORT_WEEKS + 1)), SHORT_WEEKS, events))

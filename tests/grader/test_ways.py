@@ -1,5 +1,6 @@
 """The texts about other ways: read from their files, and printed with their ratios."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ PLACE = "in the simulated scenarios"
 
 def test_the_lines_name_the_place_the_reference_and_each_ratio() -> None:
     heading = (
-        "Other right ways, with their ratios in the simulated scenarios. There, the reference solution has the ratio"
-        " 37.7×."
+        "Other right ways. Their ratios were computed in the simulated scenarios. There, the reference solution has the"
+        " ratio 37.7×."
     )
     lines = list(TaskWays(PLACE, 37.71, (FAST,)).lines())
     assert lines == [heading, "- 22.9×: Uses einsum. It is hard to read."]
@@ -39,3 +40,16 @@ def test_a_student_without_the_example_submissions_has_their_texts() -> None:
     assert PLACE in heading
     assert len(lines) == 3
     assert any("Multiplies the runs by ten" in line for line in lines)
+
+
+def test_the_heading_names_the_machine_and_the_date_of_measured_ratios() -> None:
+    for task in catalogue.all_tasks():
+        found = ways.ways_of(task)
+        if found.place and found.place != PLACE:
+            machine = r"recorded on a machine with .+ \(Python .+, torch .+, 20\d\d-\d\d-\d\d\), and not on this"
+            assert re.search(machine, found.heading), task.full_name
+
+
+def test_all_texts_have_the_same_spelling() -> None:
+    for task in catalogue.all_tasks():
+        assert not [line for line in ways.ways_of(task).lines() if "neighbor" in line], task.full_name

@@ -19,6 +19,7 @@ from lessons.engine.standing import Standing
 NAMES = [entry.name for entry in entries()]
 FOLDER = ROOT / "lessons" / "recorded"
 MOST_BYTES = 1_000_000
+MOST_BYTES_TOGETHER = 3_000_000
 SKIPS = re.compile(r"\bpage\.skip(_step)?\(")
 A_PATH = re.compile(r"(?<![\w.…])/(home|root|tmp|work|usr|Users)/")
 
@@ -105,5 +106,13 @@ def test_a_reason_is_given_only_for_what_is_not_recorded() -> None:
     assert [id_ for id_ in SKIPPED_CLAIMS if claims[id_].standing != Standing.SKIPPED] == []
 
 
-def test_all_records_together_are_small() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < MOST_BYTES
+def test_each_record_is_small_and_all_together_too() -> None:
+    sizes = {path: path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()}
+    assert [path for path, size in sizes.items() if size >= MOST_BYTES] == []
+    assert sum(sizes.values()) < MOST_BYTES_TOGETHER
+
+
+def test_each_recorded_drawing_belongs_to_a_recorded_step_and_names_no_path() -> None:
+    for path in FOLDER.glob("*/*.svg"):
+        assert path.stem.split("-")[0] in RecordedRun.load(path.parent).steps, path
+        assert not A_PATH.search(path.read_text(encoding="utf-8")), path

@@ -85,7 +85,7 @@ def test_after_full_marks_the_idea_is_told_and_no_hint() -> None:
     verdict = replace(report.verdicts[0], points=10.0)
     text = student_page.render(replace(class_, reports=(replace(report, verdicts=(verdict,)),)), GUIDES)
     assert "One call for all rows." in text
-    assert "Other right ways, with their ratios here. There, the reference solution has the ratio 3×." in text
+    assert "Their ratios were computed here. There, the reference solution has the ratio 3×." in text
     assert "<li>2×: Loops over rows. It is slow.</li>" in text
     assert "Think of rows." not in text
 

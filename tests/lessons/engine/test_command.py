@@ -93,7 +93,7 @@ def test_the_option_record_runs_the_lesson_and_its_recorder(
     assert run_command(small_lesson.lesson, ["--record", "--fast"]) == 0
     assert asked == [folder]
     written = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Wrote ")]
-    assert written == [f"Wrote {folder / name}." for name in ("b.png", "run.json")]
+    assert written == [f"Wrote {folder / name}." for name in ("b.png", "twice-samples.svg", "run.json")]
 
 
 def test_a_recorder_that_lacks_something_does_not_prevent_the_record_of_the_steps(

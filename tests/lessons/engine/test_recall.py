@@ -80,10 +80,10 @@ def test_a_right_answer_that_is_not_an_option_is_an_error(tmp_path: Path, right:
 
 
 def test_the_questions_are_about_the_last_complete_lesson_of_the_chosen_path() -> None:
-    done = {"02_timeit_vs_timer": DONE, "08_callgrind": DONE, "05_compare": DONE}
+    done = {"02_timeit_vs_timer": DONE, "08_callgrind": DONE, "04_autorange": DONE}
     assert recall.about_last_lesson("09_cprofile", done) == ("08_callgrind", QUESTIONS["08_callgrind"])
     route.choose("short")
-    assert recall.about_last_lesson("09_cprofile", done) == ("05_compare", QUESTIONS["05_compare"])
+    assert recall.about_last_lesson("09_cprofile", done) == ("04_autorange", QUESTIONS["04_autorange"])
     assert recall.about_last_lesson("02_timeit_vs_timer", done) == ("", ())
     started = {"02_timeit_vs_timer": LessonProgress(DONE.last_run_utc, complete=False, steps_done=2)}
     assert recall.about_last_lesson("04_autorange", started) == ("", ())

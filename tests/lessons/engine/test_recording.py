@@ -13,19 +13,30 @@ from harness.errors import MachineError
 from harness.rendering import units
 from harness.rendering.tables import Table
 from lessons.engine import Choice, Interval, Lesson, Page
-from lessons.engine.recorded_parts import Paragraph, RecordedClaim, RecordedPicture, RecordedTable, RevealedAnswer
-from lessons.engine.recorded_run import RecordedRun, RecordedStep
-from lessons.engine.recording import record
+from lessons.engine.recorded_parts import (
+    Paragraph,
+    RecordedClaim,
+    RecordedPicture,
+    RecordedTable,
+    RevealedAnswer,
+    to_json,
+)
+from lessons.engine.recorded_run import RecordedRun, RecordedStep, drawings_of
+from lessons.engine.recording import MOST_DRAWING_BYTES, record
 
 HERE = {"lacks": "", "noise": ""}
 """The missing part of the simulated machine, and whether it is too noisy. "" stands for a quiet machine that lacks
 nothing."""
+
+HERE_DRAWN: dict[str, str] = {}
+"""The SVG pictures that the step draws."""
 
 
 @pytest.fixture(autouse=True)
 def complete() -> Iterator[None]:
     yield
     HERE.update(lacks="", noise="")
+    HERE_DRAWN.clear()
 
 
 def lesson_of(folder: Path) -> Lesson:
@@ -46,6 +57,8 @@ def lesson_of(folder: Path) -> Lesson:
         page.reveal("a", "It is.")
         page.table(Table.of("Times", {"what": None, "time": units.seconds}, [("one", 1e-3), ("two", 2.5e-6)]))
         page.output("███", caption="A bar")
+        for name, svg in HERE_DRAWN.items():
+            page.drawing("█", svg, name=name, caption="A drawing")
         page.settle(two, Interval(2, 1, 3) if HERE["noise"] else result, remark="counted")
         page.say("Two of two.")
         page.say(f"Open {Path(sys.executable).parents[1]} in a browser.", f"It is in {Path.home()}.")
@@ -68,7 +81,7 @@ def test_a_record_contains_the_explanation_but_no_path_of_the_machine(tmp_path: 
         RevealedAnswer("Yes. It is."),
         RecordedTable("Times", ["what", "time"], [["one", "1 ms"], ["two", "2.50 µs"]], [1]),
         RecordedPicture("███", "A bar"),
-        RecordedClaim("two", "held", "2, counted"),
+        RecordedClaim("two", "held", "2, counted", 2.0, 2.0, 2.0, 2.0, 2.0),
         Paragraph("Two of two."),
     )
     assert step.made_on.python.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
@@ -131,3 +144,39 @@ def test_a_lesson_that_simulates_its_device_cannot_be_recorded(tmp_path: Path) -
     lesson.simulated = "GPU"
     with pytest.raises(MachineError, match="This machine has no GPU"):
         list(record(lesson, fast=True))
+
+
+def test_small_drawings_are_kept_beside_the_record(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    lesson.recorded.mkdir(parents=True)
+    older = lesson.recorded / "count-older.svg"
+    older.write_text("<svg/>", encoding="utf-8")
+    HERE_DRAWN.update(
+        flame="<svg>µ</svg>", large=f"<svg>{'a' * MOST_DRAWING_BYTES}</svg>", named=f"<svg>{Path.home()}</svg>"
+    )
+    files = list(record(lesson, fast=True, console=Console(file=io.StringIO(), width=80)))
+    assert [file.name for file in files] == ["count-flame.svg", "run.json"]
+    assert [file.name for file in drawings_of(lesson.recorded, "count")] == ["count-flame.svg"]
+    assert files[0].read_text(encoding="utf-8") == "<svg>µ</svg>"
+
+
+def test_a_step_that_keeps_its_earlier_record_keeps_its_drawings(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    HERE_DRAWN.update(flame="<svg>before</svg>")
+    list(record(lesson, fast=True, console=Console(file=io.StringIO(), width=80)))
+    HERE.update(lacks="a counter: apt install counter")
+    HERE_DRAWN.update(flame="<svg>after</svg>")
+    list(record(lesson, fast=True, console=Console(file=io.StringIO(), width=80)))
+    (kept,) = drawings_of(lesson.recorded, "count")
+    assert kept.read_text(encoding="utf-8") == "<svg>before</svg>"
+
+
+def test_a_record_keeps_the_interval_and_the_bounds_of_a_claim(tmp_path: Path) -> None:
+    lesson = lesson_of(tmp_path)
+    HERE["noise"] = "much"
+    recorded(lesson)
+    claim = RecordedRun.load(lesson.recorded).steps["count"].claims["two"]
+    assert (claim.low, claim.middle, claim.high) == (1.0, 2.0, 3.0)
+    assert (claim.at_least, claim.at_most) == (2.0, 2.0)
+    unknown = to_json(RecordedClaim("a", "skipped", ""))
+    assert unknown == {"kind": "claim", "id": "a", "standing": "skipped", "value": ""}

@@ -15,7 +15,7 @@ ENTRIES = {entry.name: entry for entry in entries()}
 
 def test_the_full_path_has_each_lesson_once_and_the_short_path_has_four() -> None:
     assert sorted(PATHS[FULL]) == list(lesson_names())
-    assert [name[:2] for name in PATHS[SHORT]] == ["02", "04", "05", "09"]
+    assert [name[:2] for name in PATHS[SHORT]] == ["02", "04", "09", "05"]
 
 
 def test_prerequisites_are_lessons() -> None:
@@ -37,7 +37,7 @@ def test_the_full_path_begins_with_a_success_and_has_bytecode_before_compilers()
 
 def test_a_path_has_only_lessons_that_exist_and_new_lessons_are_last() -> None:
     existing = ["01_correct_first", "05_compare", "09_cprofile", "20_new"]
-    assert lessons_of(SHORT, existing) == ("05_compare", "09_cprofile")
+    assert lessons_of(SHORT, existing) == ("09_cprofile", "05_compare")
     assert lessons_of(FULL, existing) == ("01_correct_first", "05_compare", "09_cprofile", "20_new")
     assert lessons_of(SHORT, ["13_bytecode", "20_new"]) == ("13_bytecode", "20_new")
 

@@ -18,7 +18,7 @@ from harness.command_line.command import guarded
 from harness.errors import UsageError
 from lessons import __main__ as lessons_main
 from lessons.engine.catalogue import FOLDER
-from lessons.guide import command
+from lessons.guide import command, results
 from lessons.guide.pages import ACTIVATE, INSTALL, before_class, for_students
 
 ROOT = FOLDER.parent
@@ -55,7 +55,7 @@ def links_of(page: Path) -> Links:
 
 def test_each_link_leads_to_a_file_of_the_pack(pack: Path) -> None:
     files = sorted(pack.rglob("*.html"))
-    assert len(files) == 6 + 2 * len(pages())
+    assert len(files) == 7 + 2 * len(pages())
     for page in files:
         for target in links_of(page).targets:
             path, _, place = target.partition("#")
@@ -85,6 +85,19 @@ def test_an_objective_does_not_describe_the_machine_that_wrote_the_pack(pack: Pa
         text = (pack / f"{name}.html").read_text(encoding="utf-8")
         assert "torch finds no CUDA on this machine" not in text
         assert "There is no recorded run on a GPU yet" not in text
+
+
+def test_each_lesson_with_a_record_has_pictures_on_its_slides_and_on_its_page(pack: Path) -> None:
+    recorded = results.recorded()
+    assert recorded
+    for name in pages():
+        for folder in ("slides", "lessons"):
+            text = (pack / folder / f"{name}.html").read_text(encoding="utf-8")
+            pictures = re.findall(r"<img [^>]*>", text)
+            assert bool(pictures) == (name in recorded), (folder, name)
+            assert all(
+                re.match(r'<img alt="[^"]{3,}" src="data:image/(svg\+xml|png);base64,', each) for each in pictures
+            )
 
 
 def commands_on(page: Path, kind: str = "commands") -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from harness.errors import UsageError
 from harness.storage.user_state import FOLDER_VARIABLE
 from lessons.guide import results
+from lessons.guide.results import ClaimResult
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -76,6 +77,18 @@ def test_a_recorded_run_gives_the_answer_the_claims_and_what_the_screen_showed(t
     table, picture = found.shown["one"]
     assert (table.title, table.heads, table.rows) == ("Times", ("", "time"), (("one", "2 s"),))
     assert (picture.title, picture.text, picture.rows) == ("a tree", "a\n└ b", ())
+
+
+def test_a_recorded_run_gives_the_numbers_of_its_claims_and_its_drawings(tmp_path: Path) -> None:
+    folder = tmp_path / "04_autorange"
+    folder.mkdir()
+    whole = recorded_run()
+    whole["steps"]["one"]["parts"][3] |= {"low": 1.2, "middle": 1.5, "high": 2.0, "at_least": 1.1}
+    (folder / "run.json").write_text(json.dumps(whole), encoding="utf-8")
+    (folder / "one-flame.svg").write_text("<svg/>", encoding="utf-8")
+    found = results.recorded(tmp_path)["04_autorange"]
+    assert found.claims["fast"] == ClaimResult("held", "1.5×", "", 1.5, 1.1, None, (1.2, 2.0))
+    assert found.pictures == {"one": ("<svg/>",)}
 
 
 def test_a_damaged_recorded_run_is_named(tmp_path: Path) -> None:

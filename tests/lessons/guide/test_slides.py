@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from teachers_pack import RESULTS, small_page
 
+from lessons.guide.photos import Photo
 from lessons.guide.results import Shown
-from lessons.guide.slides import MOST_LINES, in_chunks, slides_of, slides_page
+from lessons.guide.slides import MOST_LINES, PICTURES_WIDTH, fitting, in_chunks, slides_of, slides_page
 
 
 def test_each_step_has_its_code_its_question_and_its_answer() -> None:
@@ -33,7 +34,7 @@ def test_the_page_contains_everything_that_it_shows() -> None:
 
 
 def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> None:
-    rows = (("a", "1"),)
+    rows = (("a", "n"),)
     short, long = Shown("short", ("", "n"), rows), Shown("long", ("", "n"), rows * 20)
     text = Shown("text", text="a tree\n└ b")
     for given, best in (((long, short, text), short), ((long, text), text), ((long,), None)):
@@ -43,7 +44,7 @@ def test_a_recorded_table_is_shown_if_it_fits_and_if_there_is_no_picture() -> No
     with_picture = replace(RESULTS, shown={"twice": (short,)})
     assert not [slide for slide in slides_of(small_page(with_picture)) if slide.shown]
     page = slides_page(small_page(replace(RESULTS, pictures={}, shown={"twice": (short,)})))
-    assert "<td>a</td><td>1</td>" in page
+    assert "<td>a</td><td>n</td>" in page
 
 
 def test_functions_stay_whole_on_a_slide() -> None:
@@ -64,3 +65,29 @@ def test_a_function_that_is_too_long_is_divided_at_an_empty_line() -> None:
 def test_short_code_has_large_letters() -> None:
     by_lines = {len(slide.code.splitlines()): slide.code_px for slide in slides_of(small_page()) if slide.code}
     assert all(15 <= size <= 22 for size in by_lines.values())
+
+
+def test_a_table_with_numbers_becomes_a_chart() -> None:
+    table = Shown("Times", ("", "time"), (("one", "2 s"), ("two", "3 s")))
+    (answer, _) = (
+        slide
+        for slide in slides_of(small_page(replace(RESULTS, pictures={}, shown={"twice": (table,)})))
+        if slide.kind == "answer"
+    )
+    assert answer.shown is None
+    assert "<title>Times</title>" in answer.pictures[0]
+
+
+def test_pictures_are_shown_if_they_fit_and_the_first_one_always() -> None:
+    low, high = (f'<svg viewBox="0 0 {PICTURES_WIDTH} {height}">' for height in (200, 900))
+    assert fitting([low, low, low]) == [low, low]
+    assert fitting([high, low]) == [high]
+    assert fitting([]) == []
+
+
+def test_each_photo_has_a_slide_of_its_own() -> None:
+    page = small_page()
+    photos = (Photo("one", b"1"), Photo("two", b"2"))
+    with_photos = replace(page, steps=(replace(page.steps[0], photos=photos), *page.steps[1:]))
+    assert [slide.photo for slide in slides_of(with_photos) if slide.kind == "photo"] == list(photos)
+    assert slides_page(with_photos).count('src="data:image/png;base64,') == 2

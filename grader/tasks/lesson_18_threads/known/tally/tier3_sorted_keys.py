@@ -1,4 +1,4 @@
-"""Sorts the keys of all jobs, counts equal neighbors with `groupby`, and takes the lock once.
+"""Sorts the keys of all jobs, counts equal neighbours with `groupby`, and takes the lock once.
 
 Trade: It needs no dict of own counts. Sorting takes longer than counting if there are many jobs.
 """
