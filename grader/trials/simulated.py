@@ -7,8 +7,8 @@ solution: it measures correctly but too often.
 
 An answer can be right by luck: a submission may guess in a few scenarios without measuring anything. Such an answer
 costs almost nothing, so its ratio would be hundreds of times too high. The rules of an exam may even allow some wrong
-guesses. So `speed` limits the ratio of each scenario. Then a submission that guesses in k of n scenarios multiplies its
-grade's ratio by at most 2^(k/n), which is 1.04 for 2 of 37 scenarios.
+guesses. So `speed` limits the ratio of each scenario. Then guesses in k of n scenarios multiply the ratio of a
+task by at most about 2^(k/n). For 2 of 37 scenarios, this factor is 1.04.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The simulated scenarios of lesson 03: a host with a clock, and a device that works through a queue asynchronously.
 
-The right answer is the time of one launch on the warm, undisturbed device. The cost is the number of times that the
-submission waits for the device: calls of synchronize, and launches that wait because the queue is full.
+The right answer is the time of one launch on the warm, undisturbed device. The cost is how often the submission
+waits for the device: in calls of synchronize, and in launches while the queue is full.
 """
 
 from collections import deque
