@@ -153,7 +153,7 @@ class Scenario(Protocol):
 
     @property
     def cost(self) -> float:
-        """The cost of the student's function so far, in the unit of the task's cost."""
+        """The cost of the student's function so far, in the unit of the task's cost. It is always positive."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Answer a call of the simulated function `name`. A `ValueError` is sent back to the submission."""

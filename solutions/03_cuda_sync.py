@@ -23,7 +23,7 @@ def time_async(launch: Callable[[], object], synchronize: Callable[[], object], 
     launches follow each other without a gap. Four things make the measurement difficult:
 
     - launch() returns before the work is done. It takes a few microseconds, however long the work takes. But it waits
-      while 1000 launches are in the queue;
+      while 1000 launches are in the queue. Such a launch counts as a call of synchronize;
     - the first launch loads a library. This takes much longer than a launch, and does not count;
     - synchronize() takes 10 to 20 µs by itself, even when there is nothing to wait for;
     - other programs sometimes use the device for about 10 ms, at least 30 ms apart. They only add time.

@@ -11,7 +11,7 @@ right and reaches exactly tier 2 (a ratio of costs that earns points). These che
 - No right submission has a ratio near a tier's ratio, because its grade could then differ on another machine.
 - There are three hints, further reading, and the idea of the solution.
 - No code in the student kit earns points (`kit_leaks`).
-- No answer that ignores the input is right (`blind_answers`).
+- No answer that ignores the input is right (`blind_answers`), or raises a grade in some scenarios (`partial_guesses`).
 
 Submissions for simulated tasks run in this process. All other submissions run in processes of their own.
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds
-from grader.authoring import blind_answers, kit_leaks, record_ways, tier_margins, tier_records
+from grader.authoring import blind_answers, kit_leaks, partial_guesses, record_ways, tier_margins, tier_records
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -99,6 +99,7 @@ def unearned_points(lesson: str) -> Iterator[str]:
     yield from kit_leaks.leaks(lesson)
     for task in catalogue.load().tasks(lesson):
         yield from (f"{task.full_name}: {sentence}" for sentence in blind_answers.right_blind_answers(task))
+        yield from (f"{task.full_name}: {sentence}" for sentence in partial_guesses.gained_tiers(task))
 
 
 def task_problems(task: Task) -> Iterator[str]:

@@ -23,6 +23,10 @@ many scenarios, so a few hundred draws are enough to bound its chance:
 - Where no bound is below `MOST`, further draws of this submission decide. They ask the scenarios first in which the
   submission was wrong most often, and stop as soon as it fails.
 
+A clone of a known submission may also guess in some scenarios (`guessing_clones`). A normal distribution gives the
+chance that its ratio would reach the next tier if all guesses were right. If this chance is large, many choices of the
+scenarios in which it guesses are tried.
+
 The benchmark prints the largest chance of each task, for a whole family of clones. Confidence bounds are one-sided, 95
 % (Clopper and Pearson 1934). The exit code is 1 if a chance is above `MOST`. If only the bound is above it, run more
 contests, draws, or seconds.
@@ -42,6 +46,7 @@ from functools import partial
 from typing import Final
 
 import draws
+import guessing_clones
 import numpy as np
 from decisions import CONFIDENCE, ROUND_S, at_most, upper_bound
 from planted import machines, play
@@ -139,6 +144,14 @@ def simulated(pool: ProcessPoolExecutor, task: Task, count: int, seconds: float)
             yield found
 
 
+def guessing(pool: ProcessPoolExecutor, task: Task, count: int, seconds: float) -> Iterator[Family]:
+    """Judge every known submission below the top tier that guesses in some scenarios, on many draws."""
+    for name, drawn in guessing_clones.guessed(pool, task, count, seconds, ENOUGH):
+        tries = sum(each.tries for each in drawn)
+        modelled = _reaches([each.best for each in drawn], task.tiers[drawn[0].tier].ratio)
+        yield Family(name, guessing_clones.too_good(drawn), tries, modelled)
+
+
 def family(task: Task, stem: str, named: str, drawn: Sequence[Draw]) -> Family:
     """Return the chance that a clone of a submission gets a better grade than the grade in its name."""
     too_good = sum(value(draw.grade) > value(named) for draw in drawn)
@@ -165,11 +178,14 @@ def _wrong_seldom(task: Task, drawn: Sequence[Draw]) -> float:
 
 def _next_tier(task: Task, named: str, drawn: Sequence[Draw]) -> float:
     """Return the chance that the ratio of slow code reaches the next tier, in a normal distribution."""
-    gains = [draw.log_gain for draw in drawn if math.isfinite(draw.log_gain)]
-    if len(gains) < len(drawn) or len(gains) < 2:
+    return _reaches([draw.log_gain for draw in drawn], task.tiers[value(named)].ratio)
+
+
+def _reaches(log_gains: Sequence[float], ratio: float) -> float:
+    if not all(map(math.isfinite, log_gains)) or len(log_gains) < 2:
         return 1.0
-    needed = math.log(task.tiers[value(named)].ratio) - statistics.mean(gains)
-    spread = statistics.stdev(gains)
+    needed = math.log(ratio) - statistics.mean(log_gains)
+    spread = statistics.stdev(log_gains)
     return 0.5 * math.erfc(needed / spread / math.sqrt(2)) if spread else float(needed <= 0)
 
 
@@ -246,7 +262,9 @@ def main() -> int:
     with ProcessPoolExecutor(options.jobs, initializer=draws.begin) as pool:
         for task in (task for target in options.targets for task in draws.tasks_of(target)):
             if isinstance(task.exam, SimulatedExam):
-                exit_code |= told(list(simulated(pool, task, options.draws, options.seconds)))
+                families = [*simulated(pool, task, options.draws, options.seconds)]
+                families += guessing(pool, task, options.draws, options.seconds)
+                exit_code |= told(families)
     return exit_code
 
 

@@ -93,7 +93,7 @@ class HiddenNumber:
 
     @property
     def cost(self) -> float:
-        return self.calls
+        return max(1, self.calls)
 
     @property
     def plain_cost(self) -> float:

@@ -84,8 +84,8 @@ class ComparisonScenario:
 
     @property
     def cost(self) -> float:
-        """The number of calls of f and g."""
-        return self.calls
+        """The number of calls of f and g, or 1 if there was no call."""
+        return max(1, self.calls)
 
     @property
     def plain_cost(self) -> float:

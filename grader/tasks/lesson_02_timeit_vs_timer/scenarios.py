@@ -40,8 +40,8 @@ class CallScenario:
 
     @property
     def cost(self) -> float:
-        """The number of calls of the measured function."""
-        return self.seen.calls
+        """The number of calls of the measured function, or 1 if there was no call."""
+        return max(1, self.seen.calls)
 
     @property
     def plain_cost(self) -> float:

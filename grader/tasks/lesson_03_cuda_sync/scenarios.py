@@ -1,7 +1,7 @@
 """The simulated scenarios of lesson 03: a host with a clock, and a device that works through a queue asynchronously.
 
-The right answer is the time of one launch on the warm, undisturbed device. The cost is the number of calls of
-synchronize.
+The right answer is the time of one launch on the warm, undisturbed device. The cost is how often the submission
+waits for the device: in calls of synchronize, and in launches while the queue is full.
 """
 
 from collections import deque
@@ -44,7 +44,8 @@ class DeviceScenario:
 
     A launch costs the host `launch_s`. Synchronizing costs the host `synchronize_s` after the device has finished. The
     device's `Weather` simulates other programs that use the device now and then. If it is a `LateWeather`, these
-    programs begin during the launch that follows `others_after` launches.
+    programs begin during the launch that follows `others_after` launches. `waited` is the number of launches that
+    waited because the queue was full.
     """
 
     title: str
@@ -57,6 +58,7 @@ class DeviceScenario:
     others_after: int | None = None
     launched: int = 0
     synchronized: int = 0
+    waited: int = 0
     seen: Recorder = field(default_factory=Recorder)
     ends_s: deque[float] = field(default_factory=deque)
     free_s: float = 0.0
@@ -69,8 +71,8 @@ class DeviceScenario:
 
     @property
     def cost(self) -> float:
-        """The number of calls of synchronize."""
-        return self.synchronized
+        """The number of calls of synchronize and of launches that waited, or 1 if there was none."""
+        return max(1, self.synchronized + self.waited)
 
     @property
     def plain_cost(self) -> float:
@@ -104,7 +106,8 @@ class DeviceScenario:
 
     def _launch(self) -> None:
         self.host.work(self.launch_s)
-        if len(self.ends_s) == QUEUE_LENGTH:
+        if len(self.ends_s) == QUEUE_LENGTH and self.ends_s[0] > self.host.now_s:
+            self.waited += 1
             self._wait_until(self.ends_s[0])
         while self.ends_s and self.ends_s[0] <= self.host.now_s:
             self.ends_s.popleft()

@@ -5,6 +5,9 @@ most 1 %. A shared device is free for 30 to 40 ms, and then used by other progra
 blocks shorter than 10 ms, at least one is undisturbed. Blocks of 40 ms and more are all disturbed. One launch takes 20
 µs to 0.8 ms, so no fixed number of launches fits every scenario.
 
+A launch waits while the queue is full. Such a launch counts as a call of synchronize. Otherwise a submission could
+measure without a single call of synchronize.
+
 The baseline, with which submissions are compared, times 20 blocks of every size. This takes about 150 calls of
 synchronize per scenario. The solution makes about 7 such calls, which was 23 to 26 times fewer in a dozen draws.
 """

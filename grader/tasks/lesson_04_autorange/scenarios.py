@@ -43,8 +43,8 @@ class StatementScenario:
 
     @property
     def cost(self) -> float:
-        """The simulated seconds that have passed."""
-        return self.machine.now_s
+        """The simulated seconds that have passed, at least the time of one reading of the clock."""
+        return max(self.machine.reading_s, self.machine.now_s)
 
     @property
     def plain_cost(self) -> float:

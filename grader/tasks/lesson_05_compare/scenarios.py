@@ -57,8 +57,8 @@ class CrossingScenario:
 
     @property
     def cost(self) -> float:
-        """The number of measurements."""
-        return len(self.log)
+        """The number of measurements, or 1 if there was no measurement."""
+        return max(1, len(self.log))
 
     @property
     def plain_cost(self) -> float:

@@ -145,8 +145,8 @@ class MatrixScenario:
 
     @property
     def cost(self) -> float:
-        """The number of measurements."""
-        return self.measured
+        """The number of measurements, or 1 if there was no measurement."""
+        return max(1, self.measured)
 
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """Return a random matrix for `fuzzer()`, or the seconds of `measure(f, case)`."""

@@ -1,6 +1,5 @@
 """Run a submission's source text on the scenarios of a task, in this process and without a sandbox."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from grader import catalogue, overlays
 from grader.seeds import generator
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, TensorExam, tier_of
 from grader.trials.correctness import right
-from grader.trials.simulated import gain
+from grader.trials.simulated import gain, mean_gain, measures
 from grader.values import Value
 
 
@@ -38,9 +37,10 @@ class Game:
 
     @property
     def gain(self) -> float:
-        """The baseline's cost divided by this submission's cost, as a geometric mean over the right answers."""
+        """The baseline's cost divided by this submission's cost, as the grader computes it."""
         pairs = zip(self.scenarios, self.mismatches, strict=True)
-        return math.exp(np.mean([math.log(gain(scenario)) for scenario, wrong in pairs if not wrong]))
+        gains = [(gain(scenario), wrong is None) for scenario, wrong in pairs]
+        return mean_gain(gains, measured=any(map(measures, self.scenarios)))
 
 
 def titled(scenarios: Sequence[Scenario], words: str) -> Scenario:

@@ -80,6 +80,32 @@ def test_a_full_queue_makes_the_next_launch_wait() -> None:
     assert more_s[-1] > 20 * first_s
 
 
+def test_a_launch_that_waits_costs_as_much_as_a_synchronize() -> None:
+    scenario = fresh_scenario("longer work")
+    took(scenario, *["launch"] * 1000)
+    assert scenario.cost == 1  # the least cost
+    took(scenario, *["launch"] * 30, "synchronize")
+    assert scenario.cost == 31
+
+
+NEVER_SYNCHRONIZES = """
+def time_async(launch, synchronize, clock):
+    for _ in range(1001): launch()
+    times = []
+    for _ in range(400):
+        start = clock()
+        for _ in range(25): launch()
+        times.append((clock() - start) / 25)
+    return sorted(times)[200]
+"""
+
+
+def test_a_full_queue_saves_nothing() -> None:
+    game = play(TASK, NEVER_SYNCHRONIZES, seed=0)
+    assert game.right
+    assert game.gain < 0.1
+
+
 def test_work_that_follows_other_work_waits_for_its_turn() -> None:
     scenario = fresh_scenario()
     took(scenario, "launch", "synchronize")

@@ -8,12 +8,12 @@ import pytest
 from small_tasks import BISECT, COUNT_UP, QUICK, hand_in, search
 from trees import bare
 
-from grader.errors import WorkerFault
+from grader.errors import GraderFault, WorkerFault
 from grader.limits import Limits
 from grader.records import Attempt, Status
 from grader.task import Mismatch, Scenario, SimulatedExam, SimulatedFunction, Task, Tier
 from grader.tasks.plain import PlainScenario
-from grader.trials.simulated import Played, examine, speed
+from grader.trials.simulated import Played, examine, gain, speed
 from grader.values import Value
 
 SEED = ("a secret", "ada", "00_small.find", "0")
@@ -236,6 +236,25 @@ def test_a_forgiven_scenario_counts_at_most_as_much_as_the_right_one_that_cost_t
     assert ratio(10, 50, wrong=[1]) == pytest.approx(ratio(10, 50, 50))  # it has given up at once
     assert ratio(10, 50, wrong=[80]) == pytest.approx(ratio(10, 50, 80))  # it was slow and wrong
     assert ratio(10, 10, wrong=[10]) == pytest.approx(10)
+
+
+def test_a_scenario_counts_at_most_as_twice_the_median_if_the_submission_measures(task: Task) -> None:
+    def ratio(*costs: float, wrong: Sequence[float] = ()) -> float:
+        measured = (SimulatedFunction("probe"),)
+        played = [Played(Spent(cost, arguments=measured), 0, None) for cost in costs]
+        played += [Played(Spent(cost, arguments=measured), 0, Mismatch("1", "0")) for cost in wrong]
+        return speed(task, played).ratio
+
+    assert ratio(50, 50, 50, 50, 1) == pytest.approx(2 * 2**0.2)  # one lucky guess
+    assert ratio(50, 50, 50, 1, 1) == pytest.approx(2 * 4**0.2)
+    assert ratio(50, 50, 50, 1, wrong=[1]) == pytest.approx(2 * 2**0.2)  # one lucky guess and an unlucky one
+    assert ratio(50, 40, 30) == pytest.approx((2 * 2.5 * 100 / 30) ** (1 / 3))  # no guess
+
+
+@pytest.mark.parametrize(("cost", "plain_cost"), [(0, 100), (-1, 100), (10, 0), (float("nan"), 100)])
+def test_a_cost_that_is_not_positive_is_a_fault_of_the_grader(cost: float, plain_cost: float) -> None:
+    with pytest.raises(GraderFault, match="not positive"):
+        gain(Spent(cost, plain_cost))
 
 
 def test_who_is_wrong_in_too_many_scenarios_reads_how_many_may_be(task: Task) -> None:
