@@ -9,8 +9,8 @@ The command `release`, which makes the kit, refuses such code. This code is trie
 - every baseline for a single size, unchanged.
 
 In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. In a task that
-is solved in C, only the baseline without one of its loops is tried, in a process of its own, because such code may
-crash. Without a C compiler, it is not tried.
+is solved in C, only the baseline without one of its loops is tried. It may crash, so it runs in a process of its own.
+Without a C compiler, it is not tried.
 """
 
 import ast
