@@ -15,13 +15,16 @@ from harness.paired.rounds import Round
 
 
 class Status(StrEnum):
-    """How the grading of one task ended. Only PASSED, UNDECIDED and IMPOSSIBLE earn points.
+    """How the grading of one task ended.
+
+    Only PASSED, UNDECIDED, IMPOSSIBLE and IMPLAUSIBLE earn points.
 
     REFUSED: the file cannot be run as a submission, so it was not run. CRASHED: a process of the submission ended or
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
     CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
-    points, and a human must decide. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of
-    earlier versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
+    points, and a human must decide. IMPLAUSIBLE: right, but the count is far below the best known count, so a human
+    must check the points. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of earlier
+    versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
     """
 
     PASSED = "passed"
@@ -34,6 +37,7 @@ class Status(StrEnum):
     PROTOCOL_VIOLATION = "protocol violation"
     CHEATED = "cheated"
     IMPOSSIBLE = "impossible time"
+    IMPLAUSIBLE = "implausible count"
     UNDECIDED = "undecided"
     GRADER_ERROR = "grader error"
 

@@ -16,6 +16,7 @@ definitions from another file of the folder (`grader.overlays`). A file's name s
     wrong_*.py       wrong; its docstring explains the mistake to students whose function gives the same answers
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,10 +56,15 @@ class Tier:
     """A grade threshold: a submission earns `share` of the points if its ratio is at least `ratio`.
 
     A submission's ratio is the baseline's cost divided by the submission's cost.
+
+    In a counted task, a tier also needs gains in CPU time (`grader.trials.cpu_time`): `cpu_gain` without a counter, and
+    `counting_gain` while opcodes are counted.
     """
 
     ratio: float
     share: float
+    cpu_gain: float = 0.0
+    counting_gain: float = 0.0
 
 
 def tier_of(ratio: float, tiers: Sequence[Tier]) -> int:
@@ -216,6 +222,7 @@ class CountedExam:
     returns the test cases that are counted. For these, the baseline needs about 10 ms, or about 0.5 s while it is
     counted. No test case has functions as arguments. `answer(scenario)` returns the right answer. CPU time is measured
     too, on the test cases of `timed_draws` calls of `counted`. The baseline needs less than a second for them.
+    An instructor must check a ratio far above `best_ratio`, the best known ratio.
     """
 
     scenarios: Callable[[np.random.Generator], Sequence[Scenario]]
@@ -223,6 +230,7 @@ class CountedExam:
     answer: Callable[[Scenario], Value]
     modules: tuple[str, ...] = PLAIN_MODULES
     timed_draws: int = 40
+    best_ratio: float = math.inf
     simulated: ClassVar[bool] = False
     in_c: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False

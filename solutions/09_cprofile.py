@@ -39,8 +39,7 @@ def own_time(stats: list[tuple[int, str, int, int]]) -> list[Row]:
 
     Points: 4 of 10 for right answers. The baseline searches callers and called rows among all rows, for each function
     again. You get 6 points for 1.25 times fewer opcodes than the baseline, 8 for 4 times fewer, and all 10 for 8 times
-    fewer. The grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU
-    time.
+    fewer. The grader also measures the CPU time: each tier needs a gain in CPU time too.
     """
     # BEGIN SOLUTION
     # STUB: raise NotImplementedError("Return rows of name, calls, own and cumulative time.")

@@ -26,7 +26,7 @@ from grader import overlays
 from grader.records import Cost
 from grader.seeds import generator, independent
 from grader.task import Array, CountedExam, Inputs, Scenario, SimulatedExam, Task, TensorExam, tier_of
-from grader.trials import simulated
+from grader.trials import native, simulated
 from grader.trials.correctness import Answer, Expected, judge
 
 T = TypeVar("T")
@@ -175,8 +175,9 @@ def earns(task: Task, found: Worth) -> bool:
 def of_source(task: Task, source: str) -> Solver:
     """Execute a source text, and return the function that it defines for the task.
 
-    Exceptions of the source text are not caught.
+    A function in C is compiled first. Exceptions of the source text are not caught.
     """
+    source = native.built_once(task, source, native.LocalPlace()).timed
     names: dict[str, Any] = {"__name__": "submission"}
     exec(compile(source, "submission.py", "exec"), names)  # noqa: S102 - it is part of the kit, or a mutant of it
     if isinstance(task.exam, TensorExam):

@@ -8,8 +8,9 @@ The command `release`, which makes the kit, refuses such code. This code is trie
 - every baseline in the kit with one of its loops removed,
 - every baseline for a single size, unchanged.
 
-In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. Tasks that are
-solved in C are not checked, because the kit's code is Python.
+In a task without speed thresholds, no code may be right. In other tasks, no code may reach a threshold. In a task that
+is solved in C, only the baseline without one of its loops is tried. It may crash, so it runs in a process of its own.
+Without a C compiler, it is not tried.
 """
 
 import ast
@@ -17,6 +18,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
@@ -27,16 +29,19 @@ from typing import Any, Final
 import numpy as np
 
 from grader import catalogue, overlays
-from grader.authoring import in_process
-from grader.authoring.in_process import Solver
+from grader.authoring import c_loops, forked, in_process
+from grader.authoring.in_process import Bench, Solver, Worth
 from grader.task import SimulatedFunction, Task, TensorExam
-from grader.trials import simulated
+from grader.trials import native, simulated
 
 WORLD_ATTRIBUTES: Final = frozenset({"arguments", "cost", "plain_cost", "title", "function", "call", "judge"})
 """Attributes of every simulated scenario. None of them contains the answer, so they are not tried."""
 
 RECORDERS: Final = frozenset({"record"})
 """Modules that record test data. They are not tried, because they start programs."""
+
+WALL_S: Final = 120.0
+"""Seconds after which a process that runs changed C code is ended."""
 
 Candidate = tuple[str, Solver]
 """The name of some code in the student kit, and a function that answers a task's test cases with this code."""
@@ -47,20 +52,43 @@ def leaks(lesson: str) -> tuple[str, ...]:
     """Return a sentence for each piece of code in the student kit that would earn points in a task of this lesson."""
     found = []
     for task in catalogue.load().tasks(lesson):
-        bench = in_process.Bench(task)
-        for name, solver in candidates(task):
-            worth = bench.worth(solver)
+        for name, worth in _worths(task):
             if in_process.earns(task, worth):
                 reached = f"reaches tier {worth.tier} with {worth.ratio:.2f}×" if task.tiers else "is right"
                 found.append(f"{name} {reached} in {task.full_name}")
     return tuple(found)
 
 
+def _worths(task: Task) -> Iterator[tuple[str, Worth]]:
+    """Yield the name and the estimated grade of each piece of code in the kit."""
+    bench = in_process.Bench(task)
+    if not native.is_native(task):
+        yield from ((name, bench.worth(solver)) for name, solver in candidates(task))
+    elif native.compiler() and hasattr(os, "fork"):
+        yield from c_worths(task, bench)
+
+
+def c_worths(task: Task, bench: Bench) -> Iterator[tuple[str, Worth]]:
+    """Yield the name and the estimated grade of each baseline in C without one of its loops. Leave out wrong code."""
+    found = [
+        (f"{path.stem} without its loop in line {line}", changed)
+        for path in dict.fromkeys(task.baselines)
+        for line, changed in c_loops.without_loops(overlays.whole(path))
+    ]
+
+    def work(item: tuple[str, str], tell: forked.Tell) -> None:
+        forked.end_after(in_process.LONGEST_S)
+        worth = bench.worth(in_process.of_source(task, item[1]))
+        tell(f"{worth.right:d} {worth.ratio} {worth.tier}")
+
+    for ended in forked.each(found, work, 1, WALL_S):
+        for right, ratio, tier in map(str.split, ended.lines):
+            yield ended.item[0], Worth(right == "1", float(ratio), int(tier))
+
+
 def candidates(task: Task) -> Iterator[Candidate]:
     """Yield code in the student kit that could solve a task: its name, and a function that runs it."""
     if isinstance(task.exam, TensorExam):
-        if task.exam.in_c:
-            return
         inputs = task.exam.cases(np.random.default_rng(0))[0]
         yield from _functions(task, len(inputs), tuple)
     else:

@@ -25,7 +25,15 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalogue, overlays, paths, seeds
-from grader.authoring import blind_answers, kit_leaks, partial_guesses, record_ways, tier_margins, tier_records
+from grader.authoring import (
+    blind_answers,
+    cpu_records,
+    kit_leaks,
+    partial_guesses,
+    record_ways,
+    tier_margins,
+    tier_records,
+)
 from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
@@ -34,6 +42,7 @@ from grader.records import Status, Submission, Verdict
 from grader.session import Session
 from grader.task import SimulatedExam, Task
 from grader.trials import simulated
+from grader.trials.cpu_time import least_gain
 from grader.trials.known_mistakes import docstring
 from grader.trials.score import EARNS, score
 from harness.rendering import units
@@ -115,6 +124,8 @@ def task_problems(task: Task) -> Iterator[str]:
     ratios = [tier.ratio for tier in task.tiers]
     if task.tiers and (ratios != sorted(set(ratios)) or task.tiers[-1].share != 1):
         yield "its tiers do not ascend, or the last tier does not give all points"
+    if any(not least_gain(tier, counting=counting) for tier in task.tiers for counting in cpu_records.meters(task)):
+        yield "a tier states no gain in CPU time: run `python tests/benchmarks/cpu_times.py --propose`"
     if len(task.wrong_answers) < FEWEST_WRONG:
         yield f"it has fewer than {FEWEST_WRONG} known wrong answers: add known/{task.name}/wrong_….py"
     for path in sorted(task.known.iterdir()):

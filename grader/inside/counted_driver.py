@@ -145,10 +145,11 @@ def counting(counter: str) -> dict[str, Any]:
 
 
 def main(log: int, out: int, gate: int) -> None:
-    """Write the answer to the descriptor `out`, and then wait until the grader closes the pipe `gate`.
+    """Write the answer to the descriptor `out`, and then wait until the grader closes the socket `gate`.
 
-    While this process waits, the grader reads its CPU time. The descriptor `log` is closed first, because only valgrind
-    may write to it, through its own copy.
+    While this process waits, the grader reads its CPU time. It also reads the CPU time just before the submission runs,
+    so that the time of starting Python does not count. The descriptor `log` is closed first, because only valgrind may
+    write to it, through its own copy.
     """
     os.close(log)
     given = marshal.load(sys.stdin.buffer)  # noqa: S302 - the supervisor wrote it
@@ -172,6 +173,8 @@ def main(log: int, out: int, gate: int) -> None:
     codes = {name: compile(counter["written_out"](source), name, "exec") for name, source in given["sources"].items()}
     executed = counter["start"]()
     settle()
+    write(gate, b"\0")
+    wait(gate, 1)
     fence(end, given["allowed"])
     try:
         called = answers

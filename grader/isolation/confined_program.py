@@ -6,6 +6,7 @@ its time limit.
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from grader.isolation.output_tail import OutputTail
 from grader.isolation.process_tree import ProcessTree
 from grader.limits import Limits
 from grader.paths import GRADER
-from harness.errors import MachineError
+from harness.errors import FairclockError, MachineError
 from harness.machine import clocks
 from harness.machine.clocks import ProcessGoneError
 from harness.paired import process_env
@@ -44,8 +45,9 @@ _LAUNCH: Final = (
 CommandBuilder = Callable[[int, int, int], Sequence[str]]
 """A function that returns the command to run. Its arguments are three file descriptors that the command inherits.
 
-The program writes its answer to the first descriptor and its log to the second. Reading from the third blocks until the
-program's CPU time has been read, so the program should read from it before it ends.
+The program writes its answer to the first descriptor and its log to the second. The third is a socket, the gate. A
+program whose CPU time is measured sends one byte there and reads one byte: its CPU time counts from then on. It closes
+its answer, and reads from the gate again before it ends. This second read blocks until the CPU time has been read.
 """
 
 
@@ -70,7 +72,8 @@ def program(name: str) -> str:
 class ProgramResult:
     """The result of running a program. `status` is its exit status, or None if it was killed at its time limit.
 
-    `cpu_s` is the CPU time until the program closed its answer, or None if the process ended before the time was read.
+    `cpu_s` is the CPU time until the program closed its answer. It counts from the byte that the program sent to the
+    gate, or else from its start. It is None if the process ended before the time was read.
     """
 
     status: int | None
@@ -112,10 +115,12 @@ def run(
         output = OutputTail(process.popen.stdout.fileno())
         status: int | None = None
         cpu_s: float | None = None
+        clock = _CpuClock(process)
+        gate.begin(clock)
         end_s = clocks.wall() + timeout_s
         try:
             if answer.ends_within(timeout_s):
-                cpu_s = _cpu_time_s(process)
+                cpu_s = clock.taken_s()
             gate.open()
             with suppress(subprocess.TimeoutExpired):
                 status = process.popen.wait(max(0.0, end_s - clocks.wall()))
@@ -127,26 +132,55 @@ def run(
         return ProgramResult(status, answer.close(), log.close(), printed, cpu_s)
 
 
-def _cpu_time_s(process: ProcessTree) -> float | None:
-    with process.access():
-        try:
-            pid = process.pids()[-1]
-        except (MachineError, OSError, ValueError):  # the sandbox is empty, or has already ended
-            return None
-        with suppress(ProcessGoneError):
-            return clocks.process_cpu(pid)()
-    return None
+class _CpuClock:
+    """Read the CPU time of a program from outside. Two threads may use it, one after the other."""
+
+    def __init__(self, process: ProcessTree) -> None:
+        self._process, self._begin_s = process, 0.0
+        self._read: clocks.Clock | None = None
+
+    def begin(self) -> None:
+        """Count the CPU time from now on."""
+        self._begin_s = self._total_s() or 0.0
+
+    def taken_s(self) -> float | None:
+        """Return the CPU time since `begin` or since the start of the program, or None if the program has ended."""
+        total_s = self._total_s()
+        return None if total_s is None else total_s - self._begin_s
+
+    def _total_s(self) -> float | None:
+        with self._process.access():
+            if self._read is None:
+                try:
+                    pid = self._process.pids()[-1]
+                except (MachineError, OSError, ValueError):  # the sandbox is empty, or has already ended
+                    return None
+                self._read = clocks.process_cpu(pid)
+            with suppress(ProcessGoneError):
+                return self._read()
+        return None
 
 
 class _Gate:
     def __init__(self, own_ends: ExitStack, child_ends: ExitStack) -> None:
-        self.read, write = os.pipe()
-        child_ends.callback(os.close, self.read)
-        self._held = own_ends.enter_context(ExitStack())
-        self._held.callback(os.close, write)
+        self._own, other = socket.socketpair()
+        self.read = other.fileno()
+        child_ends.callback(other.close)
+        own_ends.callback(self._own.close)
+
+    def begin(self, clock: _CpuClock) -> None:
+        """Begin to count the program's CPU time as soon as the program asks for it."""
+        threading.Thread(target=self._begin, args=(clock,), daemon=True).start()
 
     def open(self) -> None:
-        self._held.close()
+        self._own.shutdown(socket.SHUT_RDWR)
+
+    def _begin(self, clock: _CpuClock) -> None:
+        with suppress(OSError):  # the program has ended
+            if self._own.recv(1):
+                with suppress(FairclockError):  # the thread of `run` meets the same error
+                    clock.begin()
+                self._own.send(b"\0")
 
 
 class _Pipe:

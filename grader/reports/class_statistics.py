@@ -13,7 +13,7 @@ from grader.reports import charts, grade_texts
 from grader.reports.charts import Axis, Chart, Mark
 from grader.reports.task_info import TaskInfo
 from grader.trials import failing_case
-from grader.trials.score import RIGHT
+from grader.trials.score import RIGHT, UNBELIEVED
 from harness.rendering import measured, units
 
 BINS: Final = 20
@@ -126,7 +126,7 @@ def _hard(task: str, case: str, verdicts: Sequence[Verdict], judged: int) -> Har
 def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskView:
     judged = [verdict for verdict in verdicts if verdict.status is not Status.GRADER_ERROR]
     right = sum(verdict.status in RIGHT for verdict in judged)
-    possible = (v.attempt.speed for v in judged if v.status is not Status.IMPOSSIBLE)
+    possible = (v.attempt.speed for v in judged if v.status not in UNBELIEVED)
     speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
     ratios = [speed.ratio for speed in speeds]
     earned = [verdict.points for verdict in judged]

@@ -21,6 +21,7 @@ STATUS = {
     Status.PROTOCOL_VIOLATION: "protocol violation",
     Status.CHEATED: "broke the rules",
     Status.IMPOSSIBLE: "right, in an impossible time",
+    Status.IMPLAUSIBLE: "right, with an implausible count",
     Status.UNDECIDED: "right, close to a tier",
     Status.GRADER_ERROR: "not graded (grader error)",
 }

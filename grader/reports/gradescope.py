@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from grader.course.roll import Roll, Standing, is_faulted
-from grader.records import Report, Status, Verdict
+from grader.records import Report, Verdict
 from grader.reports import grade_texts
+from grader.trials.score import UNBELIEVED
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -91,7 +92,7 @@ def _test(verdict: Verdict) -> Json:
 
 
 def _is_possible(verdict: Verdict) -> bool:
-    return verdict.status is not Status.IMPOSSIBLE
+    return verdict.status not in UNBELIEVED
 
 
 def _leader(verdict: Verdict, ratio: float) -> Json:

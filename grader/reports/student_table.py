@@ -9,7 +9,7 @@ from grader.reports import grade_texts, links
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import RIGHT
 
-NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.IMPOSSIBLE, Status.UNDECIDED)
+NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE, Status.UNDECIDED)
 """The instructor should check results with these statuses."""
 
 KINDS = {
@@ -30,6 +30,7 @@ _CSS_CLASS = {
     Status.UNDECIDED: "edge",
     Status.CHEATED: "alarm",
     Status.IMPOSSIBLE: "alarm",
+    Status.IMPLAUSIBLE: "alarm",
     Status.GRADER_ERROR: "alarm",
 }
 

@@ -31,12 +31,16 @@ These parts are trusted, for these reasons:
   has not compiled itself. But plain Python can use known flaws of the interpreter to write to any address, and no list
   of forbidden names covers all of them. So the CPU time, which is measured outside the process, decides too
   (`cpu_time.py`).
+
+One thing is *not* promised. A submission with a forged count gets the tier of an honest submission with the same CPU
+time. This tier may be higher than that of its true count. `grader/README.md` lists the tiers that CPU time does not
+distinguish. A ratio of counts far above the best known ratio is listed for the instructor (`MOST_TIMES`).
 """
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from grader.errors import GraderFault, WorkerFault
 from grader.isolation import confined_program
@@ -47,6 +51,10 @@ from grader.task import CountedExam, Scenario, SimulatedExam, Task, tier_of
 from grader.trials import counted_process, cpu_time, simulated, valgrind
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, Count, count, mismatch
 from grader.trials.faults import blame_grader, untrusted
+from harness.rendering.units import ratio
+
+MOST_TIMES: Final = 3.0
+"""An instructor must check a ratio of counts that is more than this many times the best known ratio of the task."""
 
 
 def examine(
@@ -97,8 +105,22 @@ def examine(
             "Return the answers, and do not change the program that calls your function.",
         )
     found = speed(task, counted.taken, empty + session.baseline_counts[inputs], empty)
-    believed, doubt = cpu_time.believed(task, exam, source, session, seed, found)
-    return replace(attempt, speed=believed, rationale=doubt)
+    first = 0.0
+    if "baseline" in known:
+        first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
+    believed, doubt = cpu_time.believed(task, exam, source, session, seed, found, first)
+    return _plausible(exam, found, replace(attempt, speed=believed, rationale=doubt))
+
+
+def _plausible(exam: CountedExam, found: Speed, attempt: Attempt) -> Attempt:
+    """Return the result, marked for the instructor if the ratio of counts is far above the best known ratio."""
+    if found.ratio <= MOST_TIMES * exam.best_ratio:
+        return attempt
+    told = (
+        f"The ratio of counts, {ratio(found.ratio)}, is more than {MOST_TIMES:g} times the best known ratio, "
+        f"{ratio(exam.best_ratio)}. The instructor must check this result."
+    )
+    return replace(attempt, status=Status.IMPLAUSIBLE, rationale=f"{told}\n{attempt.rationale}".rstrip())
 
 
 def _keep_baseline(
@@ -116,5 +138,5 @@ def speed(task: Task, mine: int, baseline: int, empty: int) -> Speed:
 
     `empty` is the count of a process that runs neither. It is subtracted from the counts `mine` and `baseline` first.
     """
-    ratio = max(baseline - empty, 1) / max(mine - empty, 1)
-    return Speed(ratio, ratio, ratio, rounds=1, tier=tier_of(ratio, task.tiers))
+    found = max(baseline - empty, 1) / max(mine - empty, 1)
+    return Speed(found, found, found, rounds=1, tier=tier_of(found, task.tiers))

@@ -1,19 +1,27 @@
-"""Check a count of instructions or opcodes against the CPU time, which the kernel records outside the process.
+"""Check a count of instructions or opcodes against CPU times, which the kernel records outside the process.
 
 A count comes from the process that runs the submission. With a flaw of the interpreter, plain Python could change the
 count in memory. But no program can change the CPU time that the kernel records. So a submission that would earn points
-for speed runs again, on new inputs and without a counter. The baseline, a simple function, runs too, and so does a
-process that only returns the right answers. Their CPU times give a second ratio of the baseline's cost to the
-submission's.
+for speed must also have a gain in CPU time: the baseline's CPU time divided by the submission's. The baseline is a
+simple function. The CPU time of a process that only returns the right answers is subtracted from both. The time of
+starting Python does not count, because the clock begins just before the submission runs.
 
-CPU time and count differ: one opcode may take nanoseconds or milliseconds. So a ratio of counts is accepted up to the
-third power (`POWER`) of the ratio of CPU times. `tests/benchmarks/cpu_times.py` shows that no known submission loses
-points by this rule. If a submission works like the baseline and changes its own count, the ratio of CPU times is 1 and
-it gains nothing. One gap is left: a submission that is really faster, and changes its count, may earn a little more.
+There are two gains, and each tier states the least value of both (`grader.task.Tier`):
+
+- *Without a counter* (`Tier.cpu_gain`). A cheat in memory cannot shorten this time. But one opcode may take nanoseconds
+  or milliseconds, so some tasks have tiers with equal CPU times.
+- *While opcodes are counted* (`Tier.counting_gain`). The counter takes some time for each opcode, so this gain
+  distinguishes more tiers. A submission that writes to the counter still takes this time. Only a submission that also
+  stops the counter in memory avoids it.
+
+If a gain is below the value of a tier, the submission gets a lower tier. The values come from the known submissions:
+they lie between the gains of a tier's submissions and those of the tier below (`grader.authoring.cpu_records`). So a
+submission with a forged count gets at most the highest tier whose honest submissions need as little CPU time as it
+does. The task's file names the tiers that CPU time does not distinguish.
 
 CPU time is noisy, and noise only increases it. So the three processes run alternately for at least `LEAST_ROUNDS`
 rounds, and the smallest time of each process is used. While the count is in doubt, further rounds follow, up to
-`MOST_ROUNDS`.
+`MOST_ROUNDS`. The CPU times of the processes that were counted are the first measurement while opcodes are counted.
 """
 
 import math
@@ -22,84 +30,147 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grader.errors import WorkerFault
+from grader.isolation import confined_program
 from grader.records import Speed, Status
 from grader.seeds import generator
 from grader.session import Session
-from grader.task import CountedExam, Scenario, Task, tier_of
+from grader.task import CountedExam, Scenario, Task, Tier
 from grader.trials import counted_process
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, mismatch
 from grader.trials.faults import blame_grader, untrusted
 from grader.values import Value
 from harness.rendering.units import ratio
 
-POWER: Final = 3
-"""A ratio of opcode counts is accepted up to this power of the ratio of CPU times."""
-
-LEAST: Final = 1.2
-"""A ratio of CPU times below this is regarded as noise: the submission is then not faster than the baseline."""
-
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
 
 MARGIN: Final = 1.3
-"""The measurement ends early if the ratio of CPU times is at least the needed ratio times this factor."""
+"""The measurement ends early if the gain is at least the needed gain times this factor."""
 
-LEAST_PART: Final = 0.02
+FIRST_MARGIN: Final = 1.6
+"""The gain in the processes that were counted is used only if it is at least the needed gain times this factor.
+
+These three processes run once, at the same time, so their CPU times are less exact.
+"""
+
+COUNTING_DRAWS: Final = 2
+"""The number of calls of `CountedExam.counted` for which CPU time is measured while opcodes are counted."""
+
+LEAST_PART: Final = 0.002
 """The submission's CPU time is raised to at least this share of the baseline's. Smaller times cannot be measured."""
 
 
 def believed(
-    task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], counted: Speed
+    task: Task,
+    exam: CountedExam,
+    source: str,
+    session: Session,
+    seed: Sequence[str],
+    counted: Speed,
+    counting_gain: float = 0.0,
 ) -> tuple[Speed, str]:
     """Return the speed that CPU times confirm, and the reason for the student if it is below `counted`, else "".
 
-    Raise `WorkerFault` if an answer is wrong.
+    `counting_gain` is a first measurement of the gain while opcodes are counted, or 0. Raise `WorkerFault` if an answer
+    is wrong.
     """
-    if not counted.tier:
-        return counted, ""
-    needed = gain_needed(task.tiers[counted.tier - 1].ratio)
-    shown = gain(task, exam, source, session, (*seed, "CPU time"), MARGIN * needed)
-    if shown >= needed:
-        return counted, ""
-    limit = shown**POWER if shown >= LEAST else min(shown, 1.0)
-    why = (
-        f"The ratio of counts is {ratio(counted.ratio)}, but the ratio of CPU times is only {ratio(shown)}. A ratio of "
-        f"counts is accepted up to the third power of the ratio of CPU times, which must be at least {ratio(LEAST)}."
-    )
-    return replace(counted, ratio=limit, low=limit, high=limit, tier=tier_of(limit, task.tiers)), why
+    speed, why = counted, ""
+    for counting in (True, False):
+        if speed.tier and (needed := least_gain(task.tiers[speed.tier - 1], counting=counting)):
+            if counting and counting_gain >= FIRST_MARGIN * needed:
+                continue
+            name = "CPU time while counting" if counting else "CPU time"
+            shown = gain(task, exam, source, session, (*seed, name), MARGIN * needed, counting=counting)
+            if shown < needed:
+                speed = _limited(task, speed, shown, counting=counting)
+                where = " while opcodes are counted" if counting else ""
+                why = (
+                    f"The ratio of counts is {ratio(counted.ratio)}, but the ratio of CPU times is only {ratio(shown)}"
+                    f"{where}. A higher tier needs a ratio of CPU times of at least {_next(task, speed, counting)}."
+                )
+    return speed, why
 
 
-def gain_needed(counted: float) -> float:
-    """Return the smallest ratio of CPU times at which the ratio of opcode counts `counted` is accepted in full."""
-    least: float = max(LEAST, counted ** (1 / POWER))
-    return least
+def least_gain(tier: Tier, *, counting: bool) -> float:
+    """Return the least gain in CPU time that a tier needs, without a counter or while opcodes are counted."""
+    return tier.counting_gain if counting else tier.cpu_gain
+
+
+def gain_of(mine_s: float, baseline_s: float, empty_s: float) -> float:
+    """Return the baseline's CPU time divided by the submission's, each without the time of the empty process."""
+    whole_s = max(baseline_s - empty_s, 0.0)
+    return whole_s / max(mine_s - empty_s, LEAST_PART * whole_s, 1e-9)
 
 
 def gain(
-    task: Task, exam: CountedExam, source: str, session: Session, seed: Sequence[str], enough: float = math.inf
+    task: Task,
+    exam: CountedExam,
+    source: str,
+    session: Session,
+    seed: Sequence[str],
+    enough: float = math.inf,
+    *,
+    counting: bool = False,
 ) -> float:
-    """Return the baseline's CPU time divided by the submission's.
+    """Return the gain in CPU time without a counter, or while opcodes are counted.
 
-    The CPU time of a process that only returns the right answers is subtracted from both first. The measurement ends
-    early if the ratio reaches `enough`. Raise `WorkerFault` if an answer is wrong.
+    The measurement ends early if the gain reaches `enough`. Raise `WorkerFault` if an answer is wrong.
     """
-    scenarios = [scenario for draw in range(exam.timed_draws) for scenario in exam.counted(generator(*seed, str(draw)))]
-    known = [exam.answer(scenario) for scenario in scenarios]
-    request = counted_process.given(task, exam, source, scenarios)
+    scenarios, known = draw(exam, seed, counting=counting)
     mine, baseline, empty = [], [], []
     shown = 0.0
     with session.lane(1):
         for number in range(MOST_ROUNDS):
-            count = counted_process.count(task, session, {**request, "run": SUBMISSION})
-            _require_right(task, scenarios, known, count.answers)
-            mine.append(count.cpu_s)
+            answers, cpu_s = run(task, exam, session, source, scenarios, SUBMISSION, counting=counting)
+            _require_right(task, scenarios, known, answers)
+            mine.append(cpu_s)
             with blame_grader(f"Taking the CPU time of the baseline of {task.full_name}"):
-                baseline.append(counted_process.count(task, session, {**request, "run": BASELINE}).cpu_s)
-                empty.append(counted_process.count(task, session, {**request, "run": NOTHING, "answers": known}).cpu_s)
-            whole_s, mine_s = min(baseline) - min(empty), min(mine) - min(empty)
-            shown = max(whole_s, 0.0) / max(mine_s, LEAST_PART * whole_s, 1e-9)
+                baseline.append(run(task, exam, session, source, scenarios, BASELINE, counting=counting)[1])
+                empty.append(run(task, exam, session, source, scenarios, NOTHING, known, counting=counting)[1])
+            shown = gain_of(min(mine), min(baseline), min(empty))
             if number + 1 >= LEAST_ROUNDS and shown >= enough:
                 break
     return shown
+
+
+def draw(exam: CountedExam, seed: Sequence[str], *, counting: bool) -> tuple[list[Scenario], list[Value]]:
+    """Return new test cases for a measurement of CPU time, and their right answers."""
+    draws = COUNTING_DRAWS if counting else exam.timed_draws
+    scenarios = [scenario for each in range(draws) for scenario in exam.counted(generator(*seed, str(each)))]
+    return scenarios, [exam.answer(scenario) for scenario in scenarios]
+
+
+def run(
+    task: Task,
+    exam: CountedExam,
+    session: Session,
+    source: str,
+    scenarios: Sequence[Scenario],
+    whose: str,
+    known: Sequence[Value] = (),
+    *,
+    counting: bool,
+) -> tuple[Sequence[Any], float]:
+    """Run one process, and return its answers and its CPU time. `whose` is SUBMISSION, BASELINE or NOTHING."""
+    request = counted_process.given(task, exam, source, scenarios) | {"run": whose, "answers": list(known)}
+    if counting:
+        request["counter"] = confined_program.program("opcode_counter")
+    count = counted_process.count(task, session, request)
+    return count.answers, count.cpu_s
+
+
+def _limited(task: Task, speed: Speed, shown: float, *, counting: bool) -> Speed:
+    """Return the speed with the highest tier that a gain is enough for.
+
+    The gain replaces the ratio of counts. It is limited to ratios that reach exactly this tier.
+    """
+    tier = sum(shown >= least_gain(each, counting=counting) for each in task.tiers[: speed.tier])
+    limit = min(shown, math.nextafter(task.tiers[tier].ratio, 0))
+    limit = max(limit, task.tiers[tier - 1].ratio) if tier else limit
+    return replace(speed, ratio=limit, low=limit, high=limit, tier=tier)
+
+
+def _next(task: Task, speed: Speed, counting: bool) -> str:
+    return ratio(least_gain(task.tiers[speed.tier], counting=counting))
 
 
 def _require_right(task: Task, scenarios: Sequence[Scenario], known: Sequence[Value], answers: Sequence[Any]) -> None:

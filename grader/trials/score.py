@@ -12,11 +12,14 @@ from harness.paired.decide import BENEFIT
 from harness.rendering import measured
 from harness.rendering.units import percent, ratio
 
-EARNS = frozenset({Status.PASSED, Status.UNDECIDED})
+EARNS = frozenset({Status.PASSED, Status.UNDECIDED, Status.IMPLAUSIBLE})
 """The statuses of a graded submission whose measured cost earns points."""
 
 RIGHT = EARNS | {Status.IMPOSSIBLE}
 """The statuses of a submission with right answers, whose cost was measured."""
+
+UNBELIEVED = frozenset({Status.IMPOSSIBLE, Status.IMPLAUSIBLE})
+"""The statuses of a submission with right answers whose ratio an instructor must check. Lists of ratios omit it."""
 
 LEAST_SHARE: Final = 0.01
 """The smallest share of the physical limit that is printed.

@@ -44,7 +44,7 @@ def self_times(trace: list[dict[str, Any]]) -> list[Row]:
 
     Points: 4 of 10 for right answers. The baseline searches the outer event of each event among all events. You get 6
     points for 4 times fewer instructions than the baseline, 8 for 10 times fewer, and all 10 for 20 times fewer. The
-    grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
+    grader also measures the CPU time: each tier needs a gain in CPU time too.
     """
     raise NotImplementedError("Return rows of name, calls and own time.")
 
@@ -76,7 +76,7 @@ def fold(stacks: list[tuple[list[str], int]]) -> list[Row]:
 
     Points: 4 of 10 for right answers. The baseline goes through all boxes for each frame of each stack. You get 6
     points for 1.8 times fewer opcodes than the baseline, 8 for 5.2 times fewer, and all 10 for 13 times fewer. The
-    grader also measures the CPU time. The gain that counts is at most the third power of the gain in CPU time.
+    grader also measures the CPU time: each tier needs a gain in CPU time too.
     """
     raise NotImplementedError("Return rows of depth, name, left edge and width.")
 

@@ -33,8 +33,8 @@ def at_peak(events: list[tuple[str, int, int, str]]) -> list[list[str | int]]:
     string and typing during the count.
 
     Points: 4 of 10 for right answers. The baseline computes the memory in use again for each event. You get 7 points
-    for 4 times fewer opcodes than the baseline, and all 10 for 22 times fewer. The grader also measures the CPU time.
-    The gain that counts is at most the third power of the gain in CPU time.
+    for 4 times fewer opcodes than the baseline, and all 10 for 22 times fewer. The grader also measures the CPU time:
+    each tier needs a gain in CPU time too.
     """
     raise NotImplementedError("Return rows of function and bytes.")
 

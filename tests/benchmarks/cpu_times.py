@@ -1,67 +1,128 @@
-"""Measure how much CPU time known submissions of counted tasks save, and compare it with what their tier requires.
+"""Measure how much CPU time known submissions of counted tasks save, and compare it with what their tier needs.
 
     python tests/benchmarks/cpu_times.py --rounds 3
-    python tests/benchmarks/cpu_times.py 13 --rounds 5
+    python tests/benchmarks/cpu_times.py 13 --rounds 5 --record
+    python tests/benchmarks/cpu_times.py 13 --record --python /usr/bin/python3.14
 
-The grader accepts a gain in instructions or opcodes only up to a power of the gain in CPU time
-(`grader/trials/cpu_time.py`). For each right known submission, this benchmark measures the gain in CPU time `--rounds`
-times, each time on new inputs. It prints the least and the largest gain, and the gain that the submission's tier
-requires. Last, it prints how close a submission came to losing its tier. The exit status is 1 if a submission's gain is
-below the required gain, or if the baseline's gain is enough for the lowest tier.
+A tier of a counted task needs a gain in CPU time without a counter, and another one while opcodes are counted
+(`grader/trials/cpu_time.py`). For each right known submission, this benchmark measures both gains. Each process runs
+`--rounds` times on the same inputs, and its smallest time is used. For each submission, the benchmark prints its gains
+and those that its tier needs. Last, it prints how close a submission came to losing its tier. The exit status is 1 if a
+submission's gain is below the needed gain, or if the baseline's gain is enough for the lowest tier.
+
+`--record` stores the gains in `tests/records`. `--propose` measures nothing, but prints the gains that the tiers should
+need according to these records. `--python` runs the measured functions in another version of Python.
 """
 
 import argparse
+import random
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from subprocess import check_output
+from types import SimpleNamespace
+from unittest import mock
 
-from grader import catalogue, overlays, paths
+from grader import catalogue, overlays
+from grader.authoring import cpu_records, tier_records
+from grader.authoring.tier_records import Machine, Row
 from grader.isolation.pool import Pool
 from grader.session import Session
 from grader.task import CountedExam, Task
-from grader.trials import cpu_time
+from grader.trials import counted_process, cpu_time
+from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION
+from harness.machine import background_load
 from harness.rendering import units
 from harness.rendering.tables import Column, Table
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The gain of a known submission, and the gain that its tier needs, or None for the baseline's tier."""
+
+    name: str
+    file: Path
+    gain: float
+    needed: float | None
 
 
 def main() -> int:
     """Measure the CPU times, and print a table for each task."""
     parser = argparse.ArgumentParser(description="Gains in CPU time of known submissions.")
     parser.add_argument("lessons", nargs="*", default=catalogue.load().lessons, metavar="LESSON")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="measurements per submission (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each process (default: 3)")
+    parser.add_argument("--record", action="store_true", help="store the gains in tests/records")
+    parser.add_argument("--propose", action="store_true", help="print needed gains for all tiers, from the records")
+    parser.add_argument("--python", default=sys.executable, help="the Python that runs the functions")
     chosen = parser.parse_args()
+    lessons = dict.fromkeys(map(catalogue.load().named, chosen.lessons))
+    tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson) if cpu_records.meters(task)]
+    if chosen.propose:
+        print("\n".join(line for task in tasks for line in _proposals(task)))
+        return 0
+    machine = _machine(chosen.python)
     nearest, failed = float("inf"), False
-    with Pool() as pool:
+    interpreter = mock.patch.object(counted_process, "sys", SimpleNamespace(executable=chosen.python))
+    with Pool(sandboxed=chosen.python == sys.executable) as pool, interpreter:
         session = Session("cpu times", pool)
-        for lesson in dict.fromkeys(map(catalogue.load().named, chosen.lessons)):
-            for task in catalogue.load().tasks(lesson):
-                if isinstance(task.exam, CountedExam):
-                    least, lost = _task(task, task.exam, session, chosen.rounds)
-                    nearest, failed = min(nearest, least), failed or lost
-    print(
-        f"The submission closest to losing its tier saves {nearest:.2f} times the CPU time gain that its tier requires."
-    )
+        for task, counting in [(each, counting) for each in tasks for counting in cpu_records.meters(each)]:
+            found = list(_gains(task, session, chosen.rounds, counting=counting))
+            print(_table(task, found, counting=counting), flush=True)
+            nearest = min([nearest, *(one.gain / one.needed for one in found if one.needed)])
+            first = cpu_time.least_gain(task.tiers[0], counting=counting)
+            failed |= nearest < 1 or any(one.gain >= first for one in found if one.name == "baseline")
+            if chosen.record:
+                tier_records.record(machine, [_row(task, one) for one in found], cpu_records.FOLDERS[counting])
+    print(f"The submission closest to losing its tier has {nearest:.2f} times the gain that its tier needs.")
     return int(failed)
 
 
-def _task(task: Task, exam: CountedExam, session: Session, rounds: int) -> tuple[float, bool]:
-    rows, nearest, lost = [], float("inf"), False
-    right = [path for path in sorted(task.known.glob("*.py")) if not path.stem.startswith("wrong")]
-    for path in (*right, paths.solution(task.lesson)):
-        source = overlays.whole(path)
-        gains = [cpu_time.gain(task, exam, source, session, (path.name, str(number))) for number in range(rounds)]
-        tier = int(path.stem[4]) if path.stem.startswith("tier") else 0
-        name = path.stem
-        if path.parent == paths.SOLUTIONS:
-            name, tier = "solution", len(task.tiers)
-        need = cpu_time.gain_needed(task.tiers[tier - 1].ratio) if tier else None
-        if need:
-            nearest, lost = min(nearest, min(gains) / need), lost or max(gains) < need
-        elif name == "baseline":
-            lost = lost or max(gains) >= cpu_time.gain_needed(task.tiers[0].ratio)
-        rows.append((name, min(gains), max(gains), need))
-    titles = ("least gain", "largest", "required by its tier")
-    columns = (Column("submission"), *(Column(title, units.ratio) for title in titles))
-    print(Table(task.full_name, columns, tuple(rows)).to_text(), flush=True)
-    return nearest, lost
+def _gains(task: Task, session: Session, rounds: int, *, counting: bool) -> Iterator[Gain]:
+    assert isinstance(task.exam, CountedExam)
+    files = tier_records.right_submissions(task)
+    scenarios, known = cpu_time.draw(task.exam, ("cpu times", task.name), counting=counting)
+    runs = {name: (overlays.whole(path), SUBMISSION) for name, path in files.items()}
+    runs |= {BASELINE: ("", BASELINE), NOTHING: ("", NOTHING)}
+    least = dict.fromkeys(runs, float("inf"))
+    for _ in range(rounds):
+        with session.lane(1):
+            for name, (source, whose) in random.sample(list(runs.items()), len(runs)):
+                given = known if whose == NOTHING else ()
+                _, cpu_s = cpu_time.run(task, task.exam, session, source, scenarios, whose, given, counting=counting)
+                least[name] = min(least[name], cpu_s)
+    for name, path in files.items():
+        tier = cpu_records.tier_named(task, path)
+        needed = cpu_time.least_gain(task.tiers[tier - 1], counting=counting) if tier else None
+        plain_s = least[BASELINE] if name == "baseline" else min(least[BASELINE], least["baseline"])
+        yield Gain(name, path, cpu_time.gain_of(least[name], plain_s, least[NOTHING]), needed)
+
+
+def _table(task: Task, found: list[Gain], *, counting: bool) -> str:
+    title = f"{task.full_name}, {'while opcodes are counted' if counting else 'without a counter'}"
+    columns = (Column("submission"), Column("gain", units.ratio), Column("needed by its tier", units.ratio))
+    return Table(title, columns, tuple((one.name, one.gain, one.needed) for one in found)).to_text()
+
+
+def _row(task: Task, one: Gain) -> Row:
+    gain = float(f"{one.gain:.3g}")
+    return Row(task.full_name, one.name, gain, gain, gain, tier_records.measured_digest(task, one.file))
+
+
+def _proposals(task: Task) -> Iterator[str]:
+    for counting in cpu_records.meters(task):
+        records = list(tier_records.read_all(cpu_records.FOLDERS[counting]))
+        values = ", ".join(f"{one:.3g}" for one in cpu_records.proposed(task, records))
+        yield f"{task.full_name}, {'while opcodes are counted' if counting else 'without a counter'}: {values}"
+    for runs in (True, False):
+        forged = cpu_records.forged_tiers(task, counter_runs=runs)
+        yield f"  with a forged count{'' if runs else ' and a stopped counter'}: {forged or 'no higher tier'}"
+
+
+def _machine(python: str) -> Machine:
+    machine = Machine.this(background_load.busy_cores())
+    asked = check_output([python, "-c", "import platform; print(platform.python_version())"], text=True).strip()
+    return replace(machine, versions=tuple({**dict(machine.versions), "python": asked}.items()))
 
 
 if __name__ == "__main__":

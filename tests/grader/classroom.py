@@ -90,6 +90,8 @@ def attempt_for(submission: Submission) -> Attempt:
     if "beyond" in source:
         beyond = Control(1.0, 1.05, 0.05, holds=True, most_ratio=120.0, impossible=True)
         return Attempt(Status.IMPOSSIBLE, "Too fast.", speed=Speed(9000, 8000, 9999, 60, 0), control=beyond)
+    if "forged" in source:
+        return Attempt(Status.IMPLAUSIBLE, "Too few opcodes.", speed=Speed(9000, 9000, 9000, 1, 3))
     if "edge" in source:
         return Attempt(
             Status.UNDECIDED, "7.93 against a tier at 8.", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
@@ -104,9 +106,11 @@ def attempt_for(submission: Submission) -> Attempt:
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:
-    """Grade by the words in the text: right, wrong, edge, cheat, beyond, or boom for a fault of the grader."""
+    """Grade by the words in the text: right, wrong, edge, cheat, beyond, forged, or boom for a fault of the grader."""
     attempt = attempt_for(submission)
-    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4}.get(attempt.status, 0.0)
+    share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4, Status.IMPLAUSIBLE: 1.0}.get(
+        attempt.status, 0.0
+    )
     verdicts = tuple(
         Verdict(task.task, share * task.points, task.points, Cost.TIME, attempt)
         for task in TASKS

@@ -21,7 +21,7 @@ BY_FUNCTION = Task(
     summary="sum instructions by function, in a quarter of the baseline's instructions",
     points=10.0,
     cost=Cost.INSTRUCTIONS,
-    tiers=(Tier(4.0, 1.0),),
+    tiers=(Tier(4.0, 1.0, cpu_gain=2.12),),
     hints=(
         "Which work is repeated for every line, although an earlier line has already done it?",
         (
@@ -33,7 +33,7 @@ BY_FUNCTION = Task(
             'name = line.split(" ", 1). Leave out zeros, and sort once at the end.'
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, best_ratio=27.0),
     folder=Path(__file__).parent,
     read="lesson 08, “Which functions execute the instructions?”",
     idea=(

@@ -5,6 +5,9 @@ stacks for the left edge of each box. For 200 stacks of a training step (Python 
 2.7 to 2.9 times fewer opcodes. A tree of all stacks needs 9 times fewer, and merging equal stacks first 18 times fewer.
 Computing the width of a box only once, when it closes, needs 44 to 47 times fewer. Stacks are chosen at random from
 recorded stacks and renamed. A count is the same on every machine.
+
+Without a counter, some submissions of tier 2 need as little CPU time as tier 3. So a submission of tier 2 that forges
+its count and also stops the counter can earn tier 3 (`grader/trials/cpu_time.py`).
 """
 
 from pathlib import Path
@@ -21,7 +24,11 @@ FOLD = Task(
     summary="compute the boxes of a flame graph, with a 13th of the opcodes that the baseline executes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.8, 0.6), Tier(5.2, 0.8), Tier(13.0, 1.0)),
+    tiers=(
+        Tier(1.8, 0.6, cpu_gain=1.16, counting_gain=1.58),
+        Tier(5.2, 0.8, cpu_gain=2.3, counting_gain=3.35),
+        Tier(13.0, 1.0, cpu_gain=8.1, counting_gain=12.0),
+    ),
     hints=(
         (
             "How many of the stacks are different? What do you compute twice for two stacks that begin with the same "
@@ -39,7 +46,7 @@ FOLD = Task(
             "the stack's time to `now`."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=30),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=30, best_ratio=68.0),
     folder=Path(__file__).parent,
     read="lesson 11, “A flame graph”",
     idea=(

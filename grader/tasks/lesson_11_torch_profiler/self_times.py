@@ -22,7 +22,11 @@ SELF_TIMES = Task(
     summary="compute own times from a trace, in a 20th of the baseline's instructions",
     points=10.0,
     cost=Cost.INSTRUCTIONS,
-    tiers=(Tier(4.0, 0.6), Tier(10.0, 0.8), Tier(20.0, 1.0)),
+    tiers=(
+        Tier(4.0, 0.6, cpu_gain=2.5),
+        Tier(10.0, 0.8, cpu_gain=9.5),
+        Tier(20.0, 1.0, cpu_gain=20.0),
+    ),
     hints=(
         (
             "In which order must you go through the events, so that you find the outer event of each event without a "
@@ -40,7 +44,7 @@ SELF_TIMES = Task(
             "once at the end, by (-own, name)."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=8, best_ratio=151.0),
     folder=Path(__file__).parent,
     read="lesson 11, “The trace”",
     idea=(

@@ -5,9 +5,11 @@ Python 3.11, a dict executes 14 to 18 times fewer opcodes. A loop over `zip` wit
 and a Counter of a generator expression 64 to 84 times fewer. A Counter of `zip` executes 360 to 580 times fewer, and
 770 to 930 times fewer without a loop over the rows.
 
-A baseline with a dict would be faster, and would distinguish honest solutions less clearly. A Counter of a generator
-needs a quarter of the opcodes of a baseline with a dict, but as much CPU time. A gain in opcodes counts only as far as
-the CPU time supports it (`grader/trials/cpu_time.py`).
+A baseline with a dict would be faster, and would distinguish honest solutions less clearly.
+
+CPU time does not distinguish tiers 1 and 2. A Counter of a generator needs half of the opcodes of a loop with `get`,
+but as much CPU time. Without a counter, tier 3 needs as much CPU time too. So a submission of tier 1 with a forged
+count can earn tier 2. If it also stops the counter, it can earn tier 3 (`grader/trials/cpu_time.py`).
 """
 
 from pathlib import Path
@@ -24,7 +26,11 @@ PAIRS = Task(
     summary="count which opcodes follow each other, with a 150th of the opcodes that the baseline executes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(9.0, 0.6), Tier(50.0, 0.8), Tier(150.0, 1.0)),
+    tiers=(
+        Tier(9.0, 0.6, cpu_gain=8.5, counting_gain=6.8),
+        Tier(50.0, 0.8, cpu_gain=18.0, counting_gain=19.0),
+        Tier(150.0, 1.0, cpu_gain=18.0, counting_gain=98.0),
+    ),
     hints=(
         (
             "Does your code search all rows for each pair? A dict finds a pair without a search. Then count the "
@@ -41,7 +47,7 @@ PAIRS = Task(
             "sort calls no Python code."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, timed_draws=20, best_ratio=860.0),
     folder=Path(__file__).parent,
     read="lesson 13, “Counting executed opcodes”",
     idea=(

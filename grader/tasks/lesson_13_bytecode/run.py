@@ -14,6 +14,10 @@ rounds, on Python 3.11 to 3.14:
 So the first points need 1.6, and full points 5.2. The cost is not counted in processor instructions, because the number
 of instructions for a call depends on how Python was built. With different builds, the gain of a dict of handlers was
 1.05 or 1.58.
+
+CPU time does not distinguish the fastest submission of tier 0, with `match`, and the slowest of tier 1. Nor does it
+distinguish a closure per row, of tier 1, and a closure for several rows, of tier 2. So a forged count can earn one tier
+more (`grader/trials/cpu_time.py`).
 """
 
 from pathlib import Path
@@ -29,7 +33,10 @@ RUN = Task(
     summary="write a stack machine for CPython's instructions, with 5.2 times fewer opcodes than the baseline",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(1.6, 0.7), Tier(5.2, 1.0)),
+    tiers=(
+        Tier(1.6, 0.7, cpu_gain=1.12, counting_gain=1.22),
+        Tier(5.2, 1.0, cpu_gain=2.2, counting_gain=3.4),
+    ),
     hints=(
         (
             "Which parts of an instruction does your machine decode again in each round of a loop, although they "
@@ -46,7 +53,7 @@ RUN = Task(
             "ratio is only about 4."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30),
+    exam=CountedExam(draw_cases, draw_counted, answer, timed_draws=30, best_ratio=22.0),
     folder=Path(__file__).parent,
     read="lesson 13, “The value stack after each instruction”",
     idea=(

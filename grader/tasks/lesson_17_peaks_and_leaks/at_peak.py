@@ -3,6 +3,9 @@
 The baseline, with which submissions are compared, computes the memory in use again for each event. If the blocks in use
 are added up after each event, the ratio is 10 to 16. With one running sum, it is 44 to 77 (Python 3.11). The recordings
 keep their order of events, so the ratios hardly depend on the random names and sizes.
+
+Without a counter, a search in a list needs almost as little CPU time as tier 2. So a submission of tier 1 that forges
+its count and also stops the counter can earn tier 2 (`grader/trials/cpu_time.py`).
 """
 
 from pathlib import Path
@@ -19,7 +22,10 @@ AT_PEAK = Task(
     summary="find the memory at the peak, with a small part of the opcodes that the baseline executes",
     points=10.0,
     cost=Cost.OPCODES,
-    tiers=(Tier(4.0, 0.7), Tier(22.0, 1.0)),
+    tiers=(
+        Tier(4.0, 0.7, cpu_gain=3.0, counting_gain=3.1),
+        Tier(22.0, 1.0, cpu_gain=27.0, counting_gain=26.0),
+    ),
     hints=(
         "How does the memory in use change with one event? Which events must your code read again for the next event?",
         (
@@ -33,7 +39,7 @@ AT_PEAK = Task(
             "function."
         ),
     ),
-    exam=CountedExam(draw_cases, draw_counted, right_rows),
+    exam=CountedExam(draw_cases, draw_counted, right_rows, best_ratio=77.0),
     folder=Path(__file__).parent,
     read="lesson 17, “Each allocation: memray”",
     idea=(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from small_tasks import AT_ONCE, BISECT, BY_ROWS, COUNT_UP, negation, search
 
-from grader import catalogue
-from grader.authoring import in_process, kit_leaks
+from grader import catalogue, overlays
+from grader.authoring import c_loops, in_process, kit_leaks
 from grader.authoring.in_process import Bench, Worth
 from grader.errors import GraderFault
 from grader.student_kit import release
@@ -29,6 +29,49 @@ def task_of(name: str) -> Task:
 @pytest.mark.parametrize("lesson", catalogue.load().lessons)
 def test_nothing_in_the_kit_earns_points_as_it_lies(lesson: str) -> None:
     assert kit_leaks.leaks(lesson) == ()
+
+
+WITHOUT = """uint32_t checksum(const uint8_t *data, size_t size) {
+  uint32_t crc = 0;
+  for (size_t i = 0; i < size; i++) {
+    while (crc > 1)
+      crc--;
+    crc ^= (data[i] + 1);
+  }
+  return crc;
+}"""
+
+
+def test_each_loop_of_a_c_source_is_removed_or_its_body_runs_once() -> None:
+    (outer, gone), (_, once), (inner, no_while), (_, while_once) = c_loops.without_loops(WITHOUT)
+    assert (outer, inner) == (3, 4)
+    assert " ".join(gone.split()) == (
+        "uint32_t checksum(const uint8_t *data, size_t size) { uint32_t crc = 0; ; return crc; }"
+    )
+    assert "{ size_t i = 0;  {" in once
+    assert once.count("while") == while_once.count("for") == 1
+    assert no_while == WITHOUT.replace("while (crc > 1)\n      crc--;", ";")
+    assert while_once == WITHOUT.replace("while (crc > 1)\n      crc--;", "{ ; \n      crc--; }")
+
+
+@pytest.mark.slow
+@pytest.mark.program("gcc")
+def test_a_c_baseline_that_is_fast_without_a_loop_is_a_leak(tmp_path: Path) -> None:
+    """The planted baseline is a fast solution, whose added loop computes the answer 50 times."""
+    task = task_of("checksum")
+    fast = overlays.whole(task.known / "tier2_four_tables.py").replace("checksum(", "once(", 1)
+    fast = fast.rstrip().removesuffix('"""') + (
+        "uint32_t checksum(const uint8_t *data, size_t size) {\n"
+        "  uint32_t volatile crc = 0;\n"
+        "  for (int n = 0; n < 50; n++) crc = once(data, size);\n"
+        '  return crc;\n}\n"""\n'
+    )
+    folder = tmp_path / "known" / task.name
+    folder.mkdir(parents=True)
+    (folder / "baseline.py").write_text(fast, encoding="utf-8")
+    task = replace(task, folder=tmp_path)
+    found = list(kit_leaks.c_worths(task, Bench(task)))
+    assert any(in_process.earns(task, worth) for _, worth in found)
 
 
 @dataclass

@@ -56,6 +56,12 @@ def test_an_impossible_time_is_among_the_results_to_check_by_hand(tmp_path: Path
     assert summary.lines()[0].endswith("To check by hand: 1 with an impossible time.")
 
 
+def test_an_implausible_count_is_among_the_results_to_check_by_hand(tmp_path: Path, out: Path) -> None:
+    hand_in(tmp_path / "hw2", "ada", "forged")
+    summary, _ = run(tmp_path / "hw2", out)
+    assert summary.lines()[0].endswith("To check by hand: 1 with an implausible count.")
+
+
 def everything(out: Path) -> dict[str, tuple[int, bytes]]:
     files = [path for path in out.rglob("*") if path.is_file() and not path.name.startswith((".lock", "grades."))]
     return {str(path.relative_to(out)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}

@@ -29,7 +29,7 @@ def answered(source: str, *, modules: tuple[str, ...] = (), **given: object) -> 
     task = {"sources": {"mine": source}, "run": "mine", "function": "f", "calls": [(3,), (4,)], "modules": modules}
     task |= {"counter": "", "key": "", "allowed": "collections, math"}
     read, write = os.pipe()
-    log, gate = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_RDONLY)
+    log, gate = os.open(os.devnull, os.O_WRONLY), os.open(os.devnull, os.O_RDWR)
     with os.fdopen(read, "rb") as answer:
         done = subprocess.run(
             [sys.executable, *FLAGS, "-c", DRIVER, str(log), str(write), str(gate)],

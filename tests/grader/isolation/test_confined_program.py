@@ -45,6 +45,16 @@ def test_the_cpu_time_of_a_program_that_waits_at_its_gate_is_what_the_kernel_not
     assert after < 0.9
 
 
+@BOTH_WAYS
+def test_the_cpu_time_before_a_program_asks_to_begin_does_not_count(sandboxed: bool) -> None:
+    works = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
+    program = f"{works.format(1)}\nos.write(gate, b'.'); os.read(gate, 1)\n{works.format(0.2)}"
+    ended = run(f"{program}\nos.close(answer); os.read(gate, 1)", sandboxed=sandboxed)
+    assert ended.status == 0
+    assert ended.cpu_s is not None
+    assert 0.2 < ended.cpu_s < 0.9
+
+
 def test_a_program_that_never_ends_is_ended() -> None:
     assert run("os.write(log, b'on')\nwhile True: pass", timeout_s=2.0).status is None
 

@@ -17,6 +17,7 @@ from grader.records import Cost, Status
 from grader.session import Session
 from grader.task import CountedExam, Task, Tier
 from grader.trials import counted, counted_process, valgrind
+from grader.trials.score import score
 
 DEEP = "def g(n): return g(n + 1)\ndef total(n):\n    try: g(0)\n    except RecursionError: return n * (n - 1) // 2\n"
 
@@ -107,3 +108,19 @@ def test_each_count_has_a_key_of_its_own(task: Task, session: Session, monkeypat
     run(replace(task), FORMULA, session)
     assert len(set(keys)) == 2
     assert SEED[0] not in keys
+
+
+def test_a_ratio_far_above_the_best_known_one_keeps_its_points_and_is_for_the_instructor_to_check(
+    task: Task, session: Session
+) -> None:
+    assert isinstance(task.exam, CountedExam)
+    known = run(task, FORMULA, session)
+    assert known.speed is not None
+    near, far = (
+        run(replace(task, exam=replace(task.exam, best_ratio=known.speed.ratio / times)), FORMULA, session)
+        for times in (2.9, 3.1)
+    )
+    assert (near.status, far.status) == (Status.PASSED, Status.IMPLAUSIBLE)
+    assert score(task, far).points == score(task, near).points == 10
+    assert "more than 3 times the best known ratio" in far.rationale
+    assert "The instructor must check this result." in far.rationale

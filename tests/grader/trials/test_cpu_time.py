@@ -1,20 +1,47 @@
 """The CPU time of counted tasks: if it contradicts a count, the submission gets the tier of its CPU time."""
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from needs import needs
+from promises import EXPLOITS
 
-from grader import catalogue, paths
+from grader import catalogue, overlays, paths
+from grader.authoring import cpu_records, tier_records
 from grader.errors import WorkerFault
+from grader.grade import grade_task
+from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Speed, Status
+from grader.records import Cost, Speed, Status, Submission
 from grader.session import Session
 from grader.task import CountedExam, Task
 from grader.trials import cpu_time
 
 COUNTED = [task for task in catalogue.all_tasks() if isinstance(task.exam, CountedExam)]
 OF_ALL = pytest.mark.parametrize("task", COUNTED, ids=lambda task: task.full_name)
+PAIRS = next(task for task in COUNTED if task.name == "pairs")
+KNOWN = {
+    cost: [
+        pytest.param(task, path, id=f"{task.full_name}-{name}", marks=needs(task))
+        for task in COUNTED
+        if task.cost is cost
+        for name, path in tier_records.right_submissions(task).items()
+    ]
+    for cost in (Cost.INSTRUCTIONS, Cost.OPCODES)
+}
 SEED = ("a secret", "ada")
+FORGER = EXPLOITS / "57_writes_into_the_counter_of_a_dict.py"
+FORGES = """
+honest_function = {name}
+
+def {name}(*given):
+    found = honest_function(*given)
+    for place in COUNTERS:
+        MEMORY[place : place + 8] = id(SMALL[0]).to_bytes(8, "little")
+    return found
+"""
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +54,18 @@ def claimed(task: Task, ratio: float = 1e6) -> Speed:
     return Speed(ratio, ratio, ratio, rounds=1, tier=sum(ratio >= tier.ratio for tier in task.tiers))
 
 
-def believed(task: Task, source: str, session: Session, speed: Speed) -> tuple[Speed, str]:
+def believed(task: Task, source: str, session: Session, speed: Speed, first: float = 0.0) -> tuple[Speed, str]:
     assert isinstance(task.exam, CountedExam)
-    return cpu_time.believed(task, task.exam, source, session, SEED, speed)
+    return cpu_time.believed(task, task.exam, source, session, SEED, speed, first)
+
+
+def forged(task: Task, source: str) -> str:
+    """Return a submission whose function writes a small number into the counter of opcodes after each call."""
+    exploit = ast.parse(FORGER.read_text(encoding="utf-8"))
+    forging = [node for node in exploit.body[1:] if getattr(node, "name", "") != PAIRS.name]
+    known = ast.parse(source)
+    wrapper = ast.parse(FORGES.format(name=task.name))
+    return ast.unparse(ast.Module([*known.body, *forging, *wrapper.body], []))
 
 
 @OF_ALL
@@ -59,6 +95,36 @@ def test_what_earned_no_tier_is_not_run_again(session: Session) -> None:
     assert believed(COUNTED[0], "no Python at all", session, counted) == (counted, "")
 
 
+def test_the_lower_of_two_gains_decides(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, top = PAIRS.tiers
+    shown = {True: first.counting_gain, False: top.cpu_gain}
+    monkeypatch.setattr(cpu_time, "gain", lambda *_, counting: shown[counting])
+    speed, why = believed(PAIRS, "", session, claimed(PAIRS))
+    assert (speed.tier, speed.ratio) == (1, first.ratio)
+    assert "while opcodes are counted. A higher tier needs a ratio of CPU times of at least" in why
+    shown = {True: top.counting_gain, False: first.cpu_gain}
+    assert believed(PAIRS, "", session, claimed(PAIRS))[0].tier == 1
+    shown = {True: second.counting_gain, False: top.cpu_gain}
+    assert believed(PAIRS, "", session, claimed(PAIRS))[0].tier == 2
+
+
+def test_a_clear_gain_in_the_counted_processes_is_not_measured_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = []
+
+    def gain(*_: object, counting: bool) -> float:
+        measured.append(counting)
+        return 1e6
+
+    monkeypatch.setattr(cpu_time, "gain", gain)
+    needed = PAIRS.tiers[-1].counting_gain
+    believed(PAIRS, "", session, claimed(PAIRS), cpu_time.FIRST_MARGIN * needed)
+    assert measured == [False]
+    believed(PAIRS, "", session, claimed(PAIRS), needed)
+    assert measured == [False, True, False]
+
+
 @pytest.mark.sandbox
 def test_right_answers_are_asked_for_while_cpu_time_is_taken(session: Session) -> None:
     task = COUNTED[0]
@@ -66,3 +132,31 @@ def test_right_answers_are_asked_for_while_cpu_time_is_taken(session: Session) -
     with pytest.raises(WorkerFault, match="wrong when CPU time was measured") as told:
         believed(task, lazy, session, claimed(task))
     assert told.value.status is Status.WRONG
+
+
+@pytest.mark.parametrize(("task", "path"), [*KNOWN[Cost.INSTRUCTIONS], *KNOWN[Cost.OPCODES]])
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_a_known_submission_gains_by_a_forged_count_only_what_the_readme_says(
+    task: Task, path: Path, session: Session
+) -> None:
+    own = cpu_records.tier_named(task, path)
+    tier = believed(task, overlays.whole(path), session, claimed(task))[0].tier
+    assert own <= tier <= cpu_records.forged_tiers(task).get(own, own)
+
+
+@pytest.mark.parametrize(("task", "path"), KNOWN[Cost.OPCODES])
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_a_known_submission_that_writes_into_the_counter_gains_no_more(
+    task: Task, path: Path, session: Session
+) -> None:
+    """The search for the counter takes CPU time too, so such a submission may even lose its tier."""
+    own = cpu_records.tier_named(task, path)
+    same = digest(task.baseline.encode())  # so that the baseline is counted once
+    hand_in = Submission("mallory", task.lesson, path.name, same, forged(task, overlays.whole(path)))
+    verdict = grade_task(task, hand_in, session)
+    assert verdict.attempt.speed, verdict.attempt.rationale
+    assert verdict.attempt.speed.tier <= cpu_records.forged_tiers(task).get(own, own)
