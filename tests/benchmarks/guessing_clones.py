@@ -86,7 +86,8 @@ def _one(mixer: Mixer, known: str, number: int, choices: int, draw: str) -> Gues
     kinds = Counter[Kind]()
     if best >= NEAR * mixer.task.tiers[honest].ratio:
         rng = generator(draw, known, str(number))
-        for guesser in (Guesser(known, answer, which, number) for answer in mixer.guesses for which in WHICH):
+        which = WHICH if len(set(gains)) > 1 else (RANDOM,)
+        for guesser in (Guesser(known, answer, each, number) for answer in mixer.guesses for each in which):
             for _ in range(choices):
                 chosen = mixer.guessed(guesser, rng)
                 kinds[guesser.answer, guesser.which] += mixer.tier(guesser, chosen) > honest and mixer.accepts(

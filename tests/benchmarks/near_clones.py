@@ -2,6 +2,7 @@
 
     python tests/benchmarks/near_clones.py --contests 20000                # timed tasks, on simulated times
     python tests/benchmarks/near_clones.py --draws 600 02 05.crossover     # tasks with simulated scenarios
+    python tests/benchmarks/near_clones.py --draws 64 --only-guesses 02    # only submissions that guess
 
 A student hands in the same method again and again, each time with another comment. Each file has different content, so
 it is timed again and gets other hidden scenarios. The best grade counts.
@@ -256,13 +257,14 @@ def main() -> int:
     parser.add_argument("--contests", type=int, default=0, help="simulated contests of timed tasks, for each setting")
     parser.add_argument("--draws", type=int, default=600)
     parser.add_argument("--seconds", type=float, default=600.0, help="most seconds per task")
+    parser.add_argument("--only-guesses", action="store_true", help="count only submissions that guess")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes")
     options = parser.parse_args()
     exit_code = told(list(timed(options.contests))) if options.contests else 0
     with ProcessPoolExecutor(options.jobs, initializer=draws.begin) as pool:
         for task in (task for target in options.targets for task in draws.tasks_of(target)):
             if isinstance(task.exam, SimulatedExam):
-                families = [*simulated(pool, task, options.draws, options.seconds)]
+                families = [] if options.only_guesses else [*simulated(pool, task, options.draws, options.seconds)]
                 families += guessing(pool, task, options.draws, options.seconds)
                 exit_code |= told(families)
     return exit_code

@@ -1,9 +1,12 @@
 """Tests of the arithmetic for families of almost equal hand-ins, and a small run of each kind."""
 
 import math
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
-from draws import tasks_of
+from draws import begin, tasks_of
+from guessing_clones import Guessed, guessed, too_good
 from near_clones import CLONES, Draw, Family, family, family_chance, passes, timed, told, value
 
 
@@ -67,3 +70,22 @@ def test_a_further_draw_is_passed_by_the_solution_and_not_by_wrong_code() -> Non
     for draw in range(3):
         assert passes("19_compile", {}, "19_compile", "recompilations", draw)
         assert not passes("wrong_each_guard", {}, "19_compile", "recompilations", draw)
+
+
+def test_a_submission_that_guesses_is_tried_often_only_if_guesses_could_gain_a_tier() -> None:
+    (task,) = tasks_of("06.is_slower")
+    with ProcessPoolExecutor(1, initializer=begin) as pool:
+        found = dict(guessed(pool, task, count=1, seconds=60, enough=5))
+    few, many = (found[f"{task.full_name}, tier2_eighty with {number} guesses"][0] for number in (2, 66))
+    assert few.too_good == Counter()
+    assert many.tier == 2
+    assert many.tries == 5
+    assert math.exp(few.best) < 4.5 < math.exp(many.best)
+    assert set(many.too_good.values()) == {0}
+    assert too_good([many]) == 0
+
+
+def test_the_luckiest_kind_of_guess_counts() -> None:
+    one, other = (Guessed(1, 0.0, 10, Counter({("60", "first"): first, ("70", "first"): 2})) for first in (1, 4))
+    assert too_good([one, other]) == 5
+    assert too_good([]) == 0
