@@ -45,10 +45,7 @@ Array = NDArray[Any]
 Inputs = tuple[Array, ...]
 
 Drawing = Callable[[Iterator[np.random.Generator]], Iterator[Inputs]]
-"""A function that yields new random inputs of one size without end, each from the next of endless generators.
-
-Because of the separate generators, a submission cannot compute the next input from earlier ones.
-"""
+"""A function that yields random inputs of one size without end, each from the next generator (`seeds.independent`)."""
 
 
 @dataclass(frozen=True, slots=True)
