@@ -2,7 +2,7 @@
 
 The baseline, with which submissions are compared, tries the sizes in steps of 8 %, with 18 measurements at each. The
 solution halves the range on a logarithmic scale, and stops a comparison when one function has won five rounds. It needs
-about 20 times fewer measurements.
+about 13 times fewer measurements.
 """
 
 from pathlib import Path

@@ -6,7 +6,7 @@ the program is busy. Compared with the baseline, submissions take fewer samples:
 - Hoeffding's inequality for every share: 2.2 times fewer
 - the normal approximation for the share one half: 4 times fewer
 - the same with 90 % confidence, the lowest that passes: 5.9 times fewer
-- stopping as soon as the confidence interval is narrow enough: 8 to 11 times fewer
+- stopping as soon as the confidence interval is narrow enough: 7 to 11 times fewer
 
 The last gain is large because the shares of most programs are far from one half. The solution must gain only 1.3 times
 the top tier (`least_gain`), because the simulated cost is the same on every machine.
