@@ -28,8 +28,8 @@ PAIRS = Task(
     cost=Cost.OPCODES,
     tiers=(
         Tier(9.0, 0.6, cpu_gain=8.5, counting_gain=6.8),
-        Tier(50.0, 0.8, cpu_gain=18.0, counting_gain=19.0),
-        Tier(150.0, 1.0, cpu_gain=18.0, counting_gain=98.0),
+        Tier(50.0, 0.8, cpu_gain=17.0, counting_gain=19.0),
+        Tier(150.0, 1.0, cpu_gain=17.0, counting_gain=98.0),
     ),
     hints=(
         (
