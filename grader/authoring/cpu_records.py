@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from grader import paths
 from grader.authoring import tier_records
 from grader.authoring.tier_records import Record, Row
 from grader.records import Cost
@@ -47,20 +46,13 @@ def meters(task: Task) -> tuple[bool, ...]:
     return (False, True) if task.cost is Cost.OPCODES else (False,)
 
 
-def tier_named(task: Task, path: Path) -> int:
-    """Return the tier that the file name of a known submission states. The solution has the top tier."""
-    if path == paths.solution(task.lesson):
-        return len(task.tiers)
-    return int(path.stem[4]) if path.stem.startswith("tier") else 0
-
-
 def gains(task: Task, held: Record) -> Iterator[tuple[Row, int]]:
     """Yield the current stored gains of a task on a machine, each with the tier that the submission's name states."""
     files = tier_records.right_submissions(task)
     for row in held.rows:
         path = files.get(row.name) if row.task == task.full_name else None
         if path and row.measured == tier_records.measured_digest(task, path):
-            yield row, tier_named(task, path)
+            yield row, tier_records.tier_named(task, path.stem)
 
 
 def faults(task: Task, held: Record, *, counting: bool) -> Iterator[str]:

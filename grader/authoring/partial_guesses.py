@@ -114,17 +114,16 @@ class Mixer:
 
         Return 0 if no answer is right.
         """
-        gains, measured = (
-            self._gains(guesser, guessed),
-            simulated.measures(self.known[guesser.known].played[0].scenario),
-        )
+        honest, guess = self.known[guesser.known], self.guesses[guesser.answer]
+        gains = [guess.gains[at] if at in guessed else one for at, one in enumerate(honest.gains)]
+        measured = simulated.measures(honest.played[0].scenario)
         return simulated.mean_gain(gains, measured=measured) if any(right for _, right in gains) else 0.0
 
     def honest_tier(self, known: str) -> int:
         """Return the tier of a known submission without guesses."""
         return simulated.speed(self.task, self.known[known].played).tier
 
-    def tier(self, guesser: Guesser, guessed: Collection[int] = ()) -> int:
+    def tier(self, guesser: Guesser, guessed: Collection[int]) -> int:
         """Return the tier of a submission that guesses. Its answers may be wrong."""
         return tier_of(self.ratio(guesser, guessed), self.task.tiers)
 
@@ -132,10 +131,6 @@ class Mixer:
         """Return whether enough answers of a submission that guesses are right."""
         honest, guess = self.known[guesser.known].played, self.guesses[guesser.answer].played
         return accepted(self.task, [guess[at] if at in guessed else one for at, one in enumerate(honest)])
-
-    def _gains(self, guesser: Guesser, guessed: Collection[int]) -> list[tuple[float, bool]]:
-        honest, guess = self.known[guesser.known].gains, self.guesses[guesser.answer].gains
-        return [guess[at] if at in guessed else one for at, one in enumerate(honest)]
 
 
 def accepted(task: Task, played: Sequence[Played]) -> bool:
@@ -173,6 +168,7 @@ def gained_tiers(task: Task, draw: str = "a draw") -> Iterator[str]:
         return
     mixer, rng = Mixer.drawn(task, draw), generator(draw, "guesses")
     for guesser in mixer.guessers():
-        guessed, honest = mixer.guessed(guesser, rng), mixer.honest_tier(guesser.known)
-        if mixer.tier(guesser, guessed) > honest and mixer.accepts(guesser, guessed):
-            yield f"{guesser}: it reaches tier {mixer.tier(guesser, guessed)} instead of {honest}"
+        guessed = mixer.guessed(guesser, rng)
+        tier, honest = mixer.tier(guesser, guessed), mixer.honest_tier(guesser.known)
+        if tier > honest and mixer.accepts(guesser, guessed):
+            yield f"{guesser}: it reaches tier {tier} instead of {honest}"

@@ -156,10 +156,15 @@ def tier_faults(held: Record) -> Iterator[str]:
                 yield f"{held.machine.name}: {task.full_name}, {row.name}: {fault}"
 
 
+def tier_named(task: Task, stem: str) -> int:
+    """Return the tier that the file name of a right submission states. The solution has the top tier."""
+    named = re.match(r"tier(\d)_", stem)
+    return int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
+
+
 def tier_fault(task: Task, stem: str, ratio: float) -> str:
     """Return why the ratio of the example submission `stem` does not earn the expected grade, or "" if it does."""
-    named = re.match(r"tier(\d)_", stem)
-    expected = int(named[1]) if named else 0 if stem == "baseline" else len(task.tiers)
+    expected = tier_named(task, stem)
     if (reached := tier_of(ratio, task.tiers)) != expected:
         return f"{ratio:g}× reaches tier {reached}, but the file's name states tier {expected}"
     least = tier_margins.MIN_RECORDED_DISTANCE[task.cost]

@@ -52,7 +52,7 @@ def flame_graph_svg(root: Frame, *, title: str, description: str = "", unit: uni
     facts = f"{units.some(len(places), 'frame')}, {unit(root.total)} in all. Largest own cost: {'; '.join(most)}."
     boxes = (_box(each, root, deepest, unit) for each in places)
     shapes = [
-        svg.label(_SIDE, 20, title, size=14, class_="words"),
+        svg.readable(_SIDE, 20, title),
         svg.group(_legend(places), font_family="sans-serif", font_size=11),
         svg.group(boxes, class_="boxes", font_family="monospace", font_size=11),
     ]

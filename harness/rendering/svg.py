@@ -81,5 +81,10 @@ def label(x: float, y: float, words: str, fill: str = INK, size: int = 12, **att
     return text(x, y, words, fill=fill, font_family="sans-serif", font_size=size, **attributes)
 
 
+def readable(x: float, y: float, words: str, size: int = 14, **attributes: str) -> str:
+    """Return a line of text like `label`, with a colour that fits the background in a light and in a dark browser."""
+    return label(x, y, words, size=size, class_="words", **attributes)
+
+
 def _written(value: Value) -> str:
     return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")

@@ -84,7 +84,7 @@ def difference_svg(
         box = svg.rect(x, y, width, _ROW - 1, fill=colour((known[1] - known[0]) / whole))
         shapes.append(svg.group([svg.element("title", svg.escaped(words)), box, text]))
     parts = [
-        svg.label(_SIDE, 20, title, size=14, class_="words"),
+        svg.readable(_SIDE, 20, title),
         svg.group(_legend(), font_family="sans-serif", font_size=11),
         svg.group(shapes, class_="boxes", font_family="monospace", font_size=11),
     ]

@@ -159,8 +159,8 @@ def _histogram(shown: Shown) -> str:
             shapes.append(svg.rect(_LEFT + at * pitch, floor - height, pitch * 0.9, height, class_="s0"))
     shapes += [
         svg.line((_LEFT, floor), (_WIDTH - _LEFT, floor), class_="axis"),
-        _words(_LEFT, _HALF - 8, match["low"]),
-        _words(_WIDTH - _LEFT, _HALF - 8, match["high"], text_anchor="end"),
+        svg.readable(_LEFT, _HALF - 8, match["low"]),
+        svg.readable(_WIDTH - _LEFT, _HALF - 8, match["high"], text_anchor="end"),
     ]
     described = f"A histogram from {match['low']} to {match['high']}: {match['bars']}"
     return svg.document(_WIDTH, _HALF, shapes, title=plain(shown.title), description=described, style=_STYLE)
@@ -182,7 +182,7 @@ def _chart(title: str, names: Sequence[str], rows: Sequence[BarRow], *, may_be_l
     for y, row in zip(starts, rows, strict=False):
         shapes += _row(row, y, axis)
     if axis.logarithmic:
-        shapes.append(_words(_LEFT, floor + 13, "Logarithmic axis: equal distances are equal factors."))
+        shapes.append(svg.readable(_LEFT, floor + 13, "Logarithmic axis: equal distances are equal factors."))
         floor += _LINE
     facts = "; ".join(_fact(row, names) for row in rows)
     return svg.document(_WIDTH, floor + 4, shapes, title=plain(title), description=f"{facts}.", style=_STYLE)
@@ -194,7 +194,7 @@ def _fact(row: BarRow, names: Sequence[str]) -> str:
 
 
 def _row(row: BarRow, y: int, axis: Axis) -> Iterator[str]:
-    yield _words(_LEFT, y + 14, shortened(row.label, _LABEL_CHARACTERS))
+    yield svg.readable(_LEFT, y + 14, shortened(row.label, _LABEL_CHARACTERS))
     for at, bar in enumerate(row.bars):
         if bar is not None:
             yield from _bar_shapes(bar, y + _LABEL + at * _BAR, axis, f"s{at}")
@@ -211,14 +211,14 @@ def _bar_shapes(bar: Bar, top: float, axis: Axis, series: str) -> Iterator[str]:
     if bar.ends:
         low, high = map(axis.place, bar.ends)
         yield svg.line((low, middle), (high, middle), class_="end", stroke_width=2)
-    yield _words(_WIDTH - _VALUES + 8, top + 12, bar.text)
+    yield svg.readable(_WIDTH - _VALUES + 8, top + 12, bar.text)
 
 
 def _title(title: str) -> tuple[list[str], int]:
     """Return the lines of a title, and the place below them."""
     lines = textwrap.wrap(plain(title), _TITLE_CHARACTERS)
     return (
-        [_words(_LEFT, 18 + _LINE * at, line, font_weight="600") for at, line in enumerate(lines)],
+        [svg.readable(_LEFT, 18 + _LINE * at, line, font_weight="600") for at, line in enumerate(lines)],
         _LINE * len(lines) + 10,
     )
 
@@ -230,10 +230,6 @@ def _legend(names: Sequence[str], top: int) -> tuple[list[str], int]:
         width = 30 + len(name) * _CHARACTER
         if x > _LEFT and x + width > _WIDTH:
             x, y = _LEFT, y + _LINE
-        shapes += [svg.rect(x, y + 3, 12, 12, class_=f"s{at}"), _words(x + 17, y + 14, name)]
+        shapes += [svg.rect(x, y + 3, 12, 12, class_=f"s{at}"), svg.readable(x + 17, y + 14, name)]
         x += width
     return shapes, y + _LINE + 4
-
-
-def _words(x: float, y: float, words: str, **attributes: str) -> str:
-    return svg.label(x, y, words, size=14, class_="words", **attributes)

@@ -188,7 +188,8 @@ def _step(
     minutes: float,
     recorded_photos: tuple[Photo, ...],
 ) -> StepPage:
-    shown = results.shown.get(step.name, ()) if results else ()
+    known = results or LessonResults("", "")
+    shown = known.shown.get(step.name, ())
     return StepPage(
         number=number,
         name=step.name,
@@ -197,35 +198,34 @@ def _step(
         introduction=step.introduction,
         given_code=step.given_code,
         code=step.code,
-        asked=_asked(step, results),
+        asked=_asked(step, known),
         claims=tuple(
-            _claim(claim, said.get(claim.id, ()), results, results.paragraphs.get(step.name, ()) if results else ())
+            _claim(claim, said.get(claim.id, ()), known.claims.get(claim.id), known.paragraphs.get(step.name, ()))
             for claim in step.claims.values()
         ),
-        pictures=charts.with_charts(results.pictures.get(step.name, ()) if results else (), shown),
+        pictures=charts.with_charts(known.pictures.get(step.name, ()), shown),
         shown=shown,
         photos=recorded_photos,
     )
 
 
-def _claim(claim: Claim, said: Sequence[Said], results: LessonResults | None, paragraphs: Sequence[str]) -> ClaimPage:
-    result = results.claims.get(claim.id) if results else None
-    known = readings.completed(claim, result) if result else None
-    verdict = result.verdict if result else ""
+def _claim(claim: Claim, said: Sequence[Said], result: ClaimResult | None, paragraphs: Sequence[str]) -> ClaimPage:
     texts = {
         "held": [each.held for each in said],
         "refuted": [each.refuted for each in said],
         "inconclusive": [each.unclear for each in said],
     }
-    if verdict in texts:
-        texts[verdict] = [claim_texts.filled(text, paragraphs) for text in texts[verdict]]
-    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), known)
+    if result:
+        result = readings.completed(claim, result)
+        if result.verdict in texts:
+            texts[result.verdict] = [claim_texts.filled(text, paragraphs) for text in texts[result.verdict]]
+    return ClaimPage(claim.id, claim.sentence, claim.bounds, Said(*map(claim_texts.joined, texts.values())), result)
 
 
-def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
+def _asked(step: Step[object], results: LessonResults) -> Asked | None:
     if step.predict is None:
         return None
-    measured = results.truths.get(step.name, "") if results else ""
+    measured = results.truths.get(step.name, "")
     if isinstance(step.predict, Choice):
         measured = right_option(measured, tuple(step.predict.options.values()))
     elif measured.startswith(UNCLEAR):
@@ -241,7 +241,7 @@ def _asked(step: Step[object], results: LessonResults | None) -> Asked | None:
         return Asked(step.predict.question, (), step.predict.unit, step.predict.near, step.expected, *texts)
     assert callable(step.predict)
     later = claim_texts.asked_later(Path(step.predict.__code__.co_filename), step.predict.__name__)
-    question = (results.questions.get(step.name) if results else None) or later.question
+    question = results.questions.get(step.name) or later.question
     return Asked(question, later.options, "", 2.0, step.expected, *texts)
 
 

@@ -114,7 +114,7 @@ def claim_chart(page: LessonPage) -> str:
     high = min(max(2.0, *(row.farthest for row in rows)), MOST_FACTOR)
     height = _TOP + _ROW * len(rows) + 40
     shapes = [
-        _words(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=17),
+        svg.readable(8, 22, "Each claim: by which factor is the measured value better than the bound?", size=17),
         *_axis(low, high, height),
         *_dots(rows, low, high),
     ]
@@ -132,8 +132,8 @@ def _axis(low: float, high: float, height: int) -> list[str]:
     at_one = _place(1.0, low, high)
     return [
         svg.line((at_one, _TOP - 8), (at_one, height - 30), class_="bound"),
-        _words(at_one, height - 12, "bound", text_anchor="middle"),
-        _words(8, height - 12, "Filled: held. Hollow: not held. Wide line: interval. The axis is logarithmic."),
+        svg.readable(at_one, height - 12, "bound", text_anchor="middle"),
+        svg.readable(8, height - 12, "Filled: held. Hollow: not held. Wide line: interval. The axis is logarithmic."),
     ]
 
 
@@ -142,14 +142,10 @@ def _dots(rows: Sequence[Margin], low: float, high: float) -> list[str]:
     for index, row in enumerate(rows):
         y = _TOP + index * _ROW + 12
         x, farthest = _place(row.factor, low, high), _place(row.farthest, low, high)
-        shapes.append(_words(8, y + 5, shortened(row.sentence, _LONGEST)))
+        shapes.append(svg.readable(8, y + 5, shortened(row.sentence, _LONGEST)))
         shapes.append(svg.line((_place(1.0, low, high), y), (x, y), class_="distance"))
         if farthest > x:
             shapes.append(svg.line((x, y), (farthest, y), class_="interval"))
         shapes.append(svg.element("circle", cx=x, cy=y, r=5, class_="held" if row.verdict == "held" else "open"))
-        shapes.append(_words(_WIDTH - _RIGHT + 4, y + 5, units.ratio(row.factor)))
+        shapes.append(svg.readable(_WIDTH - _RIGHT + 4, y + 5, units.ratio(row.factor)))
     return shapes
-
-
-def _words(x: float, y: float, words: str, size: int = 14, **attributes: str) -> str:
-    return svg.label(x, y, words, size=size, class_="words", **attributes)

@@ -2,7 +2,6 @@
 
     python tests/benchmarks/cpu_times.py --rounds 3
     python tests/benchmarks/cpu_times.py 13 --rounds 5 --record
-    python tests/benchmarks/cpu_times.py 13 --record --python /usr/bin/python3.14
 
 A tier of a counted task needs a gain in CPU time without a counter, and another one while opcodes are counted
 (`grader/trials/cpu_time.py`). For each right known submission, this benchmark measures both gains. Each process runs
@@ -11,18 +10,15 @@ and those that its tier needs. Last, it prints how close a submission came to lo
 submission's gain is below the needed gain, or if the baseline's gain is enough for the lowest tier.
 
 `--record` stores the gains in `tests/records`. `--propose` measures nothing, but prints the gains that the tiers should
-need according to these records. `--python` runs the measured functions in another version of Python.
+need according to these records. To measure another version of Python, run the benchmark in a row of `.ci/matrix`.
 """
 
 import argparse
 import random
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from subprocess import check_output
-from types import SimpleNamespace
-from unittest import mock
 
 from grader import catalogue, overlays
 from grader.authoring import cpu_records, tier_records
@@ -30,7 +26,7 @@ from grader.authoring.tier_records import Machine, Row
 from grader.isolation.pool import Pool
 from grader.session import Session
 from grader.task import CountedExam, Task
-from grader.trials import counted_process, cpu_time
+from grader.trials import cpu_time
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION
 from harness.machine import background_load
 from harness.rendering import units
@@ -54,17 +50,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each process (default: 3)")
     parser.add_argument("--record", action="store_true", help="store the gains in tests/records")
     parser.add_argument("--propose", action="store_true", help="print needed gains for all tiers, from the records")
-    parser.add_argument("--python", default=sys.executable, help="the Python that runs the functions")
     chosen = parser.parse_args()
     lessons = dict.fromkeys(map(catalogue.load().named, chosen.lessons))
     tasks = [task for lesson in lessons for task in catalogue.load().tasks(lesson) if cpu_records.meters(task)]
     if chosen.propose:
         print("\n".join(line for task in tasks for line in _proposals(task)))
         return 0
-    machine = _machine(chosen.python)
+    machine = Machine.this(background_load.busy_cores())
     nearest, failed = float("inf"), False
-    interpreter = mock.patch.object(counted_process, "sys", SimpleNamespace(executable=chosen.python))
-    with Pool(sandboxed=chosen.python == sys.executable) as pool, interpreter:
+    with Pool() as pool:
         session = Session("cpu times", pool)
         for task, counting in [(each, counting) for each in tasks for counting in cpu_records.meters(each)]:
             found = list(_gains(task, session, chosen.rounds, counting=counting))
@@ -92,7 +86,7 @@ def _gains(task: Task, session: Session, rounds: int, *, counting: bool) -> Iter
                 _, cpu_s = cpu_time.run(task, task.exam, session, source, scenarios, whose, given, counting=counting)
                 least[name] = min(least[name], cpu_s)
     for name, path in files.items():
-        tier = cpu_records.tier_named(task, path)
+        tier = tier_records.tier_named(task, path.stem)
         needed = cpu_time.least_gain(task.tiers[tier - 1], counting=counting) if tier else None
         plain_s = least[BASELINE] if name == "baseline" else min(least[BASELINE], least["baseline"])
         yield Gain(name, path, cpu_time.gain_of(least[name], plain_s, least[NOTHING]), needed)
@@ -117,12 +111,6 @@ def _proposals(task: Task) -> Iterator[str]:
     for runs in (True, False):
         forged = cpu_records.forged_tiers(task, counter_runs=runs)
         yield f"  with a forged count{'' if runs else ' and a stopped counter'}: {forged or 'no higher tier'}"
-
-
-def _machine(python: str) -> Machine:
-    machine = Machine.this(background_load.busy_cores())
-    asked = check_output([python, "-c", "import platform; print(platform.python_version())"], text=True).strip()
-    return replace(machine, versions=tuple({**dict(machine.versions), "python": asked}.items()))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ as they once did.
 
 import ctypes
 import runpy
-import subprocess
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -16,9 +15,8 @@ import pytest
 
 from grader.seeds import generator, independent
 from grader.tasks.lesson_14_extensions.checksum import timed
-from harness.extensions import lacking
+from harness.extensions import build_library
 
-needs_compiler = pytest.mark.skipif(bool(lacking(python=False)), reason="needs a C compiler")
 BEFORE = 16389
 """The number of values that the grader drew before the first input that a submission saw."""
 KEPT = "/tmp/state-of-the-generator"  # noqa: S108 - the file in which the exploit keeps the state
@@ -35,25 +33,21 @@ def one_sfc64(seed: int) -> Iterator[np.random.Generator]:
 
 def predicted(rngs: Iterator[np.random.Generator], folder: Path) -> int:
     """Return how many of the next three inputs the exploit knows after it has seen the first one."""
-    source, library = folder / "exploit.c", folder / "exploit.so"
-    kept = folder / "state"
-    text = runpy.run_path(str(EXPLOIT))["checksum"].replace(KEPT, str(kept))
-    source.write_text(text, encoding="utf-8")
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-w", "-o", library, source], check=True)
-    exploit = ctypes.CDLL(str(library))
+    source = runpy.run_path(str(EXPLOIT))["checksum"].replace(KEPT, str(folder / "state"))
+    exploit = ctypes.CDLL(build_library(source))
     (first,), *later = islice(timed(rngs), 4)
     exploit.checksum(first.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(first.size))
     firsts = (ctypes.c_uint64 * 3).in_dll(exploit, "firsts")
     return sum(int(one[:8].view(np.uint64)[0]) == guess for (one,), guess in zip(later, firsts, strict=True))
 
 
-@needs_compiler
+@pytest.mark.program("cc")
 @pytest.mark.slow
 def test_the_exploit_predicts_inputs_that_come_from_one_sfc64_generator(tmp_path: Path) -> None:
     assert predicted(one_sfc64(7), tmp_path) == 3
 
 
-@needs_compiler
+@pytest.mark.program("cc")
 @pytest.mark.slow
 def test_the_exploit_does_not_predict_the_graders_inputs(tmp_path: Path) -> None:
     assert predicted(independent(generator("a seed")), tmp_path) == 0

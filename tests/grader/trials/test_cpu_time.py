@@ -141,7 +141,7 @@ def test_right_answers_are_asked_for_while_cpu_time_is_taken(session: Session) -
 def test_a_known_submission_gains_by_a_forged_count_only_what_the_readme_says(
     task: Task, path: Path, session: Session
 ) -> None:
-    own = cpu_records.tier_named(task, path)
+    own = tier_records.tier_named(task, path.stem)
     tier = believed(task, overlays.whole(path), session, claimed(task))[0].tier
     assert own <= tier <= cpu_records.forged_tiers(task).get(own, own)
 
@@ -154,7 +154,7 @@ def test_a_known_submission_that_writes_into_the_counter_gains_no_more(
     task: Task, path: Path, session: Session
 ) -> None:
     """The search for the counter takes CPU time too, so such a submission may even lose its tier."""
-    own = cpu_records.tier_named(task, path)
+    own = tier_records.tier_named(task, path.stem)
     same = digest(task.baseline.encode())  # so that the baseline is counted once
     hand_in = Submission("mallory", task.lesson, path.name, same, forged(task, overlays.whole(path)))
     verdict = grade_task(task, hand_in, session)
