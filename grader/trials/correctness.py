@@ -25,6 +25,8 @@ DTYPES: Final = frozenset(
     ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 )
 
+INPUTS_CHANGED: Final = Mismatch("inputs left as they were", "an input that was changed by the call")
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -82,7 +84,7 @@ def judge(expected: Expected, answer: Answer) -> Mismatch | None:
     if got.dtype != expected.dtype:
         return Mismatch(f"dtype {expected.dtype}, as the inputs have", f"dtype {got.dtype}")
     if not answer.inputs_unchanged:
-        return Mismatch("inputs left as they were", "an input that was changed by the call")
+        return INPUTS_CHANGED
     with np.errstate(invalid="ignore"):  # the conversion of a signaling NaN gives a warning
         elements = got.astype(np.float64)
     return _elements(want, elements, expected.allowed)

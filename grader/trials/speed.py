@@ -73,6 +73,7 @@ class TensorPair:
                 turns[id(side)] = side.turn(drawn)
         with self.out_of_turn.watched():
             plain = self.baseline.answer(drawn[: self.candidate.inputs])
+        self.baseline.check_inputs_unchanged()
         self.candidate.check(drawn, plain)
         self.candidate.check_no_helpers()
         with self.out_of_turn.watched():
@@ -109,6 +110,7 @@ class Contestants:
         for side, text in ((baseline, native.baseline(self.task)), (candidate, self.source)):
             side.load(text)
             side.arrange(supply.first, drawn, self.cores)
+        baseline.check_inputs_unchanged()
         baseline.check(drawn[:1])
         candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate, out_of_turn)

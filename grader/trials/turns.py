@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from grader.errors import GraderFault
 from grader.seeds import independent
 from grader.task import Inputs, TensorExam
-from grader.trials.correctness import Answer, Expected, judge
+from grader.trials.correctness import INPUTS_CHANGED, Answer, Expected, judge
 from grader.trials.faults import wrong_after_all
 from grader.trials.inputs import Packed, pack
 from grader.trials.worker_client import WorkerClient
@@ -207,6 +207,12 @@ class Side:
         self._play(drawn[len(answers) :])
         self.answers = answers + self.answers
         return self.answers
+
+    def check_inputs_unchanged(self) -> None:
+        """Raise an exception if a call of the last turn changed one of the inputs that are watched."""
+        with self.blame(self.function):
+            if not all(answer.inputs_unchanged for answer in self.answers):
+                raise wrong_after_all(INPUTS_CHANGED, "in a timed call")
 
     def check(self, drawn: Sequence[Drawn], plain: Sequence[Answer] = ()) -> None:
         """Check the answers to these inputs. `plain` are the baseline's answers to the same inputs, or ()."""

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -84,7 +85,9 @@ def guarded(app: typer.Typer, name: str, arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - every other exception is an internal error
         if "--debug" in arguments:
             traceback.print_exc()
-        return complain(f"Internal error in {name}: {error}. Run it with --debug and report the output.", 1)
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{error} ({Path(at.filename).name}, line {at.lineno})"
+        return complain(f"Internal error in {name}: {what}. Run it with --debug and report the output.", 1)
     return code if isinstance(code, int) else 0
 
 

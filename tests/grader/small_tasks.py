@@ -112,7 +112,9 @@ class HiddenNumber:
 
 
 def _hidden_numbers(rng: np.random.Generator) -> Sequence[Scenario]:
-    return [HiddenNumber(int(rng.integers(60, 100))) for _ in range(3)]
+    """Return three scenarios: two neighbours, an even and an odd number, and another number."""
+    one, other = (int(rng.integers(60, 99)) for _ in range(2))
+    return [HiddenNumber(number) for number in (one, one + 1, other)]
 
 
 def _cases(rng: np.random.Generator) -> list[Inputs]:
