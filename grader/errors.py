@@ -3,11 +3,15 @@
 from grader.records import Status
 from harness.errors import FairclockError, MachineError, UsageError
 
-__all__ = ["FairclockError", "GraderFault", "MachineError", "UsageError", "WorkerFault"]
+__all__ = ["FairclockError", "GraderFault", "MachineError", "NoisyMachineError", "UsageError", "WorkerFault"]
 
 
 class GraderFault(Exception):  # noqa: N818 - named like `WorkerFault`
     """An internal error, for example because a baseline solution is wrong. The student is never to blame."""
+
+
+class NoisyMachineError(MachineError):
+    """A time cannot be measured, because other programs disturb this machine too much. Later, it may be possible."""
 
 
 class WorkerFault(Exception):  # noqa: N818 - it is the submission's fault, not an internal error

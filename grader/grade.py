@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from grader import seeds
-from grader.errors import FairclockError, GraderFault, WorkerFault
+from grader.errors import FairclockError, GraderFault, NoisyMachineError, WorkerFault
 from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation import forkserver, sandbox
 from grader.isolation.pool import Pool
@@ -59,6 +59,8 @@ def grade_task(task: Task, submission: Submission, session: Session) -> Verdict:
         attempt = _attempt(task, submission, session)
     except WorkerFault as fault:
         attempt = Attempt(fault.status, fault.rationale, fault.help, output_tail=fault.printed)
+    except NoisyMachineError as error:
+        attempt = Attempt(Status.TOO_NOISY, rationale=f"{error} This is not the submission's fault.")
     except (GraderFault, FairclockError) as fault:
         attempt = Attempt(Status.GRADER_ERROR, rationale=f"{fault} This is not the submission's fault.")
     if submission.source is not None and submission.path.endswith(".ipynb"):

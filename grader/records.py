@@ -23,8 +23,9 @@ class Status(StrEnum):
     did something forbidden. PROTOCOL_VIOLATION: the submission forged an answer, or its messages break the protocol.
     CHEATED is used only with proof. IMPOSSIBLE: right, but faster than the core can be, so the measured time earns no
     points, and a human must decide. IMPLAUSIBLE: right, but the count is far below the best known count, so a human
-    must check the points. GRADER_ERROR: the grader failed, which costs the student nothing. Databases of earlier
-    versions have "raised" in place of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
+    must check the points. TOO_NOISY: right, but other programs disturbed the machine too much for a time measurement.
+    GRADER_ERROR: the grader failed. Both cost the student nothing. Databases of earlier versions have "raised" in place
+    of REFUSED, and "crashed" in place of PROTOCOL_VIOLATION.
     """
 
     PASSED = "passed"
@@ -39,7 +40,12 @@ class Status(StrEnum):
     IMPOSSIBLE = "impossible time"
     IMPLAUSIBLE = "implausible count"
     UNDECIDED = "undecided"
+    TOO_NOISY = "machine too noisy"
     GRADER_ERROR = "grader error"
+
+
+UNGRADED: Final = frozenset({Status.TOO_NOISY, Status.GRADER_ERROR})
+"""The task has no grade, for a reason that has nothing to do with the submission. It must be graded again."""
 
 
 class Cost(StrEnum):

@@ -38,7 +38,7 @@ from grader.authoring.stubs import stub_of
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Status, Submission, Verdict
+from grader.records import UNGRADED, Status, Submission, Verdict
 from grader.session import Session
 from grader.task import SimulatedExam, Task
 from grader.trials import simulated
@@ -192,7 +192,7 @@ def _known(task: Task, submission: Submission, session: Session) -> Verdict:
 def _surprise(task: Task, name: str, path: Path, verdict: Verdict) -> str:
     attempt = verdict.attempt
     tier = attempt.speed.tier if attempt.speed else None
-    if verdict.status is Status.GRADER_ERROR:
+    if verdict.status in UNGRADED:
         return attempt.rationale
     if name == "stub":
         return "" if verdict.points == 0 and attempt.rationale else "the stub earns points or gets no message"

@@ -3,7 +3,7 @@
 If the grading of a submission fails, only this submission has no grade. A full disk and Ctrl-C end the run.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from concurrent.futures import CancelledError, Future, as_completed
 from contextlib import AbstractContextManager, suppress
@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from grader.class_run.executors import Lanes
 from grader.class_run.journal import Graded, Journal
+from grader.course.roll import is_too_noisy
 from grader.records import Report, Submission
 from harness.errors import FairclockError
 
@@ -29,16 +30,22 @@ def grade_all(
 ) -> int:
     """Grade the submissions in `pending`, store the grades, and return the number of stored grades.
 
-    After Ctrl-C, this number may be less than the number of submissions. `lane` grades one submission, and `lost` makes
-    the report if `lane` raises an exception. `keep` stores a report.
+    Submissions for which the machine was too noisy are graded once more after all others, because the noise may be
+    over by then. After Ctrl-C, the returned number may be less than the number of submissions. `lane` grades one
+    submission, and `lost` makes the report if `lane` raises an exception. `keep` stores a report.
     """
     kept = 0
+    noisy: list[Submission] = []
     try:
-        futures = {_submitted(lanes, lane, submission): submission for submission in pending}
         with progress as tell:
-            for future in as_completed(futures):
-                tell(keep(_outcome(future, futures[future], lost)).report)
+            for graded in _round(pending, lane, lost, lanes):
+                report = keep(graded).report
+                tell(report)
                 kept += 1
+                if is_too_noisy(report):
+                    noisy.append(report.submission)
+            for graded in _round(noisy, lane, lost, lanes):
+                tell(keep(graded).report)
     except KeyboardInterrupt:
         lanes.abandon()
     except BaseException:
@@ -75,6 +82,12 @@ def keep(book: Journal, lost: Lost, again: Names[Key], graded: Graded) -> Graded
         with suppress(Exception):
             book.add(graded)
     return graded
+
+
+def _round(pending: Sequence[Submission], lane: Lane, lost: Lost, lanes: Lanes) -> Iterator[Graded]:
+    futures = {_submitted(lanes, lane, submission): submission for submission in pending}
+    for future in as_completed(futures):
+        yield _outcome(future, futures[future], lost)
 
 
 def _submitted(lanes: Lanes, lane: Lane, submission: Submission) -> "Future[Graded]":

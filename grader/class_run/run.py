@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +29,7 @@ from grader.class_run.publish import publish
 from grader.class_run.standing import StudentLesson
 from grader.class_run.summary import Summary
 from grader.course.course_file import Course
-from grader.course.roll import Roll, TaskPoints, is_faulted
+from grader.course.roll import Roll, TaskPoints
 from grader.hand_ins.collect import Collection, collect
 from grader.records import Report, Status, Submission
 from grader.reports import pseudonyms
@@ -187,34 +188,38 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
     """
     began_s = wall()
     watched = console.is_terminal
-    seen: Counter[str] = Counter()
+    seen: dict[Key, frozenset[Status]] = {}
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
-            seen["all"] += 1
-            seen["edges"] += any(verdict.status is Status.UNDECIDED for verdict in report.verdicts)
-            seen["faults"] += is_faulted(report)
-            line = pace(seen["all"], total, wall() - began_s, edges=seen["edges"], faults=seen["faults"])
-            bar.update(task, completed=seen["all"], description=line)
-            if not watched and seen["all"] * _LINES // total > (seen["all"] - 1) * _LINES // total:
+            key = grading.key(report.submission)
+            repeated = key in seen
+            seen[key] = frozenset(verdict.status for verdict in report.verdicts)
+            n = len(seen)
+            line = pace(total, wall() - began_s, tuple(seen.values()))
+            bar.update(task, completed=n, description=line)
+            if not watched and (repeated or n * _LINES // total > (n - 1) * _LINES // total):
                 _say(console, line)
 
         yield tell
 
 
-def pace(done: int, total: int, elapsed_s: float, *, edges: int, faults: int) -> str:
+def pace(total: int, elapsed_s: float, graded: Sequence[AbstractSet[Status]]) -> str:
     """Return the progress as text: submissions graded, submissions per minute, time left, and the number of problems.
 
-    `edges` is the number of undecided grades, and `faults` the number of internal errors.
+    `total` is the number of submissions to grade. `graded` has the statuses of each submission that is graded.
     """
-    each_s = elapsed_s / done
+    done, each_s = len(graded), elapsed_s / len(graded)
+    ends = Counter(status for statuses in graded for status in statuses)
+    noisy = ends[Status.TOO_NOISY]
     parts = [
         f"{units.count(done)}/{units.count(total)}",
         f"{units.number(60 / each_s, 2)} per minute" if each_s > 0 else "",
         f"{units.seconds(math.ceil(each_s * (total - done)))} left" if done < total else "",
-        f"{units.count(edges)} undecided",
-        units.some(faults, "internal error"),
+        f"{units.count(ends[Status.UNDECIDED])} undecided",
+        units.some(ends[Status.GRADER_ERROR], "internal error"),
+        f"{units.count(noisy)} repeated at the end, because the machine is too noisy" if noisy else "",
     ]
     return "  ".join(part for part in parts if part)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grader import reports
 from grader.class_run import journal
-from grader.course.roll import Roll, is_faulted
+from grader.course.roll import Roll, is_faulted, is_too_noisy
 from grader.records import Status
 from grader.reports import grade_texts
 from harness.rendering import units
@@ -38,8 +38,13 @@ class Summary:
 
     @property
     def faults(self) -> int:
-        """The number of submissions that have no grade because of an internal error."""
+        """The number of submissions that have no grade, because of an internal error or a noisy machine."""
         return sum(is_faulted(report) for report in self.roll.reports)
+
+    @property
+    def noisy(self) -> int:
+        """The number of submissions that have no grade only because the machine was too noisy."""
+        return sum(is_too_noisy(report) for report in self.roll.reports)
 
     @property
     def exit_code(self) -> int:
@@ -63,10 +68,19 @@ class Summary:
         of_class = (reports.PAGE, reports.GRADEBOOK, *([reports.BOARD] if self.board else []))
         files = (*of_class, *of_student, journal.FILE)
         written = "   " + "   ".join(str(self.out / name) for name in files)
-        fault = f"{units.some(self.faults, 'hand-in')} had an internal error. Run the same command again to retry."
         told = [" ".join(part for part in said if part), _control(self.roll) if self.graded else ""]
-        told += [fault] if self.faults else []
+        told += self._ungraded()
         return (*filter(None, told), *self.told, *self.unmade, written)
+
+    def _ungraded(self) -> list[str]:
+        failed = self.faults - self.noisy
+        internal = f"{units.some(failed, 'hand-in')} had an internal error. Run the same command again to retry."
+        it = "it" if self.noisy == 1 else "them"
+        noise = (
+            f"{units.some(self.noisy, 'hand-in')} could not be timed, because other programs disturbed this machine "
+            f"too much. To time {it}, run the same command again when fewer programs run."
+        )
+        return [line for line, number in ((internal, failed), (noise, self.noisy)) if number]
 
     def _median(self) -> str:
         earned = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from grader import seeds
 from grader.class_run.journal import Journal
-from grader.course.roll import Roll, is_faulted
+from grader.course.roll import Roll, is_faulted, is_too_noisy
 from grader.reports import grade_texts
 from harness.rendering import units
 
@@ -15,8 +15,9 @@ _SHOWN = 10
 def lines(roll: Roll, book: Journal) -> Iterator[str]:
     """Yield lines that tell the instructor which points are not final yet. Yield nothing if all points are final."""
     found = [f"{one.student}, {one.lesson} ({one.path})" for one in roll.waiting]
-    reports = (report.submission for report in roll.reports if is_faulted(report))
-    found += [f"{one.student}, {one.lesson} ({one.path}: an internal error)" for one in reports]
+    for report in filter(is_faulted, roll.reports):
+        given, why = report.submission, "the machine was too noisy" if is_too_noisy(report) else "an internal error"
+        found.append(f"{given.student}, {given.lesson} ({given.path}: {why})")
     if found:
         more = f" and {units.count(len(found) - _SHOWN)} more" if len(found) > _SHOWN else ""
         listed = "; ".join(found[:_SHOWN])

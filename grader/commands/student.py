@@ -18,7 +18,7 @@ from grader.diagnosis import doctor
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation.pool import Pool
-from grader.records import Report, Status
+from grader.records import UNGRADED, Report
 from harness.rendering.wrapping import say
 from harness.storage.overwriting import refuse_edited
 
@@ -46,7 +46,7 @@ class _Check:
             say(out_console, total, 1)
         if self.json_file:
             write_atomically(self.json_file, checking.as_json(graded).encode())
-        if any(verdict.status is Status.GRADER_ERROR for report in graded for verdict in report.verdicts):
+        if any(verdict.status in UNGRADED for report in graded for verdict in report.verdicts):
             return 2
         return 0 if all(report.points == report.max_points for report in graded) and self.is_complete else 1
 

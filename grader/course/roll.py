@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from grader.course.course_file import Course
 from grader.hand_ins.left_out import LeftOut
-from grader.records import Report, Status
+from grader.records import UNGRADED, Report, Status
 from grader.text import storable
 
 _PLAIN = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)(?!.*-[0-9a-f]{10}$)[a-z0-9][a-z0-9_-]{0,63}")
@@ -239,8 +239,13 @@ def _by_student(parts: Sequence[_Part]) -> dict[str, tuple[_Part, ...]]:
 
 
 def is_faulted(report: Report) -> bool:
-    """Return whether an internal error prevented the grading of a task. The student loses no points."""
-    return any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts)
+    """Return whether a task has no grade, because of an internal error or a noisy machine. It costs no points."""
+    return any(verdict.status in UNGRADED for verdict in report.verdicts)
+
+
+def is_too_noisy(report: Report) -> bool:
+    """Return whether a task has no grade because the machine was too noisy, and none because of an internal error."""
+    return {verdict.status for verdict in report.verdicts} & UNGRADED == {Status.TOO_NOISY}
 
 
 def folder_name(student: str) -> str:

@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.grade import grade
 from grader.hand_ins.collect import submission_of
 from grader.isolation.pool import Pool
-from grader.records import Report, Status, Verdict
+from grader.records import UNGRADED, Report, Status, Verdict
 from grader.reports import grade_texts
 from grader.task import Task
 from grader.trials.faults import NOT_WRITTEN
@@ -30,7 +30,7 @@ MOST_PRINTED = 5
 """The maximum number of lines that are shown of what a submission printed. The last lines are shown."""
 
 INDENT = 3
-COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", Status.GRADER_ERROR: "red"}
+COLOURS = {Status.PASSED: "green", Status.UNDECIDED: "green", **dict.fromkeys(UNGRADED, "red")}
 
 
 def split_target(target: str | None, task: str | None) -> tuple[str | None, str | None]:
@@ -188,7 +188,7 @@ def _lines(task: Task, verdict: Verdict, *, show_hint: bool, past_hints: bool) -
         yield from (f"  {line}" for line in attempt.output_tail.strip().splitlines()[-MOST_PRINTED:])
     if past_hints:
         yield from hints.hints_read(task)
-    if verdict.points < verdict.max_points and verdict.status is not Status.GRADER_ERROR:
+    if verdict.points < verdict.max_points and verdict.status not in UNGRADED:
         if show_hint:
             yield from hints.next_hint(task)
         elif not past_hints:

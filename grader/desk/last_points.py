@@ -9,7 +9,7 @@ import json
 from typing import Final
 
 from grader.files import WriteError, write_atomically
-from grader.records import Report, Status
+from grader.records import UNGRADED, Report
 from harness.storage.user_state import state_folder
 
 NAME: Final = "exercise_points.json"
@@ -17,11 +17,11 @@ FORMAT: Final = 1
 
 
 def keep(report: Report) -> None:
-    """Store the points of a checked lesson. After an internal error, keep the earlier points.
+    """Store the points of a checked lesson. If a task has no grade, keep the earlier points.
 
     If the state folder cannot be read or written, the points are not stored.
     """
-    if any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts):
+    if any(verdict.status in UNGRADED for verdict in report.verdicts):
         return
     lessons = {**_stored(), report.submission.lesson: {"points": report.points, "possible": report.max_points}}
     text = json.dumps({"format": FORMAT, "lessons": lessons}, indent=1, sort_keys=True)

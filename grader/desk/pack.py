@@ -17,7 +17,7 @@ from grader.errors import FairclockError, UsageError
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation.pool import Pool
-from grader.records import Report, Status
+from grader.records import UNGRADED, Report
 from grader.reports import grade_texts
 
 Say = Callable[[str], None]
@@ -144,7 +144,7 @@ def unused_file_line(file: ExerciseFile, why: str) -> str:
 
 
 def _graded(file: ExerciseFile, report: Report) -> Iterator[str]:
-    if any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts):
+    if any(verdict.status in UNGRADED for verdict in report.verdicts):
         yield _row(file, f"not graded here; run python -m grader check {file.lesson}")
         return
     yield _row(file, "", points=grade_texts.points(report.points))

@@ -110,7 +110,7 @@ def concerns(roll: Roll) -> list[Concern]:
         for one in roll.gone
     ]
     found += [_concern("", "course file", "excluded attempt not found", sentence) for sentence in roll.unmatched]
-    for status in (Status.GRADER_ERROR, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE):
+    for status in (Status.GRADER_ERROR, Status.TOO_NOISY, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE):
         for report in (report for report in roll.reports if not report.submission.refused):
             student = report.submission.student
             found += [

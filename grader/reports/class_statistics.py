@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.course.roll import Roll
-from grader.records import CLOCKED, Speed, Status, Verdict
+from grader.records import CLOCKED, UNGRADED, Speed, Status, Verdict
 from grader.reports import charts, grade_texts
 from grader.reports.charts import Axis, Chart, Mark
 from grader.reports.task_info import TaskInfo
@@ -102,7 +102,7 @@ def hardest(roll: Roll, most: int = HARDEST) -> tuple[HardCase, ...]:
     """Return the `most` test cases that the most submissions answer wrongly."""
     found: list[HardCase] = []
     for task, verdicts in by_task(roll).items():
-        judged = [verdict for verdict in verdicts if verdict.status is not Status.GRADER_ERROR]
+        judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
         cases: dict[str, list[Verdict]] = {}
         for verdict in judged:
             if name := failing_case.named_in(verdict.attempt):
@@ -124,7 +124,7 @@ def _hard(task: str, case: str, verdicts: Sequence[Verdict], judged: int) -> Har
 
 
 def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence[Mark]) -> TaskView:
-    judged = [verdict for verdict in verdicts if verdict.status is not Status.GRADER_ERROR]
+    judged = [verdict for verdict in verdicts if verdict.status not in UNGRADED]
     right = sum(verdict.status in RIGHT for verdict in judged)
     possible = (v.attempt.speed for v in judged if v.status not in UNBELIEVED)
     speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]

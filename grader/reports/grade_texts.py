@@ -23,6 +23,7 @@ STATUS = {
     Status.IMPOSSIBLE: "right, in an impossible time",
     Status.IMPLAUSIBLE: "right, with an implausible count",
     Status.UNDECIDED: "right, close to a tier",
+    Status.TOO_NOISY: "not graded (machine too noisy)",
     Status.GRADER_ERROR: "not graded (grader error)",
 }
 """The text that reports show for each status of a graded task."""
@@ -63,13 +64,15 @@ def status(report: Report) -> str:
     """Return the results of a submission in a few words, such as "refused", "right", or "one right, one wrong"."""
     if report.submission.refused:
         return "refused"
-    if any(verdict.status is Status.GRADER_ERROR for verdict in report.verdicts):
-        return STATUS[Status.GRADER_ERROR]
+    ends = {verdict.status for verdict in report.verdicts}
+    for missing in (Status.GRADER_ERROR, Status.TOO_NOISY):
+        if missing in ends:
+            return STATUS[missing]
     right_first = sorted(report.verdicts, key=lambda verdict: verdict.status not in EARNS)
-    ends = Counter(map(ended, right_first))
-    if len(ends) == 1:
-        return next(iter(ends))
-    return ", ".join(f"{_NUMBERS.get(number, number)} {end}" for end, number in ends.items())
+    texts = Counter(map(ended, right_first))
+    if len(texts) == 1:
+        return next(iter(texts))
+    return ", ".join(f"{_NUMBERS.get(number, number)} {text}" for text, number in texts.items())
 
 
 def ended(verdict: Verdict) -> str:

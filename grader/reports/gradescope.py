@@ -55,10 +55,7 @@ def _lines(report: Report, standing: Standing | None) -> str:
     earned = f"{grade_texts.points(report.points)} of {grade_texts.points(report.max_points)} points."
     lines = [earned, standing.reason if standing else "", report.submission.refusal, *report.notes]
     if is_faulted(report):
-        lines.append(
-            "the grader failed when it graded a part of this file. This is not your fault. The file will be graded "
-            "again."
-        )
+        lines.append("a part of this file could not be graded. This is not your fault. The file will be graded again.")
     return "\n".join(f"{lesson}: {line}" for line in lines if line)
 
 

@@ -7,7 +7,7 @@ because of an internal error is an error. A task that is not graded yet is skipp
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from grader.course.roll import HandIn, Roll
-from grader.records import Report, Status, Verdict
+from grader.records import UNGRADED, Report, Verdict
 from grader.reports import grade_texts
 from grader.trials.score import EARNS
 
@@ -41,7 +41,7 @@ def _add(suite: Element, report: Report) -> None:
         for name, value in _measured(verdict):
             SubElement(properties, "property", name=name, value=value)
         if verdict.status not in EARNS:
-            is_internal = verdict.status is Status.GRADER_ERROR
+            is_internal = verdict.status in UNGRADED
             text = grade_texts.explanation(verdict)
             mark = SubElement(test, "error" if is_internal else "failure", type=verdict.status.value)
             mark.set("message", _plain(text.splitlines()[0]))

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll, is_faulted
-from grader.records import Report, Status, Verdict
+from grader.records import UNGRADED, Report, Status, Verdict
 from grader.reports import grade_texts, links
 from grader.trials.faults import NOT_WRITTEN
 from grader.trials.score import RIGHT
 
-NEEDS_A_HUMAN = (Status.GRADER_ERROR, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE, Status.UNDECIDED)
+NEEDS_A_HUMAN = (*UNGRADED, Status.CHEATED, Status.IMPOSSIBLE, Status.IMPLAUSIBLE, Status.UNDECIDED)
 """The instructor should check results with these statuses."""
 
 KINDS = {
@@ -31,7 +31,7 @@ _CSS_CLASS = {
     Status.CHEATED: "alarm",
     Status.IMPOSSIBLE: "alarm",
     Status.IMPLAUSIBLE: "alarm",
-    Status.GRADER_ERROR: "alarm",
+    **dict.fromkeys(UNGRADED, "alarm"),
 }
 
 
@@ -125,7 +125,7 @@ def _kinds(roll: Roll, reports: dict[str, Report], waiting: set[str], *, short: 
         yield "syntax"
     if refused:
         yield "refused"
-    if ends - RIGHT - {Status.GRADER_ERROR}:
+    if ends - RIGHT - UNGRADED:
         yield "wrong"
     if short:
         yield "short"

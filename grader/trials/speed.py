@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from grader.errors import MachineError
+from grader.errors import NoisyMachineError
 from grader.isolation.forkserver import ForkServer
 from grader.records import Control
 from grader.session import Session
@@ -169,7 +169,7 @@ def duel(
     """Time a right submission, run in `tree`, against the baseline, and repeat this while the machine is too noisy.
 
     CPU times are compared, or wall times if `by_wall`. A duel with an impossible time is repeated too. If no try gives
-    a possible time, return the last impossible one. Raise `MachineError` if all controls of `TRIES` tries fail.
+    a possible time, return the last impossible one. Raise `NoisyMachineError` if all controls of `TRIES` tries fail.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
@@ -186,7 +186,7 @@ def duel(
                 return outcome, replace(checked, voided=voided)
         if too_fast:
             return too_fast[0], replace(too_fast[1], voided=voided)
-    raise MachineError(
+    raise NoisyMachineError(
         f"This machine is too noisy to judge speed: the control failed {TRIES} times in a row. The last time it "
         f"measured {checked.same:.3f}× instead of 1×, and {checked.slowed:.3f}× instead of {1 + checked.planted:.3f}×. "
         "Grade again when fewer other programs run."

@@ -8,7 +8,7 @@ It prints every grade, then the number of different grades and the spread of the
 median, 95th percentile and worst. With `--edge P`, the task's tiers are replaced by two tiers P % below and above the
 submission's ratio. That ratio is the median of a few gradings without added load. The submission must always reach the
 lower tier and never the upper one. With `--crowd N`, N busy processes run beside the gradings. Exit code 1 if a grade
-changed. A grader error does not count as a grade, because `run` grades the file again later.
+changed. A grader error and a machine that was too noisy do not count as a grade, because `run` grades again later.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from grader import catalogue, overlays, paths
 from grader.grade import grade_task
 from grader.hand_ins.refusal import digest
 from grader.isolation.pool import Pool
-from grader.records import Status, Submission, Verdict
+from grader.records import UNGRADED, Submission, Verdict
 from grader.session import Session
 from grader.task import Task, Tier
 from harness.paired.noise import p95
@@ -72,7 +72,7 @@ def beside(task: Task, known: float, edge: float) -> Task:
 def sum_up(verdicts: list[Verdict]) -> int:
     """Print the spread of the grades and ratios. Return 1 if the grades are not all equal.
 
-    A grader error does not count as a grade, because the grader then grades the file again later.
+    A task without a grade does not count, because the grader grades the file again later.
     """
     grades = Counter(f"{verdict.points:g} points, {verdict.status}" for verdict in verdicts)
     print("; ".join(f"{number}× {told}" for told, number in grades.most_common()))
@@ -85,7 +85,7 @@ def sum_up(verdicts: list[Verdict]) -> int:
         spent_s = median(sum(round_.wall_s for round_ in attempt.rounds) for attempt in measured)
         voided = sum(attempt.control.voided for attempt in measured if attempt.control)
         print(f"timing: median {seconds(spent_s)} of timed calls; {voided} duels void")
-    return 1 if len({verdict.points for verdict in verdicts if verdict.status is not Status.GRADER_ERROR}) > 1 else 0
+    return 1 if len({verdict.points for verdict in verdicts if verdict.status not in UNGRADED}) > 1 else 0
 
 
 def _graded(task: Task, submission: Submission, session: Session) -> Verdict:

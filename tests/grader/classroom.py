@@ -92,6 +92,8 @@ def attempt_for(submission: Submission) -> Attempt:
         return Attempt(Status.IMPOSSIBLE, "Too fast.", speed=Speed(9000, 8000, 9999, 60, 0), control=beyond)
     if "forged" in source:
         return Attempt(Status.IMPLAUSIBLE, "Too few opcodes.", speed=Speed(9000, 9000, 9000, 1, 3))
+    if "noisy" in source:
+        return Attempt(Status.TOO_NOISY, "The control failed.")
     if "edge" in source:
         return Attempt(
             Status.UNDECIDED, "7.93 against a tier at 8.", speed=Speed(7.93, 7.71, 8.14, 212, 3, undecided=True)
@@ -106,7 +108,7 @@ def attempt_for(submission: Submission) -> Attempt:
 
 
 def grade(submission: Submission, _seed: str = "") -> Report:
-    """Grade by the words in the text: right, wrong, edge, cheat, beyond, forged, or boom for a fault of the grader."""
+    """Grade by the words in the text: right, wrong, edge, cheat, beyond, forged, noisy, or boom for a grader error."""
     attempt = attempt_for(submission)
     share = {Status.PASSED: 0.6, Status.UNDECIDED: 1.0, Status.IMPOSSIBLE: 0.4, Status.IMPLAUSIBLE: 1.0}.get(
         attempt.status, 0.0

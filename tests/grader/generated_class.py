@@ -126,7 +126,7 @@ def _attempt(task: Task, skill: float, rng: random.Random, rounds: int, refusal:
     if refusal:
         return Attempt(Status.REFUSED, refusal)
     if luck < 0.003:
-        return Attempt(Status.GRADER_ERROR, "This machine is too noisy to judge speed.")
+        return Attempt(Status.TOO_NOISY, "This machine is too noisy to judge speed.")
     if luck < 0.006:
         return Attempt(Status.CHEATED, "It used 1.9 s of CPU outside its turns.")
     if luck > 0.25 + 0.7 * skill:

@@ -12,7 +12,7 @@ from grader.class_run import journal
 from grader.class_run.executors import Threads
 from grader.class_run.publish import publish
 from grader.class_run.run import grade_class, pace
-from grader.records import Report, Submission
+from grader.records import Report, Status, Submission
 from harness.errors import UsageError
 
 HERE = Path(__file__).parents[1]
@@ -105,6 +105,39 @@ def test_a_fault_of_ours_costs_nobody_and_is_tried_again(folder: Path, out: Path
     summary, _ = run(folder, out, lambda given, _seed: grade(Submission(*_fields(given), "right")))
     assert (summary.exit_code, summary.graded) == (0, 1)
     assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
+
+
+def test_a_hand_in_that_the_noise_kept_from_being_timed_is_repeated_after_all_others(folder: Path, out: Path) -> None:
+    hand_in(folder, "bob", "noisy")
+    order: list[str] = []
+
+    def at_first_noisy(given: Submission, _seed: str) -> Report:
+        order.append(given.student)
+        return grade(given if order.count("bob") < 2 else Submission(*_fields(given), "right"))
+
+    summary, said = run(folder, out, at_first_noisy)
+    assert (summary.exit_code, summary.faults, summary.graded) == (0, 0, 6)
+    assert (order.count("bob"), order[-1]) == (2, "bob")
+    assert "1 repeated at the end, because the machine is too noisy" in said
+    assert "bob,,,bob,,6," in (out / reports.GRADEBOOK).read_text()
+
+
+def test_a_hand_in_that_could_not_be_timed_at_all_has_no_points_and_the_instructor_reads_when_to_repeat_it(
+    folder: Path, out: Path
+) -> None:
+    hand_in(folder, "bob", "noisy")
+    summary, _ = run(folder, out)
+    assert (summary.exit_code, summary.faults, summary.noisy) == (3, 1, 1)
+    assert summary.lines()[1] == (
+        "1 hand-in could not be timed, because other programs disturbed this machine too much. To time it, run the "
+        "same command again when fewer programs run."
+    )
+    assert "bob,,,bob,,," in (out / reports.GRADEBOOK).read_text()
+    assert "not graded (machine too noisy)" in (out / reports.PAGE).read_text()
+    assert "not graded (machine too noisy)" in (out / "bob" / reports.PAGE).read_text()
+
+    summary, _ = run(folder, out, lambda given, _seed: grade(Submission(*_fields(given), "right")))
+    assert (summary.exit_code, summary.graded) == (0, 1)
 
 
 def _fields(given: Submission) -> tuple[str, str, str, str]:
@@ -207,8 +240,9 @@ def test_progress_is_told_in_few_lines_where_nobody_watches(tmp_path: Path, out:
     [
         (402, 395.4, "402/624  61 per minute  3 min 39 s left  2 undecided  0 internal errors"),
         (624, 600.0, "624/624  62 per minute  2 undecided  0 internal errors"),
-        (1, 0.0, "1/624  0 s left  2 undecided  0 internal errors"),
+        (1, 0.0, "1/624  0 s left  1 undecided  0 internal errors"),
     ],
 )
 def test_the_pace_is_told_from_what_is_done(done: int, elapsed_s: float, line: str) -> None:
-    assert pace(done, 624, elapsed_s, edges=2, faults=0) == line
+    graded = [{Status.UNDECIDED, Status.PASSED}, {Status.UNDECIDED}, *[{Status.WRONG}] * done]
+    assert pace(624, elapsed_s, graded[:done]) == line

@@ -157,6 +157,6 @@ def test_a_machine_on_which_no_control_holds_gives_no_verdict_on_speed(
     monkeypatch.setattr(speed, "RULES", QUICK)
     monkeypatch.setattr(control, "judge", lambda _same, _slowed: Control(1.1, 1.2, 0.05, holds=False))
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), session)
-    assert verdict.status is Status.GRADER_ERROR
+    assert verdict.status is Status.TOO_NOISY
     assert "too noisy to judge speed" in verdict.attempt.rationale
     assert verdict.attempt.speed is None
