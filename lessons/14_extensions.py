@@ -137,7 +137,7 @@ class Built(NamedTuple):
         "We write a loop over 50 000 bytes in Python and in C. What is the time in Python divided by the time in C?",
         "times",
     ),
-    expected="about 100 times",
+    expected="about 150 times",
     wrong_reasoning="Students think that C is a few times as fast. But at each byte, Python executes several "
     "instructions and makes objects.",
 )
