@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import MachineError, UsageError
+from harness.machine.stopped_holders import stopped_holders
 
 if sys.platform != "win32":
     import fcntl
@@ -29,6 +30,9 @@ _DIRECTORY = Path("/tmp/fairclock-lanes")  # noqa: S108 - shared by all users on
 
 # Seconds between two attempts to get a lane. This is short compared with a measurement of 0.5 s.
 _POLL_S = 0.02
+
+_LOOK_S = 3.0
+"""A waiting lane looks this often for stopped processes that hold the cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,9 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
     candidates = _candidates(cores)
     if not 1 <= width <= len(candidates):
         raise UsageError(f"On this machine, a lane can have 1 to {len(candidates)} physical cores, not {width}.")
-    deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+    began_s = time.monotonic()
+    deadline_s = None if timeout_s is None else began_s + timeout_s
+    told, look_s = False, began_s + _LOOK_S
     while (held := _take(candidates, width)) is None:
         if deadline_s is not None and time.monotonic() >= deadline_s:
             listed = ", ".join(map(str, candidates))
@@ -64,6 +70,8 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
                 f"Other measurements hold the requested cores ({listed}). Wait until they end, or use fewer "
                 "cores at the same time."
             )
+        if not told and time.monotonic() > look_s:
+            told, look_s = _tell_stopped(candidates), time.monotonic() + _LOOK_S
         time.sleep(_POLL_S)
     try:
         yield Lane(tuple(held))
@@ -114,6 +122,20 @@ def _physical(core: int) -> int:
     return int(first)
 
 
+def _tell_stopped(cores: Sequence[int]) -> bool:
+    """Print a line if stopped processes hold some of the cores, because then the wait may never end."""
+    if not (stopped := stopped_holders(_lock_file(core) for core in cores)):
+        return False
+    numbers = ", ".join(map(str, stopped))
+    print(
+        f"Waiting for a CPU core. A measurement that was stopped, for example with Ctrl-Z, holds it (process "
+        f"{numbers}). Continue it with `fg`, or end it with `kill -9 {numbers.replace(',', '')}`.",
+        file=sys.stderr,
+        flush=True,
+    )
+    return True
+
+
 def _take(cores: Sequence[int], width: int) -> dict[int, int] | None:
     """Lock `width` cores, and return the descriptor of each core's lock file. If fewer are free, lock none.
 
@@ -143,13 +165,17 @@ def _try_lock(core: int) -> int | None:
     Each call opens the file again, and a lock belongs to one open file. So two threads of a process cannot both hold
     the lock.
     """
-    descriptor = _open(_directory() / f"core-{_physical(core)}.lock")
+    descriptor = _open(_lock_file(core))
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def _lock_file(core: int) -> Path:
+    return _directory() / f"core-{_physical(core)}.lock"
 
 
 def directory() -> Path:

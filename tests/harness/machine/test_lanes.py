@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import MachineError, UsageError
+from harness.machine import lanes
 from harness.machine.lanes import DIRECTORY_VARIABLE, free_cores, lane
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
@@ -164,3 +165,21 @@ def test_a_wide_lane_takes_all_its_cores_or_none() -> None:
 def test_a_lane_wider_than_the_machine_is_refused() -> None:
     with pytest.raises(UsageError, match="can have 1 to"), lane(width=len(free_cores()) + 1):
         pass
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs /proc/locks")
+def test_a_wait_for_a_stopped_process_names_this_process(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lanes, "_LOOK_S", 0.0)
+    (core, *_) = free_cores()
+    with another_process_holding(core) as holder:
+        with pytest.raises(MachineError), lane([core], timeout_s=0.2):
+            pass
+        assert capfd.readouterr().err == ""
+        holder.send_signal(signal.SIGSTOP)
+        with pytest.raises(MachineError), lane([core], timeout_s=0.2):
+            pass
+    said = capfd.readouterr().err
+    assert said.count("Waiting for a CPU core.") == 1
+    assert f"(process {holder.pid})" in said
