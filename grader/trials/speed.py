@@ -30,6 +30,7 @@ from harness.paired import process_env
 from harness.paired.decide import Rules
 from harness.paired.process_env import Cores
 from harness.paired.rounds import Outcome, Reading, Round, contest, wall_ratio
+from harness.rendering.units import percent
 
 RULES: Final = Rules(slice_s=0.025)
 """The rules for timing a submission against the baseline.
@@ -85,6 +86,30 @@ class TensorPair:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """The result of one duel, its control, and the share of its time that the baseline waited for its core."""
+
+    outcome: Outcome
+    control: Control
+    queueing: float
+
+    @property
+    def trouble(self) -> str:
+        """Why the machine was too noisy for this duel, as the end of a sentence, or "" if it was not."""
+        if self.queueing > CROWDED:
+            return (
+                f"other programs used its cores so much that the timed code waited {percent(self.queueing)} of its time"
+            )
+        if not self.control.holds:
+            slowed = 1 + self.control.planted
+            return (
+                f"the baseline compared with itself had a ratio of {self.control.same:.3f}× instead of 1×, and with a "
+                f"slowed copy {self.control.slowed:.3f}× instead of {slowed:.3f}×"
+            )
+        return ""
+
+
+@dataclass(frozen=True)
 class Contestants:
     """The task, the submission's source, the processes and the cores for timing a submission against the baseline.
 
@@ -115,7 +140,7 @@ class Contestants:
         candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
-    def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
+    def run(self, supply: Supply, rng: random.Random) -> Timing:
         """Time the submission against the baseline, and then the baseline against itself. Return both results."""
         pairs: list[TensorPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
@@ -137,7 +162,7 @@ class Contestants:
                     checked = replace(checked, most_ratio=baseline_s / limit_s)
                     impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
                     checked = replace(checked, impossible=impossible)
-            return outcome, replace(checked, holds=checked.holds and queueing(sides) <= CROWDED)
+            return Timing(outcome, checked, queueing(sides))
 
     def limit_s(self, drawn: Drawn) -> float:
         """Return the shortest time in which one core can compute an answer."""
@@ -169,7 +194,7 @@ def duel(
     """Time a right submission, run in `tree`, against the baseline, and repeat this while the machine is too noisy.
 
     CPU times are compared, or wall times if `by_wall`. A duel with an impossible time is repeated too. If no try gives
-    a possible time, return the last impossible one. Raise `NoisyMachineError` if all controls of `TRIES` tries fail.
+    a possible time, return the last impossible one. Raise `NoisyMachineError` if all `TRIES` tries are void.
     """
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
@@ -177,17 +202,16 @@ def duel(
         voided = 0
         too_fast: tuple[Outcome, Control] | None = None
         for _ in range(TRIES):
-            outcome, checked = contestants.run(supply, order)
-            if not checked.holds:
+            timing = contestants.run(supply, order)
+            if timing.trouble:
                 voided += 1
-            elif checked.impossible:
-                too_fast = outcome, checked
+            elif timing.control.impossible:
+                too_fast = timing.outcome, timing.control
             else:
-                return outcome, replace(checked, voided=voided)
+                return timing.outcome, replace(timing.control, voided=voided)
         if too_fast:
             return too_fast[0], replace(too_fast[1], voided=voided)
     raise NoisyMachineError(
-        f"This machine is too noisy to judge speed: the control failed {TRIES} times in a row. The last time it "
-        f"measured {checked.same:.3f}× instead of 1×, and {checked.slowed:.3f}× instead of {1 + checked.planted:.3f}×. "
-        "Grade again when fewer other programs run."
+        f"This machine is too noisy to judge speed: {TRIES} measurements in a row were void. In the last one, "
+        f"{timing.trouble}. Grade again when fewer other programs run."
     )

@@ -79,7 +79,7 @@ def fight(task: Task, other: type[Filtered | Unfiltered], cores: tuple[int, ...]
         stack.callback(one.close)
         stack.callback(two.close)
         contestants = Contestants(task, task.baseline, one, two, cores)
-        outcome, _ = contestants.run(Supply(task.exam, rng), random.Random(seed))
+        outcome = contestants.run(Supply(task.exam, rng), random.Random(seed)).outcome
         return outcome.estimate.ratio
 
 

@@ -92,7 +92,7 @@ def duel(
     """Return the error of a verdict about the baseline against itself, and the error of each pair."""
     assert isinstance(task.exam, TensorExam)
     contestants = Contestants(task, task.baseline, trusted, tree, cores)
-    outcome, _ = contestants.run(Supply(task.exam, np.random.default_rng(seed)), random.Random(seed))
+    outcome = contestants.run(Supply(task.exam, np.random.default_rng(seed)), random.Random(seed)).outcome
     logs: dict[int, list[float]] = {}
     for each in outcome.rounds:
         logs.setdefault(each.pair, []).append(math.log(each.ratio))

@@ -159,4 +159,5 @@ def test_a_machine_on_which_no_control_holds_gives_no_verdict_on_speed(
     verdict = grade_task(negation(tmp_path), hand_in(AT_ONCE), session)
     assert verdict.status is Status.TOO_NOISY
     assert "too noisy to judge speed" in verdict.attempt.rationale
+    assert "the baseline compared with itself had a ratio of 1.100× instead of 1×" in verdict.attempt.rationale
     assert verdict.attempt.speed is None

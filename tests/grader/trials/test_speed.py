@@ -229,6 +229,15 @@ def test_a_duel_on_a_crowded_core_is_void(task: Task, session: Session, monkeypa
     assert verdict.attempt.control.voided == 2
 
 
+def test_a_core_that_stays_crowded_is_named_as_the_reason(
+    task: Task, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "queueing", lambda _sides: 0.93)
+    verdict = grade_task(task, hand_in(AT_ONCE), session)
+    assert verdict.status is Status.TOO_NOISY
+    assert "the timed code waited 93 % of its time" in verdict.attempt.rationale
+
+
 def test_work_between_turns_is_on_the_next_turns_clock(task: Task, session: Session) -> None:
     """If a thread of the submission works during another side's turn, the submission's next turn includes that time."""
     busy = (
