@@ -39,7 +39,7 @@ README: Final = Path(__file__).with_name("README.md")
 EXAMPLE: Final = "04_autorange"
 """The lesson in the commands of the README for students. If a kit lacks it, the kit's first lesson replaces it."""
 
-SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c", ".png", ".prof", ".gz"})
+SUFFIXES: Final = frozenset({".py", ".html", ".json", ".jsonl", ".toml", ".c", ".png", ".svg", ".prof", ".gz"})
 SOLVED: Final = re.compile(r"tier\d+_\w+\.py")
 """The file names of example submissions that earn points for a low cost, so each contains a part of a solution."""
 
