@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -189,15 +188,18 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
     began_s = wall()
     watched = console.is_terminal
     seen: dict[Key, frozenset[Status]] = {}
+    ends: Counter[Status] = Counter()  # of all in `seen`
     with Progress(BarColumn(), TextColumn("{task.description}"), console=console, disable=not watched) as bar:
         task = bar.add_task(f"0/{units.count(total)}  grading the first hand-ins", total=total)
 
         def tell(report: Report) -> None:
             key = grading.key(report.submission)
             repeated = key in seen
+            ends.subtract(seen.get(key, ()))
             seen[key] = frozenset(verdict.status for verdict in report.verdicts)
+            ends.update(seen[key])
             n = len(seen)
-            line = pace(total, wall() - began_s, tuple(seen.values()))
+            line = pace(n, total, wall() - began_s, ends)
             bar.update(task, completed=n, description=line)
             if not watched and (repeated or n * _LINES // total > (n - 1) * _LINES // total):
                 _say(console, line)
@@ -205,13 +207,12 @@ def _progress(console: Console, total: int) -> Iterator[Callable[[Report], None]
         yield tell
 
 
-def pace(total: int, elapsed_s: float, graded: Sequence[AbstractSet[Status]]) -> str:
+def pace(done: int, total: int, elapsed_s: float, ends: Counter[Status]) -> str:
     """Return the progress as text: submissions graded, submissions per minute, time left, and the number of problems.
 
-    `total` is the number of submissions to grade. `graded` has the statuses of each submission that is graded.
+    `ends` has the number of submissions with each status.
     """
-    done, each_s = len(graded), elapsed_s / len(graded)
-    ends = Counter(status for statuses in graded for status in statuses)
+    each_s = elapsed_s / done
     noisy = ends[Status.TOO_NOISY]
     parts = [
         f"{units.count(done)}/{units.count(total)}",

@@ -11,6 +11,7 @@ from rich.console import Console
 from grader import catalogue, kit
 from grader.commands import complete
 from grader.commands.options import Debug, Force, NextHint, OneTask, Target
+from grader.course.roll import is_faulted
 from grader.desk import ask_which_file, exercise_notebook, last_points, pack, watch
 from grader.desk import check as checking
 from grader.desk.exercise_files import Choice
@@ -18,7 +19,7 @@ from grader.diagnosis import doctor
 from grader.errors import UsageError
 from grader.files import write_atomically
 from grader.isolation.pool import Pool
-from grader.records import UNGRADED, Report
+from grader.records import Report
 from harness.rendering.wrapping import say
 from harness.storage.overwriting import refuse_edited
 
@@ -46,7 +47,7 @@ class _Check:
             say(out_console, total, 1)
         if self.json_file:
             write_atomically(self.json_file, checking.as_json(graded).encode())
-        if any(verdict.status in UNGRADED for report in graded for verdict in report.verdicts):
+        if any(map(is_faulted, graded)):
             return 2
         return 0 if all(report.points == report.max_points for report in graded) and self.is_complete else 1
 

@@ -8,8 +8,9 @@ import contextlib
 import json
 from typing import Final
 
+from grader.course.roll import is_faulted
 from grader.files import WriteError, write_atomically
-from grader.records import UNGRADED, Report
+from grader.records import Report
 from harness.storage.user_state import state_folder
 
 NAME: Final = "exercise_points.json"
@@ -21,7 +22,7 @@ def keep(report: Report) -> None:
 
     If the state folder cannot be read or written, the points are not stored.
     """
-    if any(verdict.status in UNGRADED for verdict in report.verdicts):
+    if is_faulted(report):
         return
     lessons = {**_stored(), report.submission.lesson: {"points": report.points, "possible": report.max_points}}
     text = json.dumps({"format": FORMAT, "lessons": lessons}, indent=1, sort_keys=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader import catalogue
+from grader.course.roll import is_faulted
 from grader.desk import check as checking
 from grader.desk import exercise_files, last_points
 from grader.desk.exercise_files import Choice, ExerciseFile
@@ -17,7 +18,7 @@ from grader.errors import FairclockError, UsageError
 from grader.hand_ins.collect import submission_of
 from grader.hand_ins.notebooks import with_cell_lines
 from grader.isolation.pool import Pool
-from grader.records import UNGRADED, Report
+from grader.records import Report
 from grader.reports import grade_texts
 
 Say = Callable[[str], None]
@@ -144,7 +145,7 @@ def unused_file_line(file: ExerciseFile, why: str) -> str:
 
 
 def _graded(file: ExerciseFile, report: Report) -> Iterator[str]:
-    if any(verdict.status in UNGRADED for verdict in report.verdicts):
+    if is_faulted(report):
         yield _row(file, f"not graded here; run python -m grader check {file.lesson}")
         return
     yield _row(file, "", points=grade_texts.points(report.points))

@@ -62,7 +62,7 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
         raise UsageError(f"On this machine, a lane can have 1 to {len(candidates)} physical cores, not {width}.")
     began_s = time.monotonic()
     deadline_s = None if timeout_s is None else began_s + timeout_s
-    told, look_s = False, began_s + _LOOK_S
+    announced, look_s = False, began_s + _LOOK_S
     while (held := _take(candidates, width)) is None:
         if deadline_s is not None and time.monotonic() >= deadline_s:
             listed = ", ".join(map(str, candidates))
@@ -70,8 +70,8 @@ def lane(cores: Sequence[int] | None = None, timeout_s: float | None = None, *, 
                 f"Other measurements hold the requested cores ({listed}). Wait until they end, or use fewer "
                 "cores at the same time."
             )
-        if not told and time.monotonic() > look_s:
-            told, look_s = _tell_stopped(candidates), time.monotonic() + _LOOK_S
+        if not announced and time.monotonic() > look_s:
+            announced, look_s = _announce_stopped(candidates), time.monotonic() + _LOOK_S
         time.sleep(_POLL_S)
     try:
         yield Lane(tuple(held))
@@ -122,7 +122,7 @@ def _physical(core: int) -> int:
     return int(first)
 
 
-def _tell_stopped(cores: Sequence[int]) -> bool:
+def _announce_stopped(cores: Sequence[int]) -> bool:
     """Print a line if stopped processes hold some of the cores, because then the wait may never end."""
     if not (stopped := stopped_holders(_lock_file(core) for core in cores)):
         return False
