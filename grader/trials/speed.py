@@ -85,28 +85,8 @@ class TensorPair:
         return Round(self.number, baseline, candidate, baseline_first)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """The result of one duel, its control, and the share of its time that the baseline waited for its core."""
-
-    outcome: Outcome
-    control: Control
-    queueing: float
-
-    @property
-    def trouble(self) -> str:
-        """Why the machine was too noisy for this duel, as the end of a sentence, or "" if it was not."""
-        if self.queueing > CROWDED:
-            return (
-                f"other programs used its cores so much that the timed code waited {percent(self.queueing)} of its time"
-            )
-        if not self.control.holds:
-            slowed = 1 + self.control.planted
-            return (
-                f"the baseline compared with itself had a ratio of {self.control.same:.3f}× instead of 1×, and with a "
-                f"slowed copy {self.control.slowed:.3f}× instead of {slowed:.3f}×"
-            )
-        return ""
+class VoidDuelError(Exception):
+    """The machine was too noisy during a duel. The message is the reason, as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +120,11 @@ class Contestants:
         candidate.check(drawn, baseline.answers)
         return TensorPair(number, supply, baseline, candidate, out_of_turn)
 
-    def run(self, supply: Supply, rng: random.Random) -> Timing:
-        """Time the submission against the baseline, and then the baseline against itself. Return both results."""
+    def run(self, supply: Supply, rng: random.Random) -> tuple[Outcome, Control]:
+        """Time the submission against the baseline, and then the baseline against itself. Return both results.
+
+        Raise `VoidDuelError` if the machine was too noisy.
+        """
         pairs: list[TensorPair] = []
         out_of_turn = OutOfTurn(self.tree.computed_s)
         ratio_of = wall_ratio if self.by_wall else None
@@ -154,15 +137,17 @@ class Contestants:
             outcome = contest(open_pair, [tier.ratio for tier in self.task.tiers], RULES, rng=rng, ratio_of=ratio_of)
             baseline_s = median(round_.baseline.call_s(by_wall=self.by_wall) for round_ in outcome.rounds)
             sides = [pair.baseline for pair in pairs]
+            check_not_crowded(sides)  # before the control, which takes long on a crowded machine
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
+                check_holds(checked)
                 if not self.by_wall:
                     limit_s = self.limit_s(supply.first)
                     checked = replace(checked, most_ratio=baseline_s / limit_s)
                     impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
                     checked = replace(checked, impossible=impossible)
-            return Timing(outcome, checked, queueing(sides))
+            return outcome, checked
 
     def limit_s(self, drawn: Drawn) -> float:
         """Return the shortest time in which one core can compute an answer."""
@@ -173,6 +158,23 @@ def is_impossible(pairs: Sequence[TensorPair], limit_s: float, *, by_wall: bool)
     """Return whether the submission's timed calls are too short for the physical limit."""
     asked = [one for pair in pairs for one in pair.baseline.asked]
     return physical_limit.is_impossible([pair.turns for pair in pairs], asked, limit_s, by_wall=by_wall)
+
+
+def check_not_crowded(sides: Sequence[Side]) -> None:
+    """Raise `VoidDuelError` if the baseline's processes waited too long for their core."""
+    if (share := queueing(sides)) > CROWDED:
+        raise VoidDuelError(
+            f"other programs used its cores so much that the timed code waited {percent(share)} of its time"
+        )
+
+
+def check_holds(checked: Control) -> None:
+    """Raise `VoidDuelError` if the control measured wrong ratios."""
+    if not checked.holds:
+        raise VoidDuelError(
+            f"the baseline compared with itself had a ratio of {checked.same:.3f}× instead of 1×, and with a slowed "
+            f"copy {checked.slowed:.3f}× instead of {1 + checked.planted:.3f}×"
+        )
 
 
 def queueing(sides: Sequence[Side]) -> float:
@@ -199,19 +201,20 @@ def duel(
     supply, order = Supply(exam, rng), random.Random(int(rng.integers(1 << 62)))
     with session.pool.trusted(tensors=True) as trusted, session.lane(task.limits.threads) as held:
         contestants = Contestants(task, source, trusted, tree, held.cores if held else None, by_wall)
-        voided = 0
+        voided, trouble = 0, ""
         too_fast: tuple[Outcome, Control] | None = None
         for _ in range(TRIES):
-            timing = contestants.run(supply, order)
-            if timing.trouble:
-                voided += 1
-            elif timing.control.impossible:
-                too_fast = timing.outcome, timing.control
-            else:
-                return timing.outcome, replace(timing.control, voided=voided)
+            try:
+                outcome, checked = contestants.run(supply, order)
+            except VoidDuelError as why:
+                voided, trouble = voided + 1, str(why)
+                continue
+            if not checked.impossible:
+                return outcome, replace(checked, voided=voided)
+            too_fast = outcome, checked
         if too_fast:
             return too_fast[0], replace(too_fast[1], voided=voided)
     raise NoisyMachineError(
         f"This machine is too noisy to judge speed: {TRIES} measurements in a row were void. In the last one, "
-        f"{timing.trouble}. Grade again when fewer other programs run."
+        f"{trouble}. Grade again when fewer other programs run."
     )

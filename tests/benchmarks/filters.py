@@ -9,13 +9,13 @@ no-op call makes a few system calls and does hardly anything else.
 
 import argparse
 import math
-import random
 from contextlib import ExitStack
 from dataclasses import replace
 from statistics import median
 from unittest import mock
 
 import numpy as np
+from valid_duels import valid_duel
 
 from grader import catalogue
 from grader.isolation import namespaces, seccomp
@@ -73,14 +73,12 @@ class Filtered(ForkServer):
 def fight(task: Task, other: type[Filtered | Unfiltered], cores: tuple[int, ...], seed: int) -> float:
     """Return the ratio of one duel. It is above 1 if the other side is faster than the side with filters."""
     assert isinstance(task.exam, TensorExam)
-    rng = np.random.default_rng(seed)
     with ExitStack() as stack:
         one, two = Filtered(), other()
         stack.callback(one.close)
         stack.callback(two.close)
         contestants = Contestants(task, task.baseline, one, two, cores)
-        outcome = contestants.run(Supply(task.exam, rng), random.Random(seed)).outcome
-        return outcome.estimate.ratio
+        return valid_duel(contestants, task.exam, seed).estimate.ratio
 
 
 def nothing(task: Task, cores: tuple[int, ...]) -> tuple[float, float]:

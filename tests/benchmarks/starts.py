@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from statistics import fmean, median
 
-import numpy as np
+from valid_duels import valid_duel
 
 from grader import catalogue
 from grader.isolation.forkserver import ForkServer
 from grader.isolation.template import Template
 from grader.task import Task, TensorExam
 from grader.trials.speed import Contestants
-from grader.trials.turns import Supply
 from harness.machine import clocks
 from harness.machine.lanes import lane
 from harness.rendering.units import percent, seconds
@@ -92,7 +91,7 @@ def duel(
     """Return the error of a verdict about the baseline against itself, and the error of each pair."""
     assert isinstance(task.exam, TensorExam)
     contestants = Contestants(task, task.baseline, trusted, tree, cores)
-    outcome = contestants.run(Supply(task.exam, np.random.default_rng(seed)), random.Random(seed)).outcome
+    outcome = valid_duel(contestants, task.exam, seed)
     logs: dict[int, list[float]] = {}
     for each in outcome.rounds:
         logs.setdefault(each.pair, []).append(math.log(each.ratio))

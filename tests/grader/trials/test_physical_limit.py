@@ -197,10 +197,11 @@ def test_an_impossible_time_counts_only_if_no_try_gives_a_possible_one(
     ended = iter(tries.split(", "))
     outcome = Outcome((), Estimate(9.0, 8.0, 10.0, rounds=9, pairs=3), (2.0, 4.0), 2, hidden_work=False)
 
-    def run(*_: object) -> speed.Timing:
+    def run(*_: object) -> tuple[Outcome, Control]:
         end = next(ended)
-        control = Control(1.0, 1.05, 0.05, holds=end != "void", impossible=end == "impossible")
-        return speed.Timing(outcome, control, queueing=0.1)
+        if end == "void":
+            raise speed.VoidDuelError("other programs ran")
+        return outcome, Control(1.0, 1.05, 0.05, holds=True, impossible=end == "impossible")
 
     monkeypatch.setattr(speed.Contestants, "run", run)
     assert isinstance(task.exam, TensorExam)

@@ -223,10 +223,13 @@ def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core(
 
 def test_a_duel_on_a_crowded_core_is_void(task: Task, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = iter([0.9, 0.81, 0.5])
+    controls = list[Control]()
     monkeypatch.setattr(speed, "queueing", lambda _sides: next(crowds))
+    monkeypatch.setattr(speed, "check_holds", controls.append)
     verdict = grade_task(task, hand_in(AT_ONCE), session)
     assert verdict.attempt.control is not None
     assert verdict.attempt.control.voided == 2
+    assert len(controls) == 1, "a void duel needs no control"
 
 
 def test_a_core_that_stays_crowded_is_named_as_the_reason(
