@@ -168,7 +168,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The result of running a submission in one task, with all measurements, before points are given."""
+    """The result of running a submission in one task, with all measurements, before points are given.
+
+    `doubt` is a text for the student if CPU times do not confirm a ratio of counts. The ratio in `speed` is then lower.
+    """
 
     status: Status
     rationale: str = ""
@@ -179,6 +182,7 @@ class Attempt:
     cases_passed: int = 0
     cases: int = 0
     output_tail: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def examine(
     if "baseline" in known:
         first = cpu_time.gain_of(counted.cpu_s, known["baseline"].cpu_s, known["answer"].cpu_s)
     believed, doubt = cpu_time.believed(task, exam, source, session, seed, found, first)
-    return _plausible(exam, found, replace(attempt, speed=believed, rationale=doubt))
+    return _plausible(exam, found, replace(attempt, speed=believed, doubt=doubt))
 
 
 def _plausible(exam: CountedExam, found: Speed, attempt: Attempt) -> Attempt:
@@ -120,7 +120,7 @@ def _plausible(exam: CountedExam, found: Speed, attempt: Attempt) -> Attempt:
         f"The ratio of counts, {ratio(found.ratio)}, is more than {MOST_TIMES:g} times the best known ratio, "
         f"{ratio(exam.best_ratio)}. The instructor must check this result."
     )
-    return replace(attempt, status=Status.IMPLAUSIBLE, rationale=f"{told}\n{attempt.rationale}".rstrip())
+    return replace(attempt, status=Status.IMPLAUSIBLE, rationale=told)
 
 
 def _keep_baseline(

@@ -38,6 +38,7 @@ from grader.task import CountedExam, Scenario, Task, Tier
 from grader.trials import counted_process
 from grader.trials.counted_process import BASELINE, NOTHING, SUBMISSION, mismatch
 from grader.trials.faults import blame_grader, untrusted
+from grader.trials.score import baseline_takes
 from grader.values import Value
 from harness.rendering.units import ratio
 
@@ -84,8 +85,9 @@ def believed(
                 speed = _limited(task, speed, shown, counting=counting)
                 where = " while opcodes are counted" if counting else ""
                 why = (
-                    f"The ratio of counts is {ratio(counted.ratio)}, but the ratio of CPU times is only {ratio(shown)}"
-                    f"{where}. A higher tier needs a ratio of CPU times of at least {_next(task, speed, counting)}."
+                    f"The baseline {baseline_takes(task.cost, ratio(counted.ratio))} as the submission, but it takes "
+                    f"only {ratio(shown)} as much CPU time{where}. For a higher tier, it must take at least "
+                    f"{_next(task, speed, counting)} as much."
                 )
     return speed, why
 

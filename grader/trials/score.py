@@ -59,8 +59,12 @@ def share(task: Task, tier: int) -> float:
 
 def compared(cost: Cost | None, speed: Speed) -> str:
     """Return a measured ratio as a clause: "the baseline takes 44× as long as the submission"."""
-    times = measured.ratio(speed.ratio, speed.low, speed.high)
-    return f"the baseline {_BASELINE.get(cost or Cost.TIME, 'takes {} as much').format(times)} as the submission"
+    return f"the baseline {baseline_takes(cost, measured.ratio(speed.ratio, speed.low, speed.high))} as the submission"
+
+
+def baseline_takes(cost: Cost | None, times: str) -> str:
+    """Return what the baseline takes, as in "takes 44× as long"."""
+    return _BASELINE.get(cost or Cost.TIME, "takes {} as much").format(times)
 
 
 def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
@@ -69,6 +73,8 @@ def _right(task: Task, attempt: Attempt, speed: Speed) -> str:
         return cases
     if attempt.status is Status.IMPOSSIBLE:
         return f"{cases} {_impossible(attempt, speed)}"
+    if attempt.doubt:
+        return f"{cases} {attempt.doubt}"
     return f"{cases} {_sentence(compared(task.cost, speed))}{_tier(task, attempt, speed)}{_reached(attempt, speed)}"
 
 

@@ -38,6 +38,13 @@ def test_a_forgiven_wrong_answer_is_reported() -> None:
     assert verdict.attempt.rationale == "Right on 5 of 7 cases, and 2 may be wrong."
 
 
+@pytest.mark.parametrize("status", [Status.PASSED, Status.IMPLAUSIBLE])
+def test_a_doubt_replaces_the_sentence_on_a_ratio_that_cpu_times_do_not_confirm(status: Status) -> None:
+    attempt = replace(passed(EVIDENCE, status), doubt="The baseline takes only 1.2× as much CPU time.")
+    said = score(TASK, attempt).attempt.rationale
+    assert said == "Right on all 7 cases. The baseline takes only 1.2× as much CPU time."
+
+
 @pytest.mark.parametrize("status", [one for one in Status if one not in RIGHT])
 def test_no_other_status_earns_a_point_whatever_was_measured(status: Status) -> None:
     verdict = score(TASK, replace(passed(EVIDENCE, status), rationale="why"))
