@@ -41,7 +41,7 @@ RULES: Final = Rules(slice_s=0.025)
 CROWDED: Final = 0.7
 """The largest share of its time for which the baseline may wait for its core, or else the timing is repeated.
 
-More than three other busy processes per core cause this share. They replace the data in the core's caches, which slows
+More than three other busy processes per core cause this share. They replace the data in the core's caches. This slows
 down short calls more than long ones, and code that reads much memory more than code that only computes. With five other
 busy processes per core, a ratio of 2.35 became 4 % smaller. With two and a half, it became 2 % smaller.
 """

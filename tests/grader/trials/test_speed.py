@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -223,7 +223,7 @@ def test_queueing_is_the_part_of_its_time_that_trusted_code_waits_for_its_core(
 
 
 def test_a_duel_on_a_crowded_core_is_void(task: Task, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    crowds = iter([0.9, 0.71, *repeat(0.69)])
+    crowds = chain([0.9, 0.71], repeat(0.69))
     controls = list[Control]()
     monkeypatch.setattr(speed, "queueing", lambda _sides: next(crowds))
     monkeypatch.setattr(speed, "check_holds", controls.append)
