@@ -144,12 +144,12 @@ class Contestants:
             # a separate `OutOfTurn`: work of the submission during the short control would be small beside a long duel
             with OutOfTurn(self.tree.computed_s).watched():
                 checked = control.play(sides, supply, baseline_s, rng, by_wall=self.by_wall)
-                check_holds(checked)
                 if not self.by_wall:
                     limit_s = self.limit_s(supply.first)
                     checked = replace(checked, most_ratio=baseline_s / limit_s)
                     impossible = is_impossible(pairs, limit_s, by_wall=outcome.hidden_work)
                     checked = replace(checked, impossible=impossible)
+            check_holds(checked)  # after `OutOfTurn`, because a submission that disturbs its control is to blame
             return outcome, checked
 
     def limit_s(self, drawn: Drawn) -> float:
