@@ -4,6 +4,8 @@ they are too short. Two blocks are enough because a second interruption comes lo
 
 import math
 
+from baseline import block, smallest_step
+
 STEPS = 220
 
 
@@ -16,19 +18,3 @@ def time_per_call(fn, clock):
         best = min(block(fn, clock, calls) for _ in range(2))
         if best >= 200 * step:
             return best / calls
-
-
-def smallest_step(clock):
-    first = clock()
-    while (second := clock()) == first:
-        pass
-    while (third := clock()) == second:
-        pass
-    return third - second
-
-
-def block(fn, clock, calls):
-    start = clock()
-    for _ in range(calls):
-        fn()
-    return clock() - start
