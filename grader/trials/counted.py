@@ -116,11 +116,11 @@ def _plausible(exam: CountedExam, found: Speed, attempt: Attempt) -> Attempt:
     """Return the result, marked for the instructor if the ratio of counts is far above the best known ratio."""
     if found.ratio <= MOST_TIMES * exam.best_ratio:
         return attempt
-    told = (
+    reason = (
         f"The ratio of counts, {ratio(found.ratio)}, is more than {MOST_TIMES:g} times the best known ratio, "
         f"{ratio(exam.best_ratio)}. The instructor must check this result."
     )
-    return replace(attempt, status=Status.IMPLAUSIBLE, rationale=told)
+    return replace(attempt, status=Status.IMPLAUSIBLE, rationale=reason)
 
 
 def _keep_baseline(

@@ -43,7 +43,7 @@ CROWDED: Final = 0.7
 
 More than three other busy processes per core cause this share. They replace the data in the core's caches. This slows
 down short calls more than long ones, and code that reads much memory more than code that only computes. With five other
-busy processes per core, a ratio of 2.35 became 4 % smaller. With two and a half, it became 2 % smaller.
+busy processes per core, a ratio of 2.39 became 5 % smaller. With two and a half, a ratio of 2.35 became 1 % smaller.
 """
 
 TRIES: Final = 4
