@@ -187,7 +187,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of one task: the attempt, and the points for it. `task` is `<lesson>.<task>`."""
+    """The result of one task: the attempt, and the points for it. `task` is `<lesson>.<task>`.
+
+    `cost` is what the ratio compares, or None if an internal error ended the grading.
+    """
 
     task: str
     points: float

@@ -122,7 +122,7 @@ def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[
                 place=str(best) if best == last else f"{best}–{last}",
                 name=name,
                 ratio=ratio(speed.ratio, speed.low, speed.high),
-                interval=_interval(speed),
+                interval="exact count" if measured == COUNTED else _interval(speed),
                 left=left,
                 width=max(round(right - left, 1), 0.8),
                 middle=round(100 * axis.share(speed.ratio), 1),
@@ -132,7 +132,8 @@ def _board(task: str, measured: str, warnings: tuple[str, ...], found: Sequence[
 
 
 def _interval(speed: Speed) -> str:
-    return " to ".join(interval(speed.ratio, speed.low, speed.high)) if speed.low < speed.high else "exact count"
+    """Return an interval as text, or "" for a ratio of CPU times that replaced a ratio of counts."""
+    return " to ".join(interval(speed.ratio, speed.low, speed.high)) if speed.low < speed.high else ""
 
 
 def _is_a_number(speed: Speed) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course.roll import Roll, Span, Standing
-from grader.records import Control, Cost, Report, Speed, Verdict
+from grader.records import CLOCKED, Control, Cost, Report, Speed, Verdict
 from grader.reports import charts, dates, grade_texts, templates
 from grader.reports.charts import Chart, Mark
 from grader.reports.grade_texts import title
@@ -195,7 +195,7 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
         yield "Smallest failing case", case
     if speed is None:
         return
-    yield "Measured", f"{compared(verdict.cost, speed)}{_interval(speed)}"
+    yield "Measured", f"{compared(verdict.cost, speed)}{_interval(verdict.cost, speed)}"
     if attempt.rounds:
         yield (
             "Rounds",
@@ -208,9 +208,9 @@ def _facts(verdict: Verdict, speed: Speed | None, info: TaskInfo | None) -> Iter
         yield "Control", _control(attempt.control)
 
 
-def _interval(speed: Speed) -> str:
+def _interval(cost: Cost | None, speed: Speed) -> str:
     if speed.low == speed.high:
-        return " (exact count)"
+        return "" if cost in CLOCKED else " (exact count)"
     low, high = measured.interval(speed.ratio, speed.low, speed.high)
     return f" (interval: {low} to {high})"
 
@@ -243,7 +243,7 @@ def _is_measured(speed: Speed, info: TaskInfo | None) -> bool:
 def _ladder(verdict: Verdict, speed: Speed, marks: Sequence[Mark]) -> Chart:
     tiers = ", ".join(units.ratio(mark.value) for mark in marks)
     known = f" Tiers at {tiers}." if tiers else ""
-    label = f"{verdict.task}: {compared(verdict.cost, speed)}{_interval(speed)}.{known}"
+    label = f"{verdict.task}: {compared(verdict.cost, speed)}{_interval(verdict.cost, speed)}.{known}"
     return charts.ladder(speed.ratio, speed.low, speed.high, marks or [Mark(1.0, "baseline", "tier")], label=label)
 
 

@@ -42,12 +42,16 @@ _BASELINE: Final = {
 
 
 def score(task: Task, attempt: Attempt) -> Verdict:
-    """Return the verdict on a graded submission: its points, and a text for the student."""
+    """Return the verdict on a graded submission: its points, and a text for the student.
+
+    If CPU times do not confirm a ratio of counts, the verdict's cost is `Cost.TIME`, because their ratio replaces it.
+    """
     points, speed = 0.0, attempt.speed
     if attempt.status in RIGHT and speed is not None:
         attempt = replace(attempt, rationale=f"{_right(task, attempt, speed)}\n{attempt.rationale}".rstrip())
         points = task.points * share(task, speed.tier)
-    return Verdict(task.full_name, round(points, 2), task.points, task.cost, attempt)
+    cost = Cost.TIME if attempt.doubt else task.cost
+    return Verdict(task.full_name, round(points, 2), task.points, cost, attempt)
 
 
 def share(task: Task, tier: int) -> float:

@@ -117,6 +117,12 @@ def test_what_is_counted_and_not_clocked_is_the_same_everywhere() -> None:
     assert [entry.interval for entry in board.entries] == ["exact count", "exact count"]
 
 
+def test_cpu_times_that_replaced_a_count_are_not_called_a_count() -> None:
+    (board,) = leaderboard.boards(class_of(measured("ada", 2, 2, 2)), themselves)
+    assert board.measured != leaderboard.COUNTED
+    assert [entry.interval for entry in board.entries] == [""]
+
+
 def test_a_long_list_ends_and_says_how_many_are_left() -> None:
     many = [measured(f"s{n}", n, n, n) for n in range(1, leaderboard.MOST + 8)]
     (board,) = leaderboard.boards(class_of(*many), themselves)

@@ -68,6 +68,22 @@ def test_it_says_what_was_measured_and_what_comes_next() -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (Cost.OPCODES, "Measured the baseline executes 3× as many opcodes as the submission (exact count)"),
+        (Cost.TIME, "Measured the baseline takes 3× as long as the submission Next"),
+    ],
+)
+def test_a_ratio_without_an_interval_is_called_a_count_only_if_something_was_counted(cost: Cost, said: str) -> None:
+    class_ = roll(submission("right"))
+    (report,) = class_.reports
+    (verdict,) = report.verdicts
+    attempt = replace(verdict.attempt, rounds=(), speed=Speed(3.0, 3.0, 3.0, 1, 1))
+    page_of = replace(report, verdicts=(replace(verdict, cost=cost, attempt=attempt),))
+    assert said in Outline(student_page.render(replace(class_, reports=(page_of,)), GUIDES)).text
+
+
 def test_a_failing_answer_reads_its_smallest_case_the_help_and_hints_one_by_one() -> None:
     told = "Fails 7 of 60 cases. The smallest: a of shape (1, 3)\n  expected 1    got 2"
     outline = Outline(page("wrong", rationale=told))

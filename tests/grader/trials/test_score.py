@@ -41,8 +41,9 @@ def test_a_forgiven_wrong_answer_is_reported() -> None:
 @pytest.mark.parametrize("status", [Status.PASSED, Status.IMPLAUSIBLE])
 def test_a_doubt_replaces_the_sentence_on_a_ratio_that_cpu_times_do_not_confirm(status: Status) -> None:
     attempt = replace(passed(EVIDENCE, status), doubt="The baseline takes only 1.2× as much CPU time.")
-    said = score(TASK, attempt).attempt.rationale
-    assert said == "Right on all 7 cases. The baseline takes only 1.2× as much CPU time."
+    verdict = score(replace(TASK, cost=Cost.OPCODES), attempt)
+    assert verdict.attempt.rationale == "Right on all 7 cases. The baseline takes only 1.2× as much CPU time."
+    assert verdict.cost is Cost.TIME
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one not in RIGHT])
