@@ -21,8 +21,10 @@ many scenarios, so a few hundred draws are enough to bound its chance:
   title, and has its own confidence bound. All bounds of a submission together hold with a confidence of 95 %.
 - A tier depends on the mean of the scenarios' logarithms. A normal distribution with the mean and the spread of the
   draws gives the chance that the mean reaches the next tier.
-- Where no bound is below `MOST`, further draws of this submission decide. They ask the scenarios first in which the
-  submission was wrong most often, and stop as soon as it fails.
+- Where no bound is below `MOST`, the second bound is computed again after further draws. They ask this submission only
+  in the scenarios with the titles in which it was wrong before.
+- If this bound is not below `MOST` either, further draws count how often the submission passes. They ask these
+  scenarios first, and stop as soon as it fails.
 
 A clone of a known submission may also guess in some scenarios (`guessing_clones`). A normal distribution gives the
 chance that its ratio would reach the next tier if all guesses were right. If this chance is large, many choices of the
@@ -40,7 +42,7 @@ import os
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,13 +55,16 @@ from decisions import CONFIDENCE, ROUND_S, at_most, upper_bound
 from planted import machines, play
 from playing import Game, judged, loaded, tier_reached
 
-from grader.task import Mismatch, SimulatedExam, Task
+from grader.task import Mismatch, Scenario, SimulatedExam, Task
 from grader.trials.speed import RULES
 from harness.paired.decide import BENEFIT
 
 CLONES: Final = 50
 MOST: Final = 0.01
 """The highest accepted chance of a grade that is too good, in a whole family of clones."""
+
+FURTHER: Final = 500
+"""The number of further draws of a wrong submission that ask only the scenarios in which it was wrong before."""
 
 ENOUGH: Final = 15_000
 """The number of draws without a grade that is too good after which the bound of a family of clones is below `MOST`."""
@@ -137,8 +142,12 @@ def simulated(pool: ProcessPoolExecutor, task: Task, count: int, seconds: float)
         named = draws.grade_in_name(task, stem)
         if value(named) < max(0, len(task.tiers)):
             found = family(task, stem, named, [each[stem] for each in drawn])
+            often = Counter(title for each in drawn for title in each[stem].wrong)
             if named == draws.WRONG and found.bound > MOST:
-                often = Counter(title for each in drawn for title in each[stem].wrong)
+                further = range(len(drawn), len(drawn) + FURTHER)
+                asked = list(draws.results(pool, partial(judged_in, stem, frozenset(often)), task, further, seconds))
+                found = family(task, stem, named, [each[stem] for each in drawn], asked)
+            if named == draws.WRONG and found.bound > MOST:
                 further = range(len(drawn), ENOUGH)
                 passed = list(draws.results(pool, partial(passes, stem, often), task, further, seconds))
                 found = replace(found, too_good=found.too_good + sum(passed), tries=found.tries + len(passed))
@@ -153,14 +162,17 @@ def guessing(pool: ProcessPoolExecutor, task: Task, count: int, seconds: float) 
         yield Family(name, guessing_clones.too_good(drawn), tries, modelled)
 
 
-def family(task: Task, stem: str, named: str, drawn: Sequence[Draw]) -> Family:
-    """Return the chance that a clone of a submission gets a better grade than the grade in its name."""
+def family(task: Task, stem: str, named: str, drawn: Sequence[Draw], further: Sequence[Draw] = ()) -> Family:
+    """Return the chance that a clone of a submission gets a better grade than the grade in its name.
+
+    `further` are draws of wrong code in which only some of the scenarios were asked.
+    """
     too_good = sum(value(draw.grade) > value(named) for draw in drawn)
-    modelled = _wrong_seldom(task, drawn) if named == draws.WRONG else _next_tier(task, named, drawn)
+    modelled = _wrong_seldom(task, drawn, further) if named == draws.WRONG else _next_tier(task, named, drawn)
     return Family(f"{task.full_name}, {stem}", too_good, len(drawn), modelled)
 
 
-def _wrong_seldom(task: Task, drawn: Sequence[Draw]) -> float:
+def _wrong_seldom(task: Task, drawn: Sequence[Draw], further: Sequence[Draw]) -> float:
     """Return an upper bound of the chance that wrong code is wrong in no more scenarios than the exercise forgives."""
     assert isinstance(task.exam, SimulatedExam)
     doubt = (1 - CONFIDENCE) / 2  # for each of the two bounds
@@ -173,6 +185,8 @@ def _wrong_seldom(task: Task, drawn: Sequence[Draw]) -> float:
         alike = at_most(task.exam.forgiven, scenarios, least)
     if task.exam.forgiven:
         return alike
+    asked.update(title for draw in further for title in draw.titles)
+    wrong.update(title for draw in further for title in draw.wrong)
     right = {title: upper_bound(asked[title] - wrong[title], asked[title], 1 - doubt / len(asked)) for title in asked}
     return min(alike, max(math.prod(right[title] for title in draw.titles) for draw in drawn))
 
@@ -194,6 +208,23 @@ def _judged(lesson: str, name: str, draw: int) -> dict[str, Draw]:
     gc.collect()
     task, known = draws.known_files(lesson, name)
     return {stem: _one(task, source, draw) for stem, source in known.items()}
+
+
+def judged_in(stem: str, often: frozenset[str], lesson: str, name: str, draw: int) -> Draw:
+    """Judge a submission only in the scenarios with these titles."""
+    task, known = draws.known_files(lesson, name)
+    assert isinstance(task.exam, SimulatedExam)
+    names, scenarios = loaded(known[stem]), task.exam.scenarios(np.random.default_rng(draw))
+    asked = [each for each in scenarios if each.title in often]
+    wrong = tuple(each.title for each in asked if _is_wrong(names, each))
+    return Draw(tuple(each.title for each in asked), wrong, draws.WRONG, math.nan)
+
+
+def _is_wrong(names: Mapping[str, Callable[..., object]], scenario: Scenario) -> bool:
+    try:
+        return bool(judged(names, scenario))
+    except Exception:  # noqa: BLE001 - whatever it is, it is a way to be wrong
+        return True
 
 
 def _one(task: Task, source: str, draw: int) -> Draw:

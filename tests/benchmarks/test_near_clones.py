@@ -4,10 +4,13 @@ import math
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
+import numpy as np
 import pytest
 from draws import begin, tasks_of
 from guessing_clones import Guessed, guessed, too_good
-from near_clones import CLONES, Draw, Family, family, family_chance, passes, timed, told, value
+from near_clones import CLONES, Draw, Family, family, family_chance, judged_in, passes, timed, told, value
+
+from grader.task import SimulatedExam
 
 
 def test_a_rare_mistake_is_likely_in_a_large_family() -> None:
@@ -52,6 +55,28 @@ def test_code_that_is_always_wrong_in_two_scenarios_never_passes() -> None:
     )
     assert one.bound > 0.1
     assert two.bound < 0.01
+
+
+def test_further_draws_of_the_scenarios_that_were_wrong_show_that_code_never_passes() -> None:
+    (task,) = tasks_of("04.blocked_autorange")
+    titles = tuple(f"scenario {number}" for number in range(20))
+    drawn = [Draw(titles, titles[:2], "wrong", math.nan)] * 60
+    always = [Draw(titles[:2], titles[:2], "wrong", math.nan)] * 540
+    sometimes = [Draw(titles[:2], titles[: number % 2], "wrong", math.nan) for number in range(540)]
+    assert family(task, "wrong_x", "wrong", drawn).bound > 0.05
+    assert family(task, "wrong_x", "wrong", drawn, always).bound < 0.01
+    assert family(task, "wrong_x", "wrong", drawn, sometimes).bound > 0.05
+
+
+def test_a_further_draw_may_ask_only_some_scenarios() -> None:
+    (task,) = tasks_of("19.recompilations")
+    assert isinstance(task.exam, SimulatedExam)
+    titles = [each.title for each in task.exam.scenarios(np.random.default_rng(0))]
+    whole = judged_in("wrong_each_guard", frozenset(titles), "19_compile", "recompilations", 0)
+    assert list(whole.titles) == titles
+    assert whole.wrong
+    part = judged_in("wrong_each_guard", frozenset(whole.wrong), "19_compile", "recompilations", 0)
+    assert part.titles == part.wrong == whole.wrong
 
 
 def test_a_ratio_far_below_the_next_tier_with_little_spread_never_reaches_it() -> None:
