@@ -5,6 +5,7 @@ own session, environment, folder, standard streams and exit code. `CommandServer
 file is the server: it serves the socket whose descriptor is its argument.
 """
 
+import atexit
 import json
 import os
 import runpy
@@ -82,6 +83,12 @@ class CommandServer:
                 stderr=quiet,
                 pass_fds=[server.fileno()],
             )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        assert self._process
+        self._channel.close()  # ends the server
+        self._process.wait()
 
 
 def _when_imported(environment: Mapping[str, str]) -> dict[str, str]:
