@@ -550,9 +550,9 @@ def rejecting_kind(seen: Mapping[str, Mapping[str, Look]]) -> str | None:
 
 # ── 6 ──────────────────────────────────────────────────────────────────────────────────────────
 @lesson.given
-def half(a: Tensor, b: Tensor) -> Tensor:
-    n = a.shape[-1] // 2
-    return 2 * (a[:, :n] * b[:, :n]).sum(-1)
+def eighth(a: Tensor, b: Tensor) -> Tensor:
+    n = a.shape[-1] // 8
+    return 8 * (a[:, :n] * b[:, :n]).sum(-1)
 
 
 @lesson.given
@@ -570,7 +570,7 @@ class Timed(NamedTuple):
     "The time of wrong answers",
     predict=Choice(
         "We measure the speed of two right and two wrong functions. Which of these four functions is the fastest?",
-        {"a": "`mul_sum`", "b": "`bmm`", "c": "`half`", "d": "`nothing`"},
+        {"a": "`mul_sum`", "b": "`bmm`", "c": "`eighth`", "d": "`nothing`"},
     ),
     expected="d",
     wrong_reasoning="Students compare only the two right functions. But a wrong function can leave out the work, and "
@@ -580,13 +580,13 @@ class Timed(NamedTuple):
 def on_the_clock(budget_s: float = 0.4) -> dict[str, Timed]:
     """Now we measure the times of two functions with right answers and of two functions with wrong answers.
 
-    The wrong function `half` uses only the first half of each row, and the wrong function `nothing` returns
+    The wrong function `eighth` uses only the first eighth of each row, and the wrong function `nothing` returns
     zeros. We compare each function with `mul_sum` in a `duel`, which runs two pieces of code alternately. The
     result of a duel is the speed of the first piece divided by the speed of the second, with an interval (see
     lesson 05).
     """
     a, b = torch.rand(2, 1000, 256)
-    names = {f.__name__: f for f in [mul_sum, bmm, half, nothing]}
+    names = {f.__name__: f for f in [mul_sum, bmm, eighth, nothing]}
     scope = {**names, "a": a, "b": b}
     expected = mul_sum(a.double(), b.double()).float()
     found = {}
@@ -609,9 +609,9 @@ WRONG_FASTEST = on_the_clock.claim(
     at_least=5,
     unit=units.ratio,
 )
-HALF_FASTER = on_the_clock.claim(
-    "half-is-faster",
-    "the wrong function `half` is faster than `mul_sum`",
+EIGHTH_FASTER = on_the_clock.claim(
+    "eighth-is-faster",
+    "the wrong function `eighth` is faster than `mul_sum`",
     at_least=1,
     unit=units.ratio,
 )
@@ -633,14 +633,14 @@ def _(page: Page, found: dict[str, Timed]) -> None:
         Interval.duel(races["nothing"]).mapped(lambda speed: speed / best_right),
         remark="speed of `nothing` ÷ speed of the faster right function",
     )
-    page.settle(HALF_FASTER, Interval.duel(races["half"]), remark="speed of `half` ÷ speed of `mul_sum`")
+    page.settle(EIGHTH_FASTER, Interval.duel(races["eighth"]), remark="speed of `eighth` ÷ speed of `mul_sum`")
     page.say(
         "A benchmark also measures the speed of functions that return wrong answers. Read the column “answer” of the "
         "table first, and use only a function whose answer is right.",
-        HALF_FASTER.words(
-            held="`half` is the dangerous function: it is faster than `mul_sum`, and its answer looks plausible.",
-            refuted="`half` is wrong, and in this run it was not faster than `mul_sum`.",
-            unclear="`half` is wrong. This run does not show whether `half` is faster than `mul_sum`.",
+        EIGHTH_FASTER.words(
+            held="`eighth` is the dangerous function: it is faster than `mul_sum`, and its answer looks plausible.",
+            refuted="`eighth` is wrong, and in this run it was not faster than `mul_sum`.",
+            unclear="`eighth` is wrong. This run does not show whether `eighth` is faster than `mul_sum`.",
         ),
         "A check of the answers easily finds the zeros of `nothing`. But a function that returns new memory without "
         "writing to it",
@@ -659,12 +659,12 @@ def _(page: Page, found: dict[str, Timed]) -> None:
 
 
 def show_speeds(page: Page, found: Mapping[str, Timed]) -> None:
-    """Print a table of the speed of each function, and histograms of the CPU times of `bmm` and `half`."""
+    """Print a table of the speed of each function, and histograms of the CPU times of `bmm` and `eighth`."""
     words = {True: "right", False: "wrong"}
     rows = [(name, words[right], race.ratio, race.low, race.high) for name, (right, race) in found.items()]
     columns = {"function": None, "answer": None, "speed ÷ speed of mul_sum": units.ratio, **INTERVAL}
     page.table(Table.of("1000 rows of 256 numbers", columns, rows))
-    for name in ("bmm", "half"):
+    for name in ("bmm", "eighth"):
         calls_s = [each.candidate.cpu_s / each.candidate.calls for each in found[name].duel.rounds]
         page.histogram(calls_s, name=name, caption=f"`{name}`: CPU time per call, {units.count(len(calls_s))} blocks")
 

@@ -1,7 +1,7 @@
 """Task (b) of lesson 07: `larger_squared(x, y)`, an elementwise operation on operands with different memory layouts.
 
-The function is timed on (1024, 1024) float32, where one of the two inputs is transposed. The baseline makes six
-operations on mixed layouts, which take 4 to 7 ms each. A transposing copy takes 1 ms. These are the gains:
+The function is timed on 512 × 1024 float32 numbers, where one of the two inputs is transposed. The baseline makes six
+operations on mixed layouts, which take 1.5 to 2.2 ms each. A transposing copy takes 0.5 ms. These are the gains:
 
 - the larger and the smaller computed only once: 1.5×
 - `maximum` and `minimum` alone: 2.8 to 3.6×
@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
-SIDE = 1024
+SHAPES_TIMED = ((512, 1024), (1024, 512))
+"""The shape of the timed inputs, if the first or the second one is transposed.
+
+torch walks along the columns of the first input, or of the second one. Its steps in the other input are then 4 KiB
+long, so that all numbers of a column compete for a few places in the core's caches.
+"""
 SHAPES = ((0,), (1,), (5,), (0, 4), (1, 7), (3, 4), (8, 8), (2, 3, 4), (4, 1, 5))
 DTYPES = ("float32", "float64", "int64")
 
@@ -46,12 +51,13 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 
 
 def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
-    """Yield pairs of random square matrices without end. In all pairs the same one of the two is transposed."""
+    """Yield pairs of random matrices without end. In all pairs the same one of the two is transposed."""
     turned = int(next(rngs).integers(2))
+    shape = SHAPES_TIMED[turned]
     for rng in rngs:
-        squares = [rng.random((SIDE, SIDE), dtype=np.float32) - 0.5 for _ in range(2)]
-        squares[turned] = squares[turned].T
-        yield tuple(squares)
+        matrices = [rng.random(one, dtype=np.float32) - 0.5 for one in (shape, shape[::-1])]
+        plain, transposed = matrices[0], matrices[1].T
+        yield (transposed, plain) if turned == 0 else (plain, transposed)
 
 
 def oracle(x: Array, y: Array) -> NDArray[np.float64]:
