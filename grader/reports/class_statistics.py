@@ -130,7 +130,8 @@ def _task(task: str, points: float, verdicts: Sequence[Verdict], tiers: Sequence
     speeds = [speed for speed in possible if speed and math.isfinite(speed.ratio)]
     ratios = [speed.ratio for speed in speeds]
     earned = [verdict.points for verdict in judged]
-    chart = _ratio_chart(task, ratios, tiers, clocked=any(v.cost in CLOCKED for v in judged))
+    ways = {"measured with a clock" if verdict.cost in CLOCKED else "counted" for verdict in judged if verdict.cost}
+    chart = _ratio_chart(task, ratios, tiers, " or ".join(sorted(ways)))
     return TaskView(
         task=task,
         graded=len(judged),
@@ -158,16 +159,15 @@ def _points_chart(task: str, points: float, earned: Sequence[float]) -> Chart | 
     )
 
 
-def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], *, clocked: bool) -> Chart | None:
+def _ratio_chart(task: str, ratios: Sequence[float], tiers: Sequence[Mark], how: str) -> Chart | None:
     """Return a histogram of the ratios on a logarithmic axis, or None for a task in which the cost earns no points."""
     if not ratios or (not tiers and set(ratios) == {1.0}):
         return None
     axis = charts.ratio_axis(charts.central_range(ratios), [tier.value for tier in tiers])
-    what = "measured with a clock" if clocked else "counted"
     return charts.histogram(
         ratios,
         axis,
-        label=f"Cost of the baseline divided by the cost of the submission on {task}, {what}",
+        label=f"Cost of the baseline divided by the cost of the submission on {task}, {how}",
         unit=units.ratio,
         marks=tiers,
     )

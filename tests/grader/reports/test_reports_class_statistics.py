@@ -6,7 +6,7 @@ from classroom import CALL, DOT
 from test_reports_gradescope import roll, submission
 
 from grader.course.roll import Roll
-from grader.records import Attempt, Speed, Status
+from grader.records import Attempt, Cost, Speed, Status
 from grader.reports import class_statistics
 from grader.reports.task_info import Step, TaskInfo, task_infos
 
@@ -64,6 +64,22 @@ def test_a_task_has_its_points_and_ratios_with_the_tiers_marked() -> None:
     assert dot.ratio_chart.label.endswith("Marks: tier 2×, tier 8×.")
     assert dot.points_chart
     assert (call.task, call.points_chart, call.ratio_chart, call.ends) == (CALL, None, None, "none graded")
+
+
+def test_a_chart_says_how_its_ratios_were_measured() -> None:
+    class_ = roll(submission("right"), submission("right", "bob"))
+    for costs, said in (
+        ((Cost.OPCODES, Cost.OPCODES), "01_dot.batched, counted"),
+        ((Cost.TIME, Cost.TIME), "01_dot.batched, measured with a clock"),
+        ((Cost.OPCODES, Cost.TIME), "01_dot.batched, counted or measured with a clock"),
+    ):
+        reports = tuple(
+            replace(report, verdicts=(replace(report.verdicts[0], cost=cost),))
+            for report, cost in zip(class_.reports, costs, strict=True)
+        )
+        dot, *_ = class_statistics.tasks(replace(class_, reports=reports), GUIDES)
+        assert dot.ratio_chart
+        assert said in dot.ratio_chart.label
 
 
 def test_a_ratio_that_is_no_number_is_left_out() -> None:
