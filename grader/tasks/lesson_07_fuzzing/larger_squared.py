@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from grader.records import Cost
 from grader.task import Array, Inputs, Task, TensorExam, Tier
 
-SHAPES_TIMED = ((512, 1024), (1024, 512))
-"""The shape of the timed inputs, if the first or the second one is transposed.
+TIMED_SHAPES = ((512, 1024), (1024, 512))
+"""The shape of the timed inputs, if the first one is transposed, and if the second one is transposed.
 
-torch walks along the columns of the first input, or of the second one. Its steps in the other input are then 4 KiB
-long, so that all numbers of a column compete for a few places in the core's caches.
+torch computes in the order in which the first input lies in memory. In the second input, neighbouring numbers of this
+order are 4 KiB apart. So they compete for a few places in the core's caches.
 """
 SHAPES = ((0,), (1,), (5,), (0, 4), (1, 7), (3, 4), (8, 8), (2, 3, 4), (4, 1, 5))
 DTYPES = ("float32", "float64", "int64")
@@ -53,7 +53,7 @@ def cases(rng: np.random.Generator) -> list[Inputs]:
 def timed(rngs: Iterator[np.random.Generator]) -> Iterator[Inputs]:
     """Yield pairs of random matrices without end. In all pairs the same one of the two is transposed."""
     turned = int(next(rngs).integers(2))
-    shape = SHAPES_TIMED[turned]
+    shape = TIMED_SHAPES[turned]
     for rng in rngs:
         matrices = [rng.random(one, dtype=np.float32) - 0.5 for one in (shape, shape[::-1])]
         plain, transposed = matrices[0], matrices[1].T
