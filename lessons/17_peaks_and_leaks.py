@@ -971,7 +971,7 @@ def curve_line(curve: tuple[int, ...]) -> str:
 def calls_of_layers(model: nn.Sequential) -> list[nn.Module]:
     calls: list[nn.Module] = []
     for layer in model:
-        layer.register_forward_hook(lambda layer, *_: calls.append(layer))
+        layer.register_forward_hook(lambda one, *_: calls.append(one))
     return calls
 
 

@@ -6,7 +6,7 @@ the same answer to one test case by chance. Then the one with most of the studen
 
 import ast
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from grader import overlays
@@ -29,13 +29,17 @@ def explanation(
     best, most = "", 0
     what = f"A known wrong answer of {task.full_name}"
     place = native.LocalPlace(session.pool.sandboxed, tuple(session.pool.hidden))
-    with blame_grader(what), session.pool.trusted(tensors=tensors) as tree, worker(tree, task.limits) as one:
+    with blame_grader(what), session.pool.trusted(tensors=tensors) as tree, ExitStack() as stack:
+        one = stack.enter_context(worker(tree, task.limits))
         for path in task.wrong_answers:
             source = overlays.whole(path)
             try:
                 one.load(native.built_once(task, source, place).timed)
                 alike = reproduced(one)
-            except (Raised, WorkerFault):
+            except Raised:
+                continue
+            except WorkerFault:  # its process may have ended, for example at the time limit on a busy machine
+                one = stack.enter_context(worker(tree, task.limits))
                 continue
             if alike > most:
                 best, most = docstring(path), alike

@@ -179,6 +179,15 @@ def test_of_two_known_mistakes_alike_in_the_smallest_case_the_one_alike_in_more_
     assert verdict.attempt.help == "You return x."
 
 
+def test_a_known_mistake_is_explained_although_the_process_of_another_ended(tmp_path: Path) -> None:
+    task = negation(tmp_path)
+    (task.known / "wrong_ends.py").write_text('"""You end."""\nimport os\ndef negate(x): os._exit(1)')
+    (task.known / "wrong_unchanged.py").write_text('"""You return x."""\ndef negate(x): return x.clone()')
+    with bare() as session:
+        verdict = grade_task(task, hand_in("def negate(x): return x * 1"), session)
+    assert verdict.attempt.help == "You return x."
+
+
 def test_an_end_in_one_case_names_the_case(tmp_path: Path) -> None:
     verdict = tensors(tmp_path, "import os\ndef negate(x): return -x if len(x) else os._exit(0)")
     assert verdict.status is Status.CRASHED
