@@ -210,12 +210,12 @@ def _judged(lesson: str, name: str, draw: int) -> dict[str, Draw]:
     return {stem: _one(task, source, draw) for stem, source in known.items()}
 
 
-def judged_in(stem: str, often: frozenset[str], lesson: str, name: str, draw: int) -> Draw:
+def judged_in(stem: str, titles: frozenset[str], lesson: str, name: str, draw: int) -> Draw:
     """Judge a submission only in the scenarios with these titles."""
     task, known = draws.known_files(lesson, name)
     assert isinstance(task.exam, SimulatedExam)
     names, scenarios = loaded(known[stem]), task.exam.scenarios(np.random.default_rng(draw))
-    asked = [each for each in scenarios if each.title in often]
+    asked = [each for each in scenarios if each.title in titles]
     wrong = tuple(each.title for each in asked if _is_wrong(names, each))
     return Draw(tuple(each.title for each in asked), wrong, draws.WRONG, math.nan)
 
